@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What our own targets have in common: language, warnings, instrumentation, include paths.
+
+# Warnings are for those who work on the library, never for those who build it into something else.
+set(PJRT_WARNING_FLAGS "")
+if(PJRT_WARNINGS)
+  list(APPEND PJRT_WARNING_FLAGS -Wall -Wextra -Wshadow)
+endif()
+if(PJRT_WERROR)
+  list(APPEND PJRT_WARNING_FLAGS -Werror)
+endif()
+
+set(PJRT_INSTRUMENT_FLAGS "")
+if(PJRT_SANITIZE)
+  list(APPEND PJRT_INSTRUMENT_FLAGS "-fsanitize=${PJRT_SANITIZE}" -fno-omit-frame-pointer)
+  if(PJRT_SANITIZE MATCHES "undefined")
+    # The vptr check needs RTTI, which the library does without. Any finding ends the test.
+    list(APPEND PJRT_INSTRUMENT_FLAGS -fno-sanitize=vptr -fno-sanitize-recover=all)
+  endif()
+endif()
+if(PJRT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "PJRT_FUZZ needs clang: libFuzzer is part of it")
+  endif()
+  list(APPEND PJRT_INSTRUMENT_FLAGS -fsanitize=fuzzer-no-link)
+endif()
+if(PJRT_COVERAGE)
+  list(APPEND PJRT_INSTRUMENT_FLAGS --coverage)
+endif()
+
+# pjrt_configure_target(<target>): language level, warnings and instrumentation of one target.
+function(pjrt_configure_target target)
+  target_compile_features(${target} PUBLIC cxx_std_17)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE ${PJRT_WARNING_FLAGS} ${PJRT_INSTRUMENT_FLAGS})
+  target_link_options(${target} PRIVATE ${PJRT_INSTRUMENT_FLAGS})
+endfunction()
+
+# pjrt_add_library(<target> <alias> SOURCES <file>...): one of the installed libraries.
+# Builds lib<target>, which users know as pjrt::<alias>.
+function(pjrt_add_library target alias)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES")
+  if(PJRT_SHARED)
+    add_library(${target} SHARED ${arg_SOURCES})
+  else()
+    add_library(${target} STATIC ${arg_SOURCES})
+  endif()
+  add_library(pjrt::${alias} ALIAS ${target})
+  pjrt_configure_target(${target})
+  # Fused multiply-adds change results, so a compiler may not choose them; see docs/architecture.md.
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  target_include_directories(
+    ${target}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(
+    ${target}
+    PROPERTIES EXPORT_NAME ${alias}
+               POSITION_INDEPENDENT_CODE ON # a static library may end in somebody's plugin
+               VERSION ${PROJECT_VERSION}
+               SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(PJRT_SHARED AND NOT PJRT_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+endfunction()
+
+# pjrt_add_executable(<target> SOURCES <file>... LINK <library>...): a program of the repository.
+function(pjrt_add_executable target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_executable(${target} ${arg_SOURCES})
+  pjrt_configure_target(${target})
+  target_link_libraries(${target} PRIVATE ${arg_LINK})
+endfunction()
