@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The op table: one row for each op of StableHLO, CHLO, func and the few ops of other dialects that appear in programs. Parser,
+// printer, verifier, shape inference, builder, support query and docs/ops.md all read it: adding an op is adding a row.
+#ifndef PJRT_IR_OP_SET_H_
+#define PJRT_IR_OP_SET_H_
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "pjrt/ir/attributes.h"
+#include "pjrt/ir/opcode.h"
+#include "pjrt/ir/types.h"
+
+namespace pjrt::ir {
+
+class Context;
+class Op;
+class Region;
+class Value;
+
+// Sets of element types, as bits; a row names those that an operand or result may have.
+using TypeSet = uint32_t;
+inline constexpr TypeSet kB = 1u << 0;        // i1
+inline constexpr TypeSet kSI = 1u << 1;       // i2 i4 i8 i16 i32 i64
+inline constexpr TypeSet kUI = 1u << 2;       // ui2 ... ui64
+inline constexpr TypeSet kF = 1u << 3;        // every float type of StableHLO
+inline constexpr TypeSet kC = 1u << 4;        // complex<f32>, complex<f64>
+inline constexpr TypeSet kQ = 1u << 5;        // quantized, per tensor
+inline constexpr TypeSet kQA = 1u << 6;       // quantized, per axis (and per block)
+inline constexpr TypeSet kIndex = 1u << 7;    // index, in shape operands
+inline constexpr TypeSet kToken = 1u << 8;    // !stablehlo.token, not a tensor
+inline constexpr TypeSet kTuple = 1u << 9;
+inline constexpr TypeSet kFuture = 1u << 10;
+inline constexpr TypeSet kMemRef = 1u << 11;
+inline constexpr TypeSet kUnranked = 1u << 12;  // tensor<*xT> too
+inline constexpr TypeSet kI = kSI | kUI;
+inline constexpr TypeSet kAny = kF | kB | kI | kC | kQ;
+inline constexpr TypeSet kAnything = 0xffffffffu;
+
+enum class Arity : uint8_t { kOne, kOptional, kVariadic };
+
+struct OperandSpec {  // an operand or a result
+  absl::string_view name;
+  TypeSet types = kAny;
+  Arity arity = Arity::kOne;
+};
+
+// What an inherent attribute holds. The verifier checks it, the pretty syntax prints it bare.
+enum class AttrType : uint8_t {
+  kI64, kI32, kF32, kF64, kBool, kUnit, kString, kSymbol, kType,
+  kI64Array,       // array<i64: ...>, older dense<...> : tensor<Nxi64> too
+  kBoolArray,      // array<i1: ...>
+  kI64Matrix,      // dense<...> : tensor<NxMxi64>
+  kElements,       // any dense<...>
+  kEnum,           // #stablehlo<name VALUE>; `detail` names the enum ("stablehlo.precision")
+  kEnumArray,      // [#stablehlo<...>, ...]
+  kStruct,         // `detail` names the struct ("stablehlo.gather")
+  kArray, kDict, kAny,
+};
+
+struct AttrSpec {
+  absl::string_view name;
+  AttrType type;
+  bool optional = false;
+  absl::string_view detail = "";    // kEnum, kEnumArray, kStruct: the name of the enum or struct
+  absl::string_view fallback = "";  // the text of the value that an absent attribute stands for, for docs; "" says none
+};
+
+// Facts about an op that passes and backends ask for, as bits.
+using Traits = uint32_t;
+inline constexpr Traits kElementwise = 1u << 0;      // result i depends on operand elements i alone; same shapes throughout
+inline constexpr Traits kCommutative = 1u << 1;
+inline constexpr Traits kTerminator = 1u << 2;
+inline constexpr Traits kIsolated = 1u << 3;         // regions may not use outer values
+inline constexpr Traits kSideEffect = 1u << 4;       // never removed, merged or reordered (custom_call: by its attribute)
+inline constexpr Traits kSameTypes = 1u << 5;        // operands and results all have one type (up to dynamism)
+inline constexpr Traits kControlFlow = 1u << 6;      // its regions run conditionally or repeatedly
+inline constexpr Traits kCollective = 1u << 7;       // talks to other devices
+inline constexpr Traits kDeprecated = 1u << 8;
+inline constexpr Traits kShapeOperands = 1u << 9;    // a dynamic_* op: operands decide the result's shape
+
+// Infers result types from operands, attributes and regions. `out` has an entry a result; errors name the rule, without the op or the place,
+// which the caller adds.
+struct InferInput {
+  Context* context;
+  OpCode code;
+  absl::Span<Value* const> operands;
+  absl::Span<const NamedAttribute> attributes;  // sorted by name
+  absl::Span<Region* const> regions;
+  Attribute attr(absl::string_view name) const;
+  Type operand_type(size_t i) const;
+};
+using TypeList = absl::InlinedVector<Type, 2>;
+using InferFn = absl::Status (*)(const InferInput& in, TypeList* out);
+using VerifyFn = absl::Status (*)(const Op& op);
+
+struct OpInfo {
+  OpCode code = OpCode::kUnknown;
+  absl::string_view name;     // "stablehlo.add"
+  absl::string_view summary;  // one line for docs/ops.md
+  absl::Span<const OperandSpec> operands;
+  absl::Span<const OperandSpec> results;
+  absl::Span<const AttrSpec> attributes;
+  int min_regions = 0;
+  int max_regions = 0;        // -1: any number
+  Traits traits = 0;
+  // The pretty syntax, "" for ops that only have the generic form. Parser and printer interpret it; elements are separated by blanks:
+  //   $*               all operands, comma-separated          $name    one operand
+  //   ,  (  )  :  =  [  ]  word                                literal tokens
+  //   @name:ints       [1, 2]      @name:int  3     @name:bool  true   @name:enum  HIGH    @name:enums [HIGH, DEFAULT]
+  //   @name:string     "s"         @name:symbol  @f           @name:elements  dense<...>
+  //   ?( ... )         an optional group: printed when the first @attribute in it is present and not its default; parsed when its
+  //                    first literal tokens are next
+  //   {}               the attribute dictionary, minus what the syntax printed
+  //   {attributes}     the same behind the word `attributes`
+  //   type             `T` when all operand and result types are equal, else `(Ts) -> Rs`
+  //   functional       `(Ts) -> Rs` always (one result without parentheses); `T` is read as well
+  //   result           the type of the only result
+  //   operand-types    `T1, T2`
+  //   <name>           a hand-written piece: constant, slice, dot, convolution, reduce, while, ... (src/core/ir/asm_*.cc)
+  // For example broadcast_in_dim:  "$* , dims = @broadcast_dimensions:ints {} : functional".
+  absl::string_view format;
+  InferFn infer = nullptr;    // null: results cannot be inferred and must be given
+  VerifyFn verify = nullptr;  // what the specification demands beyond this row's types and the inferred results
+  bool Has(Traits t) const { return (traits & t) == t; }
+};
+
+// The row of an op; for kUnknown a row without a name.
+const OpInfo& GetOpInfo(OpCode code);
+// kUnknown when no row has that name.
+OpCode LookupOp(absl::string_view name);
+// All rows in the order of OpCode, kUnknown's excluded.
+absl::Span<const OpInfo> AllOps();
+
+// The values of an enum attribute in the order of their numbers, for "stablehlo.precision" and so on; empty when there is no such enum.
+absl::Span<const absl::string_view> EnumValues(absl::string_view enum_name);
+
+// The fields of a struct attribute such as "stablehlo.gather": name and kind (kI64, kI64Array, kType, kBool, ...), in the order printed.
+absl::Span<const AttrSpec> StructFields(absl::string_view struct_name);
+
+// Runs the op's infer function. UNIMPLEMENTED for an op without one.
+absl::Status InferResultTypes(const InferInput& in, TypeList* out);
+
+}  // namespace pjrt::ir
+
+#endif  // PJRT_IR_OP_SET_H_
