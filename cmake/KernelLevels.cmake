@@ -10,22 +10,25 @@
 #
 # The linker keeps one copy of an inline function of that name whatever its instructions, so a level must
 # not define any that another level or the rest of the program may also define: nothing inline from
-# outside of the two namespaces, the standard library included. tests/packaging/kernel_symbols.cmake checks.
+# outside of the two namespaces, the standard library included. tests/packaging/kernel_symbols.sh checks.
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(PJRT_KERNEL_LEVELS baseline avx2 avx512)
+  set(levels baseline avx2 avx512)
   set(PJRT_KERNEL_FLAGS_baseline "")
   set(PJRT_KERNEL_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt)
   set(PJRT_KERNEL_FLAGS_avx512
       ${PJRT_KERNEL_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd
       -mprefer-vector-width=512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
-  set(PJRT_KERNEL_LEVELS neon)
+  set(levels neon)
   set(PJRT_KERNEL_FLAGS_neon "")
 else()
-  set(PJRT_KERNEL_LEVELS baseline)
+  set(levels baseline)
   set(PJRT_KERNEL_FLAGS_baseline "")
 endif()
+set(PJRT_KERNEL_LEVELS ${levels} CACHE STRING "Instruction-set levels to compile kernels for, the lowest first")
+set(PJRT_KERNEL_OPTIMIZATION -O3 CACHE STRING "How kernels are optimised, whatever the build type")
+mark_as_advanced(PJRT_KERNEL_OPTIMIZATION)
 
 # pjrt_add_kernel_levels(<target> SOURCES <file>...): compiles the sources for each level and adds the
 # objects to the library <target>. Other sources of the target see PJRT_HAVE_LEVEL_<LEVEL>=1 for each level.
@@ -46,7 +49,7 @@ function(pjrt_add_kernel_levels target)
     # Optimised in each build type: a kernel at -O0 is a hundred times slower and tests would crawl.
     target_compile_options(
       ${objects}
-      PRIVATE -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
+      PRIVATE ${PJRT_KERNEL_OPTIMIZATION} -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
               -U_GLIBCXX_ASSERTIONS ${PJRT_KERNEL_FLAGS_${level}})
     set_target_properties(
       ${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
