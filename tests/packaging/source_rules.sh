@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # source_rules.sh ROOT: the rules of CONTRIBUTING.md that can be read off the sources. Prints each offender.
-set -uo pipefail
-cd "$1"
+set -u
+shopt -s lastpipe # complain runs in this shell and can set `failed`
+cd "$1" || exit 2
 
 failed=0
 # complain RULE: fails when stdin has lines, and prints them under the rule.
@@ -12,7 +13,7 @@ complain() {
   offenders=$(cat)
   [[ -z $offenders ]] && return
   failed=1
-  printf '%s:\n%s\n' "$1" "$(sed 's/^/  /' <<<"$offenders")"
+  printf '%s:\n%s\n' "$1" "  ${offenders//$'\n'/$'\n'  }"
 }
 
 mapfile -t sources < <(find include src tests bench examples tools -name '*.h' -o -name '*.cc' -o -name '*.inc')
@@ -27,11 +28,8 @@ wc -l "${sources[@]}" | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 }' |
 
 for file in "${sources[@]}"; do
   [[ $file == *.h ]] || continue
-  guard=${file#include/}
-  guard=${guard#src/}
-  guard=$(tr 'a-z/.-' 'A-Z___' <<<"$guard")_
-  [[ $guard == PJRT_* ]] || guard=PJRT_$guard
-  grep -q "^#ifndef $guard\$" "$file" || echo "$file: expected $guard"
+  guard=$(tr 'a-z/.-' 'A-Z___' <<<"${file#include/pjrt/}")_
+  grep -qE "^#ifndef PJRT_(SRC_)?${guard#SRC_}\$" "$file" || echo "$file"
 done | complain "The include guard does not name the file"
 
 # uses PATTERN DIR...: includes of anything that matches under the folders given.
@@ -54,6 +52,12 @@ grep -rnE '\b(printf|fprintf|puts|std::cout|std::cerr|abort|exit)\s*\(|std::(cou
 
 grep -rnE '\b(TODO|FIXME|XXX|HACK)\b' include src tests bench examples tools cmake |
   grep -v 'source_rules\.sh' | complain "Open ends belong in an issue"
+
+# The ids of error messages, and the rows that explain them.
+row_ids() { grep -oE '^\| *`?\[?PJRT-[A-Z][0-9]{3}' docs/errors.md | grep -oE 'PJRT-.*'; }
+comm -23 <(grep -rhvE '^ *//' src tools/pjrt | grep -oE 'PJRT-[A-Z][0-9]{3}' | sort -u) <(row_ids | sort -u) |
+  complain "An error id without a row in docs/errors.md"
+row_ids | sort | uniq -d | complain "An error id with two rows in docs/errors.md"
 
 grep -rnP '[^\x00-\x7F]' --include='*.h' --include='*.cc' include src | complain "Not ASCII"
 
