@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests learn from the machine they run on. ctest sets the variables; a test run by hand may set them
-// too. A test that needs something that is not there says so and skips:
+// What tests learn from the machine they run on. ctest sets the variables; a test run by hand may
+// set them too. A test that needs something that is not there says so and skips:
 //
 //   std::optional<std::string> shared = SharedDir();
 //   if (!shared) GTEST_SKIP() << "PJRT_SHARED_DIR is not set";
@@ -13,8 +13,8 @@
 
 namespace pjrt::testing {
 
-// The folder with corpus/ and workloads/: PJRT_SHARED_DIR, a CMake cache variable and then a variable of the
-// environment. nullopt when unset or not a folder.
+// The folder with corpus/ and workloads/: PJRT_SHARED_DIR, a CMake cache variable and then a
+// variable of the environment. nullopt when unset or not a folder.
 std::optional<std::string> SharedDir();
 
 // The root of the source tree, for files that tests read from it: PJRT_SOURCE_DIR.

@@ -9,8 +9,8 @@ namespace pjrt {
 Version LibraryVersion() { return kVersion; }
 
 const char* LibraryVersionString() {
-  return PJRT_STRINGIFY(PJRT_VERSION_MAJOR) "." PJRT_STRINGIFY(PJRT_VERSION_MINOR) "." PJRT_STRINGIFY(
-      PJRT_VERSION_PATCH);
+  return PJRT_STRINGIFY(PJRT_VERSION_MAJOR) "." PJRT_STRINGIFY(
+      PJRT_VERSION_MINOR) "." PJRT_STRINGIFY(PJRT_VERSION_PATCH);
 }
 
 }  // namespace pjrt
