@@ -20,14 +20,15 @@ namespace pjrt {
 // Sizes, indices or strides, one a dimension.
 using DimensionVector = absl::InlinedVector<int64_t, 6>;
 
-// Memory spaces that layouts name. What they mean is the device's affair; a CPU has only the default one.
+// Memory spaces that layouts name. What they mean is the device's affair; a CPU has only the
+// default one.
 inline constexpr int64_t kDefaultMemorySpace = 0;
 inline constexpr int64_t kGenericFastMemorySpace = 1;
 inline constexpr int64_t kHostMemorySpace = 5;
 inline constexpr int64_t kUnpinnedHostMemorySpace = 6;
 
-// One level of tiling: the most minor dimensions of the array are cut into tiles of these sizes, most major first. Kept
-// as data: nothing in the base library computes addresses from tiles.
+// One level of tiling: the most minor dimensions of the array are cut into tiles of these sizes,
+// most major first. Kept as data: nothing in the base library computes addresses from tiles.
 class Tile {
  public:
   // Stands for "join this dimension with the next more minor one"; printed as `*`.
@@ -52,11 +53,12 @@ class Tile {
   absl::InlinedVector<int64_t, 2> dimensions_;
 };
 
-// A value type; thread-safe as a plain struct is. Nothing here is checked against a shape: ValidateLayout does that.
+// A value type; thread-safe as a plain struct is. Nothing here is checked against a shape:
+// ValidateLayout does that.
 //
-// Text form, as in XLA: `{1,0}`, `{1,0:T(8,128)(2,1)}`, `{0:E(4)S(5)}`. After the colon, in this order and each only
-// when it differs from the default: T tiles, L tail padding alignment in elements, E element size in bits, S memory
-// space, M dynamic shape metadata prefix in bytes.
+// Text form, as in XLA: `{1,0}`, `{1,0:T(8,128)(2,1)}`, `{0:E(4)S(5)}`. After the colon, in this
+// order and each only when it differs from the default: T tiles, L tail padding alignment in
+// elements, E element size in bits, S memory space, M dynamic shape metadata prefix in bytes.
 class Layout {
  public:
   Layout() = default;
@@ -69,7 +71,8 @@ class Layout {
         element_size_in_bits_(element_size_in_bits),
         memory_space_(memory_space) {}
 
-  // Logical dimension numbers, the fastest varying in memory first: {1,0} is row-major for a matrix.
+  // Logical dimension numbers, the fastest varying in memory first: {1,0} is row-major for a
+  // matrix.
   absl::Span<const int64_t> minor_to_major() const { return minor_to_major_; }
   int64_t minor_to_major(int i) const { return minor_to_major_[i]; }
   DimensionVector* mutable_minor_to_major() { return &minor_to_major_; }
@@ -77,8 +80,8 @@ class Layout {
   absl::Span<const Tile> tiles() const { return tiles_; }
   std::vector<Tile>* mutable_tiles() { return &tiles_; }
 
-  // Bits from one element to the next in packed memory: 4 packs two S4 in a byte, the first in the low bits. 0 means
-  // unpacked: ByteWidth(type) bytes each.
+  // Bits from one element to the next in packed memory: 4 packs two S4 in a byte, the first in the
+  // low bits. 0 means unpacked: ByteWidth(type) bytes each.
   int64_t element_size_in_bits() const { return element_size_in_bits_; }
   Layout& set_element_size_in_bits(int64_t value) {
     element_size_in_bits_ = value;
@@ -92,7 +95,9 @@ class Layout {
   }
 
   // Bytes before the elements that hold the run-time sizes of dynamic dimensions.
-  int64_t dynamic_shape_metadata_prefix_bytes() const { return dynamic_shape_metadata_prefix_bytes_; }
+  int64_t dynamic_shape_metadata_prefix_bytes() const {
+    return dynamic_shape_metadata_prefix_bytes_;
+  }
   Layout& set_dynamic_shape_metadata_prefix_bytes(int64_t value) {
     dynamic_shape_metadata_prefix_bytes_ = value;
     return *this;
@@ -107,16 +112,18 @@ class Layout {
 
   std::string ToString() const;
 
-  // Reads the text form; blanks are allowed between tokens. INVALID_ARGUMENT [PJRT-B010], naming the place, for
-  // anything else, a minor_to_major that is not a permutation and trailing characters included.
+  // Reads the text form; blanks are allowed between tokens. INVALID_ARGUMENT [PJRT-B002], naming
+  // the place, for anything else, a minor_to_major that is not a permutation and trailing
+  // characters included.
   static absl::StatusOr<Layout> Parse(absl::string_view text);
 
   friend bool operator==(const Layout& a, const Layout& b);
   friend bool operator!=(const Layout& a, const Layout& b) { return !(a == b); }
   template <typename H>
   friend H AbslHashValue(H h, const Layout& l) {
-    return H::combine(std::move(h), l.minor_to_major_, l.tiles_, l.element_size_in_bits_, l.memory_space_,
-                      l.dynamic_shape_metadata_prefix_bytes_, l.tail_padding_alignment_in_elements_);
+    return H::combine(std::move(h), l.minor_to_major_, l.tiles_, l.element_size_in_bits_,
+                      l.memory_space_, l.dynamic_shape_metadata_prefix_bytes_,
+                      l.tail_padding_alignment_in_elements_);
   }
 
  private:
@@ -135,13 +142,15 @@ Layout MakeAscendingLayout(int64_t rank);
 // {order reversed}: `major_to_minor` lists the slowest varying dimension first.
 Layout MakeLayoutFromMajorToMinor(absl::Span<const int64_t> major_to_minor);
 
-// True for {rank-1, ..., 0}: dimension 0 is the slowest varying (row-major). True for rank 0 and 1 as well.
+// True for {rank-1, ..., 0}: dimension 0 is the slowest varying (row-major). True for rank 0 and 1
+// as well.
 bool IsMonotonicWithDim0Major(const Layout& layout);
-// True for {0, ..., rank-1}: dimension 0 is the fastest varying (column-major). True for rank 0 and 1 as well.
+// True for {0, ..., rank-1}: dimension 0 is the fastest varying (column-major). True for rank 0 and
+// 1 as well.
 bool IsMonotonicWithDim0Minor(const Layout& layout);
 
-// OK when minor_to_major is a permutation of 0 .. rank-1 and no other field is negative (tile sizes other than
-// kCombineDimension must be positive). INVALID_ARGUMENT [PJRT-B011] otherwise.
+// OK when minor_to_major is a permutation of 0 .. rank-1 and no other field is negative (tile sizes
+// other than kCombineDimension must be positive). INVALID_ARGUMENT [PJRT-B003] otherwise.
 absl::Status ValidateLayout(const Layout& layout, int64_t rank);
 
 }  // namespace pjrt

@@ -2,19 +2,20 @@
 //
 // Literals: array and tuple values in host memory, owned or borrowed.
 //
-//   Literal                  owns its memory, movable, not copyable (Clone copies)
-//   LiteralSlice             read-only view of a literal, or of one element of a tuple; cheap to copy
+//   Literal                  owns its memory; movable, not copyable (Clone copies)
+//   LiteralSlice             read-only view of a literal, or of a part of a tuple
 //   BorrowingLiteral         read-only view of the caller's memory
 //   MutableBorrowingLiteral  writable view of a literal or of the caller's memory
 //   LiteralBase              what all of them can do
-//   MutableLiteralBase       and what the writable ones can do besides
+//   MutableLiteralBase       what the writable ones can do besides
 //
-// Elements are unpacked: one takes ByteWidth(type) bytes, a 4-bit integer one byte. They lie in the order that the
-// shape's minor_to_major gives, row-major when the shape has no layout; the rest of a layout does not matter here. Shapes
-// of literals are static.
+// Elements are unpacked: one takes ByteWidth(type) bytes, a 4-bit integer one byte. They lie in the
+// order that the shape's minor_to_major gives, row-major when the shape has no layout; the rest of
+// a layout does not matter here. Shapes of literals are static.
 //
-// Indices and element types are the caller's affair: a wrong type T, a wrong number of indices or an index outside the
-// array never touches foreign memory; reads then give zero (an empty span), writes do nothing, as each method says.
+// Indices and element types are the caller's affair: a wrong type T, a wrong number of indices or
+// an index outside the array never touches foreign memory; reads then give zero (an empty span),
+// writes do nothing, as each method says.
 //
 // Thread safety: as for a container; const methods may run at the same time.
 #ifndef PJRT_BASE_LITERAL_H_
@@ -45,7 +46,8 @@ inline constexpr size_t kLiteralAlignment = 64;
 
 class LiteralBase {
  public:
-  // Always has a layout on every array. The empty tuple for a default-constructed or moved-from literal.
+  // Always has a layout on every array. The empty tuple for a default-constructed or moved-from
+  // literal.
   const Shape& shape() const;
 
   // Elements of the array at `index`; 0 when there is no array.
@@ -56,8 +58,8 @@ class LiteralBase {
   // First byte of the array at `index`; null for an empty array, and when there is no array.
   const void* untyped_data(const ShapeIndex& index = {}) const;
 
-  // All elements of the array at `index` in memory order; which is logical order when the layout is row-major. Empty when
-  // T is not the storage type (IsStorageTypeOf<T>).
+  // All elements of the array at `index` in memory order; which is logical order when the layout is
+  // row-major. Empty when T is not the storage type (IsStorageTypeOf<T>).
   template <typename T>
   absl::Span<const T> data(const ShapeIndex& index = {}) const;
 
@@ -73,44 +75,51 @@ class LiteralBase {
     return GetLinear<T>(0);
   }
 
-  // One element converted. nullopt when the element type does not convert (integers, PRED and floats to double; integers
-  // and PRED to int64_t, U64 above the maximum excepted; every type to complex) or the index is not inside.
-  std::optional<double> GetAsDouble(absl::Span<const int64_t> multi_index, const ShapeIndex& index = {}) const;
-  std::optional<int64_t> GetAsInt64(absl::Span<const int64_t> multi_index, const ShapeIndex& index = {}) const;
+  // One element converted. nullopt when the element type does not convert (integers, PRED and
+  // floats to double; integers and PRED to int64_t, U64 above the maximum excepted; every type to
+  // complex) or the index is not inside.
+  std::optional<double> GetAsDouble(absl::Span<const int64_t> multi_index,
+                                    const ShapeIndex& index = {}) const;
+  std::optional<int64_t> GetAsInt64(absl::Span<const int64_t> multi_index,
+                                    const ShapeIndex& index = {}) const;
   std::optional<std::complex<double>> GetAsComplex(absl::Span<const int64_t> multi_index,
                                                    const ShapeIndex& index = {}) const;
-  // One element as it is printed: "3", "-1.5", "true", "(1, -2)", "nan". Empty when the index is not inside.
-  std::string GetAsString(absl::Span<const int64_t> multi_index, const ShapeIndex& index = {}) const;
+  // One element as it is printed: "3", "-1.5", "true", "(1, -2)", "nan". Empty when the index is
+  // not inside.
+  std::string GetAsString(absl::Span<const int64_t> multi_index,
+                          const ShapeIndex& index = {}) const;
 
   // Where element `multi_index` lies, in elements from the first; -1 when the index is not inside.
   int64_t PhysicalIndex(absl::Span<const int64_t> multi_index, const ShapeIndex& index = {}) const;
 
-  // A copy with memory of its own, in the same layout. RESOURCE_EXHAUSTED [PJRT-B032] when memory runs out; so for the
-  // next ones.
+  // A copy with memory of its own, in the same layout. RESOURCE_EXHAUSTED [PJRT-B008] when memory
+  // runs out; so for the next ones.
   absl::StatusOr<Literal> Clone() const;
-  // A copy whose arrays lie in the order given by `layout`, or by the layouts of `shape`, which must be Compatible with
-  // this shape (INVALID_ARGUMENT [PJRT-B033] otherwise).
+  // A copy whose arrays lie in the order given by `layout`, or by the layouts of `shape`, which
+  // must be Compatible with this shape (INVALID_ARGUMENT [PJRT-B009] otherwise).
   absl::StatusOr<Literal> Relayout(const Layout& layout) const;
   absl::StatusOr<Literal> Relayout(const Shape& shape) const;
-  // A copy with elements converted, as StableHLO's `convert` does: float to integer truncates toward zero, saturates, NaN
-  // gives 0; integer to integer wraps; to PRED is "not zero"; complex to real drops the imaginary part; to a float
-  // rounds once to nearest even. INVALID_ARGUMENT [PJRT-B034] when this is no array or `type` no array type.
+  // A copy with elements converted, as StableHLO's `convert` does: float to integer truncates
+  // toward zero, saturates, NaN gives 0; integer to integer wraps; to PRED is "not zero"; complex
+  // to real drops the imaginary part; to a float rounds once to nearest even. INVALID_ARGUMENT
+  // [PJRT-B010] when this is no array or `type` no array type.
   absl::StatusOr<Literal> Convert(PrimitiveType type) const;
-  // An array of the same elements in logical order with other sizes, row-major. INVALID_ARGUMENT [PJRT-B033] when the
-  // element counts differ.
+  // An array of the same elements in logical order with other sizes, row-major. INVALID_ARGUMENT
+  // [PJRT-B009] when the element counts differ.
   absl::StatusOr<Literal> Reshape(absl::Span<const int64_t> dimensions) const;
 
-  // Same shape apart from layouts, and the same bits of each element: NaN equals a NaN of the same bits, -0 is not 0.
-  // For other notions of equality see literal_compare.h.
+  // Same shape apart from layouts, and the same bits of each element: NaN equals a NaN of the same
+  // bits, -0 is not 0. For other notions of equality see literal_compare.h.
   bool operator==(const LiteralBase& other) const;
   bool operator!=(const LiteralBase& other) const { return !(*this == other); }
 
   // True when every element of the array is 0 (-0 too); false for what is no array.
   bool IsAllZero() const;
 
-  // The shape without layout, then the elements nested by dimension: `f32[2,2] {{1, 2}, {3, 4}}`, `s32[] 7`,
-  // `(f32[] 1, token[])`. Floats are written so that they read back the same. Over `max_elements` elements, only the
-  // first and last of each dimension are printed, with `...` between.
+  // The shape without layout, then the elements nested by dimension: `f32[2,2] {{1, 2}, {3, 4}}`,
+  // `s32[] 7`,
+  // `(f32[] 1, token[])`. Floats are written so that they read back the same. Over `max_elements`
+  // elements, only the first and last of each dimension are printed, with `...` between.
   std::string ToString(int64_t max_elements = 1000) const;
 
  protected:
@@ -136,7 +145,8 @@ class LiteralBase {
   static int64_t PhysicalIndexIn(const Piece& piece, absl::Span<const int64_t> multi_index);
   static int64_t PhysicalIndexOfLinear(const Piece& piece, int64_t linear_index);
   // Gives every part of `shape` its piece; `next_buffer` is called for each array in order.
-  static Piece MakePieces(const Shape& shape, absl::FunctionRef<void*(const Shape& array)> next_buffer);
+  static Piece MakePieces(const Shape& shape,
+                          absl::FunctionRef<void*(const Shape& array)> next_buffer);
 
   Piece root_;
 
@@ -153,19 +163,20 @@ class MutableLiteralBase : public LiteralBase {
   absl::Span<T> data(const ShapeIndex& index = {});
   using LiteralBase::data;
 
-  // Nothing happens when T is not the storage type or the index is not inside. A sub-byte integer keeps the low bits of
-  // `value`.
+  // Nothing happens when T is not the storage type or the index is not inside. A sub-byte integer
+  // keeps the low bits of `value`.
   template <typename T>
   void Set(absl::Span<const int64_t> multi_index, T value, const ShapeIndex& index = {});
   template <typename T>
   void SetLinear(int64_t linear_index, T value, const ShapeIndex& index = {});
 
-  // Every element of the array. INVALID_ARGUMENT [PJRT-B035] when T is not the storage type.
+  // Every element of the array. INVALID_ARGUMENT [PJRT-B011] when T is not the storage type.
   template <typename T>
   absl::Status PopulateWithValue(T value);
 
-  // Copies the elements of `source`, converting between layouts, into this whole or into its part at `destination`.
-  // INVALID_ARGUMENT [PJRT-B033] when the shapes are not Compatible. The memory must not overlap.
+  // Copies the elements of `source`, converting between layouts, into this whole or into its part
+  // at `destination`. INVALID_ARGUMENT [PJRT-B009] when the shapes are not Compatible. The memory
+  // must not overlap.
   absl::Status CopyFrom(const LiteralBase& source, const ShapeIndex& destination = {},
                         const ShapeIndex& source_index = {});
 
@@ -187,26 +198,27 @@ class Literal : public MutableLiteralBase {
   Literal(const Literal&) = delete;
   Literal& operator=(const Literal&) = delete;
 
-  // Zeros. INVALID_ARGUMENT when ValidateShape says so [PJRT-B021], or the shape has dynamic dimensions [PJRT-B031];
-  // RESOURCE_EXHAUSTED [PJRT-B032] when memory runs out.
+  // Zeros. INVALID_ARGUMENT when ValidateShape says so [PJRT-B005], or the shape has dynamic
+  // dimensions [PJRT-B007]; RESOURCE_EXHAUSTED [PJRT-B008] when memory runs out.
   static absl::StatusOr<Literal> Make(const Shape& shape);
   // The same with indeterminate elements, for a caller who writes them all.
   static absl::StatusOr<Literal> MakeUninitialized(const Shape& shape);
 
-  // An array with these elements in row-major order. INVALID_ARGUMENT [PJRT-B030] when their number does not fit the
-  // dimensions.
+  // An array with these elements in row-major order. INVALID_ARGUMENT [PJRT-B006] when their number
+  // does not fit the dimensions.
   template <typename T>
-  static absl::StatusOr<Literal> FromSpan(absl::Span<const int64_t> dimensions, absl::Span<const T> values);
-  // With the element type named, for types that share a C++ type: FromSpan<int8_t>(S4, {2}, {1, -3}). INVALID_ARGUMENT
-  // [PJRT-B035] when T does not store `type`.
+  static absl::StatusOr<Literal> FromSpan(absl::Span<const int64_t> dimensions,
+                                          absl::Span<const T> values);
+  // With the element type named, for types that share a C++ type: FromSpan<int8_t>(S4, {2}, {1,
+  // -3}). INVALID_ARGUMENT [PJRT-B011] when T does not store `type`.
   template <typename T>
   static absl::StatusOr<Literal> FromSpan(PrimitiveType type, absl::Span<const int64_t> dimensions,
                                           absl::Span<const T> values);
 
   // A tuple of these literals, which are moved from.
   static Literal MakeTuple(std::vector<Literal> elements);
-  // The elements of this tuple as literals of their own; nothing is copied. Leaves the empty tuple here. An array or
-  // token gives a vector with itself.
+  // The elements of this tuple as literals of their own; nothing is copied. Leaves the empty tuple
+  // here. An array or token gives a vector with itself.
   std::vector<Literal> DecomposeTuple();
 
  private:
@@ -221,7 +233,8 @@ class Literal : public MutableLiteralBase {
 class LiteralSlice : public LiteralBase {
  public:
   LiteralSlice() = default;
-  // Views the whole or the part at `index` (the empty tuple when there is none). `literal` must stay alive, unmoved.
+  // Views the whole or the part at `index` (the empty tuple when there is none). `literal` must
+  // stay alive, unmoved.
   LiteralSlice(const LiteralBase& literal);  // NOLINT(google-explicit-constructor)
   LiteralSlice(const LiteralBase& literal, const ShapeIndex& index);
 };
@@ -230,8 +243,9 @@ class BorrowingLiteral : public LiteralBase {
  public:
   // The empty tuple.
   BorrowingLiteral() = default;
-  // Views an array: `data` holds ByteSize(shape) bytes in the layout of `shape`, which is copied. The memory must stay
-  // alive and be aligned for the element type. A shape that is not a valid static array gives the empty tuple.
+  // Views an array: `data` holds ByteSize(shape) bytes in the layout of `shape`, which is copied.
+  // The memory must stay alive and be aligned for the element type. A shape that is not a valid
+  // static array gives the empty tuple.
   BorrowingLiteral(const void* data, const Shape& shape);
   // Views a tuple of arrays, one pointer an array (elements that are no arrays have none).
   BorrowingLiteral(absl::Span<const void* const> data, const Shape& shape);
@@ -255,8 +269,8 @@ class MutableBorrowingLiteral : public MutableLiteralBase {
   std::shared_ptr<const Shape> owned_shape_;
 };
 
-// Literals from values in C++, for tests and small programs. They are row-major. The empty tuple when memory runs out.
-// CreateR2 fills rows shorter than the longest with zeros.
+// Literals from values in C++, for tests and small programs. They are row-major. The empty tuple
+// when memory runs out. CreateR2 fills rows shorter than the longest with zeros.
 template <typename T>
 Literal CreateR0(T value);
 template <typename T>
@@ -265,17 +279,21 @@ template <typename T>
 Literal CreateR1(std::initializer_list<T> values);
 template <typename T>
 Literal CreateR2(std::initializer_list<std::initializer_list<T>> rows);
-// A scalar of any array type from a number, converted as `convert` does. The empty tuple when `type` is no array type.
+// A scalar of any array type from a number, converted as `convert` does. The empty tuple when
+// `type` is no array type.
 Literal CreateScalar(PrimitiveType type, double value);
 Literal CreateScalar(PrimitiveType type, int64_t value);
-inline Literal CreateScalar(PrimitiveType type, int value) { return CreateScalar(type, int64_t{value}); }
+inline Literal CreateScalar(PrimitiveType type, int value) {
+  return CreateScalar(type, int64_t{value});
+}
 Literal CreateToken();
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 namespace internal {
 
-// Keeps the low bits of a sub-byte integer, sign-extended or zero-extended; every other value stays.
+// Keeps the low bits of a sub-byte integer, sign-extended or zero-extended; every other value
+// stays.
 template <typename T>
 T CanonicalElement(PrimitiveType type, T value) {
   if constexpr (std::is_same_v<T, int8_t> || std::is_same_v<T, uint8_t>) {
@@ -321,12 +339,14 @@ absl::Span<T> MutableLiteralBase::data(const ShapeIndex& index) {
 }
 
 template <typename T>
-void MutableLiteralBase::Set(absl::Span<const int64_t> multi_index, T value, const ShapeIndex& index) {
+void MutableLiteralBase::Set(absl::Span<const int64_t> multi_index, T value,
+                             const ShapeIndex& index) {
   const Piece* piece = FindPiece(index);
   if (piece == nullptr || !IsStorageTypeOf<T>(piece->shape->element_type())) return;
   const int64_t at = PhysicalIndexIn(*piece, multi_index);
   if (at < 0) return;
-  static_cast<T*>(piece->data)[at] = internal::CanonicalElement(piece->shape->element_type(), value);
+  static_cast<T*>(piece->data)[at] =
+      internal::CanonicalElement(piece->shape->element_type(), value);
 }
 
 template <typename T>
@@ -335,7 +355,8 @@ void MutableLiteralBase::SetLinear(int64_t linear_index, T value, const ShapeInd
   if (piece == nullptr || !IsStorageTypeOf<T>(piece->shape->element_type())) return;
   const int64_t at = PhysicalIndexOfLinear(*piece, linear_index);
   if (at < 0) return;
-  static_cast<T*>(piece->data)[at] = internal::CanonicalElement(piece->shape->element_type(), value);
+  static_cast<T*>(piece->data)[at] =
+      internal::CanonicalElement(piece->shape->element_type(), value);
 }
 
 namespace internal {
@@ -369,7 +390,8 @@ absl::StatusOr<Literal> Literal::FromSpan(PrimitiveType type, absl::Span<const i
 }
 
 template <typename T>
-absl::StatusOr<Literal> Literal::FromSpan(absl::Span<const int64_t> dimensions, absl::Span<const T> values) {
+absl::StatusOr<Literal> Literal::FromSpan(absl::Span<const int64_t> dimensions,
+                                          absl::Span<const T> values) {
   static_assert(PrimitiveTypeOf<T>() != INVALID, "no element type is stored as T");
   return FromSpan<T>(PrimitiveTypeOf<T>(), dimensions, values);
 }
@@ -382,7 +404,8 @@ Literal CreateR0(T value) {
 
 template <typename T>
 Literal CreateR1(absl::Span<const T> values) {
-  absl::StatusOr<Literal> literal = Literal::FromSpan<T>({static_cast<int64_t>(values.size())}, values);
+  absl::StatusOr<Literal> literal =
+      Literal::FromSpan<T>({static_cast<int64_t>(values.size())}, values);
   return literal.ok() ? *std::move(literal) : Literal();
 }
 

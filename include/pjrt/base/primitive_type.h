@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PrimitiveType: the element type of an array, and what a program may ask of it. One constexpr table holds the facts.
+// PrimitiveType: the element type of an array, and what a program may ask of it. One constexpr
+// table holds the facts.
 #ifndef PJRT_BASE_PRIMITIVE_TYPE_H_
 #define PJRT_BASE_PRIMITIVE_TYPE_H_
 
@@ -14,8 +15,8 @@
 
 namespace pjrt {
 
-// Element types of StableHLO and XLA, and the three kinds of shape that are no array. Both `F32` and
-// `PrimitiveType::F32` name an enumerator. The numbers are those of XLA's serialized programs.
+// Element types of StableHLO and XLA, and the three kinds of shape that are no array. Both `F32`
+// and `PrimitiveType::F32` name an enumerator. The numbers are those of XLA's serialized programs.
 enum PrimitiveType : uint8_t {
   INVALID = 0,
   PRIMITIVE_TYPE_INVALID = 0,  // XLA's spelling of INVALID
@@ -40,8 +41,8 @@ enum PrimitiveType : uint8_t {
   U32 = 8,
   U64 = 9,
 
-  // Floats. FN: no infinity. UZ: no negative zero. See small_float.h for each format. F4 and F6 are stored in the low
-  // bits of one byte each, the other bits 0.
+  // Floats. FN: no infinity. UZ: no negative zero. See small_float.h for each format. F4 and F6 are
+  // stored in the low bits of one byte each, the other bits 0.
   F4E2M1FN = 32,
   F6E2M3FN = 36,
   F6E3M2FN = 35,
@@ -68,7 +69,8 @@ enum PrimitiveType : uint8_t {
   TOKEN = 17,
 };
 
-// One more than the largest enumerator; for tables indexed by type. Some numbers below it name no type.
+// One more than the largest enumerator; for tables indexed by type. Some numbers below it name no
+// type.
 inline constexpr int kPrimitiveTypeLimit = 37;
 
 // What the table says of a type.
@@ -76,9 +78,11 @@ enum class PrimitiveKind : uint8_t { kNone, kPred, kSigned, kUnsigned, kFloat, k
 
 struct PrimitiveTypeInfo {
   PrimitiveKind kind = PrimitiveKind::kNone;
-  uint8_t bit_width = 0;             // of the value: 4 for S4, 8 for PRED, 128 for C128; 0 when not an array type
-  const char* name = "";             // "f32", "pred", "s4", "token"
-  const char* stablehlo_name = "";   // "f32", "i1", "i4", "!stablehlo.token"; "" when StableHLO has no such type
+  uint8_t bit_width =
+      0;  // of the value: 4 for S4, 8 for PRED, 128 for C128; 0 when not an array type
+  const char* name = "";  // "f32", "pred", "s4", "token"
+  const char* stablehlo_name =
+      "";  // "f32", "i1", "i4", "!stablehlo.token"; "" when StableHLO has no such type
 };
 
 namespace internal {
@@ -138,14 +142,16 @@ constexpr const PrimitiveTypeInfo& GetPrimitiveTypeInfo(PrimitiveType type) {
   return internal::kPrimitiveTypeTable.rows[type < kPrimitiveTypeLimit ? type : 0];
 }
 
-// True for the types that an array's elements can have: all but INVALID, TUPLE, OPAQUE_TYPE and TOKEN.
+// True for the types that an array's elements can have: all but INVALID, TUPLE, OPAQUE_TYPE and
+// TOKEN.
 constexpr bool IsArrayType(PrimitiveType type) { return GetPrimitiveTypeInfo(type).bit_width != 0; }
 
-// Bits of one value: 4 for S4 and F4E2M1FN, 8 for PRED, 64 for C64; 0 for what is not an array type.
+// Bits of one value: 4 for S4 and F4E2M1FN, 8 for PRED, 64 for C64; 0 for what is not an array
+// type.
 constexpr int BitWidth(PrimitiveType type) { return GetPrimitiveTypeInfo(type).bit_width; }
 
-// Bytes that one element takes in a literal or in unpacked memory: 1 for every type of 8 bits or fewer; 0 for what is
-// not an array type.
+// Bytes that one element takes in a literal or in unpacked memory: 1 for every type of 8 bits or
+// fewer; 0 for what is not an array type.
 constexpr int ByteWidth(PrimitiveType type) { return (BitWidth(type) + 7) / 8; }
 
 constexpr bool IsFloating(PrimitiveType type) {
@@ -164,7 +170,8 @@ constexpr bool IsInteger(PrimitiveType type) {
 constexpr bool IsComplex(PrimitiveType type) {
   return GetPrimitiveTypeInfo(type).kind == PrimitiveKind::kComplex;
 }
-// True for types narrower than a byte (S1 S2 S4 U1 U2 U4 F4E2M1FN F6E2M3FN F6E3M2FN), which device memory may pack.
+// True for types narrower than a byte (S1 S2 S4 U1 U2 U4 F4E2M1FN F6E2M3FN F6E3M2FN), which device
+// memory may pack.
 constexpr bool IsSubByte(PrimitiveType type) { return IsArrayType(type) && BitWidth(type) < 8; }
 
 // F32 for C64, F64 for C128, and every other type for itself.
@@ -172,30 +179,32 @@ constexpr PrimitiveType ComplexComponent(PrimitiveType type) {
   return type == C64 ? F32 : type == C128 ? F64 : type;
 }
 
-// "f32", "s32", "pred", "c64", "f8e4m3fn", "token", "tuple", "opaque", "invalid": the spelling of shapes' text.
+// "f32", "s32", "pred", "c64", "f8e4m3fn", "token", "tuple", "opaque", "invalid": the spelling of
+// shapes' text.
 inline absl::string_view PrimitiveTypeName(PrimitiveType type) {
   return GetPrimitiveTypeInfo(type).name;
 }
 
-// StableHLO's spelling: "f32", "i32", "ui8", "i1", "complex<f32>", "f8E4M3FN", "!stablehlo.token". Empty when StableHLO
-// has no such type (S1, TUPLE, OPAQUE_TYPE, INVALID).
+// StableHLO's spelling: "f32", "i32", "ui8", "i1", "complex<f32>", "f8E4M3FN", "!stablehlo.token".
+// Empty when StableHLO has no such type (S1, TUPLE, OPAQUE_TYPE, INVALID).
 inline absl::string_view StableHloTypeName(PrimitiveType type) {
   return GetPrimitiveTypeInfo(type).stablehlo_name;
 }
 
-// The type with that name, case-sensitive. INVALID_ARGUMENT [PJRT-B001] for any other text, "invalid" included.
+// The type with that name, case-sensitive. INVALID_ARGUMENT [PJRT-B001] for any other text,
+// "invalid" included.
 absl::StatusOr<PrimitiveType> ParsePrimitiveType(absl::string_view name);
 
 // The same for StableHLO's spelling. INVALID_ARGUMENT [PJRT-B001] for any other text.
 absl::StatusOr<PrimitiveType> ParseStableHloType(absl::string_view name);
 
-// The C++ type in which one element of `type` is stored: float for F32, int8_t for S4, bool for PRED,
-// std::complex<float> for C64, half for F16. Not defined for what is not an array type.
+// The C++ type in which one element of `type` is stored: float for F32, int8_t for S4, bool for
+// PRED, std::complex<float> for C64, half for F16. Not defined for what is not an array type.
 template <PrimitiveType type>
 struct NativeTypeOf;
 
-// The PrimitiveType that a C++ type stands for: F32 for float, S8 for int8_t, PRED for bool. INVALID for a C++ type that
-// stands for none.
+// The PrimitiveType that a C++ type stands for: F32 for float, S8 for int8_t, PRED for bool.
+// INVALID for a C++ type that stands for none.
 template <typename T>
 constexpr PrimitiveType PrimitiveTypeOf();
 
@@ -211,13 +220,13 @@ struct PrimitiveTypeOfImpl {
   struct NativeTypeOf<primitive> {        \
     using type = __VA_ARGS__;             \
   };
-#define PJRT_NATIVE_TYPE_BOTH_WAYS_(primitive, ...)      \
-  PJRT_NATIVE_TYPE_(primitive, __VA_ARGS__)              \
-  namespace internal {                                   \
-  template <>                                            \
-  struct PrimitiveTypeOfImpl<__VA_ARGS__> {              \
-    static constexpr PrimitiveType value = primitive;    \
-  };                                                     \
+#define PJRT_NATIVE_TYPE_BOTH_WAYS_(primitive, ...)   \
+  PJRT_NATIVE_TYPE_(primitive, __VA_ARGS__)           \
+  namespace internal {                                \
+  template <>                                         \
+  struct PrimitiveTypeOfImpl<__VA_ARGS__> {           \
+    static constexpr PrimitiveType value = primitive; \
+  };                                                  \
   }
 
 PJRT_NATIVE_TYPE_(S1, int8_t)
@@ -258,14 +267,16 @@ PJRT_NATIVE_TYPE_BOTH_WAYS_(C128, std::complex<double>)
 
 namespace internal {
 
-// `long` and `long long` are one width on some platforms and only one of them is int64_t: the other counts too.
+// `long` and `long long` are one width on some platforms and only one of them is int64_t: the other
+// counts too.
 template <typename T>
 constexpr PrimitiveType PrimitiveTypeOfAny() {
   if constexpr (PrimitiveTypeOfImpl<T>::value != INVALID) {
     return PrimitiveTypeOfImpl<T>::value;
-  } else if constexpr (std::is_same_v<T, long> || std::is_same_v<T, long long>) {  // NOLINT(runtime/int)
+  } else if constexpr (std::is_same_v<T, long> ||
+                       std::is_same_v<T, long long>) {  // NOLINT(runtime/int)
     return sizeof(T) == 8 ? S64 : S32;
-  } else if constexpr (std::is_same_v<T, unsigned long> ||        // NOLINT(runtime/int)
+  } else if constexpr (std::is_same_v<T, unsigned long> ||       // NOLINT(runtime/int)
                        std::is_same_v<T, unsigned long long>) {  // NOLINT(runtime/int)
     return sizeof(T) == 8 ? U64 : U32;
   } else {
@@ -280,12 +291,13 @@ constexpr PrimitiveType PrimitiveTypeOf() {
   return internal::PrimitiveTypeOfAny<std::remove_cv_t<T>>();
 }
 
-// True when elements of `type` are stored as C++ type T: PrimitiveTypeOf<T>() == type, or T is int8_t (uint8_t) and
-// `type` a signed (unsigned) integer narrower than a byte.
+// True when elements of `type` are stored as C++ type T: PrimitiveTypeOf<T>() == type, or T is
+// int8_t (uint8_t) and `type` a signed (unsigned) integer narrower than a byte.
 template <typename T>
 constexpr bool IsStorageTypeOf(PrimitiveType type) {
   constexpr PrimitiveType own = PrimitiveTypeOf<T>();
-  return (own != INVALID && own == type) || (own == S8 && IsSignedInteger(type) && IsSubByte(type)) ||
+  return (own != INVALID && own == type) ||
+         (own == S8 && IsSignedInteger(type) && IsSubByte(type)) ||
          (own == U8 && IsUnsignedInteger(type) && IsSubByte(type));
 }
 

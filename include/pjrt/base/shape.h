@@ -24,11 +24,12 @@ namespace pjrt {
 // A path into nested tuples: {} is the whole, {1, 0} the first element of the second element.
 using ShapeIndex = absl::InlinedVector<int64_t, 2>;
 
-// A value type; thread-safe as a plain struct is. It may hold anything, sizes from a hostile file included: only
-// ValidateShape says whether it makes sense, and the functions below are safe on all of them.
+// A value type; thread-safe as a plain struct is. It may hold anything, sizes from a hostile file
+// included: only ValidateShape says whether it makes sense, and the functions below are safe on all
+// of them.
 //
-// A dimension is static (a size), bounded (its size is the upper bound and its dynamic flag is set) or unbounded (its
-// size is kUnboundedSize and its dynamic flag is set).
+// A dimension is static (a size), bounded (its size is the upper bound and its dynamic flag is set)
+// or unbounded (its size is kUnboundedSize and its dynamic flag is set).
 //
 // Text form: `f32[2,3]`, `f32[2,3]{1,0}`, `s32[]`, `f32[<=5,?]`, `(f32[2], token[])`, `opaque[]`.
 class Shape {
@@ -96,9 +97,9 @@ class Shape {
   // `print_layout` false leaves out every layout.
   std::string ToString(bool print_layout = true) const;
 
-  // Reads the text form; blanks are allowed between tokens. INVALID_ARGUMENT [PJRT-B020], naming the place, for
-  // anything else: trailing characters, sizes that do not fit, over 100 levels of tuples. What it returns passes
-  // ValidateShape.
+  // Reads the text form; blanks are allowed between tokens. INVALID_ARGUMENT [PJRT-B004], naming
+  // the place, for anything else: trailing characters, sizes that do not fit, over 100 levels of
+  // tuples. What it returns passes ValidateShape.
   static absl::StatusOr<Shape> Parse(absl::string_view text);
 
   // Equality that may look away from some things:
@@ -148,8 +149,8 @@ class Shape {
   friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
   template <typename H>
   friend H AbslHashValue(H h, const Shape& s) {
-    return H::combine(std::move(h), static_cast<uint8_t>(s.element_type_), s.dimensions_, s.dynamic_dimensions_,
-                      s.tuple_shapes_, s.layout_);
+    return H::combine(std::move(h), static_cast<uint8_t>(s.element_type_), s.dimensions_,
+                      s.dynamic_dimensions_, s.tuple_shapes_, s.layout_);
   }
 
  private:
@@ -173,22 +174,25 @@ Shape MakeTupleShape(absl::Span<const Shape> shapes);
 Shape MakeTokenShape();
 Shape MakeOpaqueShape();
 
-// OK when the shape can exist: a known element type; sizes that are not negative (or kUnboundedSize with the flag set);
-// a size in bytes that fits in int64_t, counting a size of 0 as 1; a layout, if there is one, that fits the rank; the
-// same for the elements of a tuple, at most 100 levels deep. INVALID_ARGUMENT [PJRT-B021] names what is wrong otherwise.
+// OK when the shape can exist: a known element type; sizes that are not negative (or kUnboundedSize
+// with the flag set); a size in bytes that fits in int64_t, counting a size of 0 as 1; a layout, if
+// there is one, that fits the rank; the same for the elements of a tuple, at most 100 levels deep.
+// INVALID_ARGUMENT [PJRT-B005] names what is wrong otherwise.
 absl::Status ValidateShape(const Shape& shape);
 
-// Number of elements of an array, bounded dimensions counted at their bound; 1 for a scalar, 0 for what is not an array.
-// INT64_MAX when the number does not fit or a dimension is unbounded. A negative size counts as 0.
+// Number of elements of an array, bounded dimensions counted at their bound; 1 for a scalar, 0 for
+// what is not an array. INT64_MAX when the number does not fit or a dimension is unbounded. A
+// negative size counts as 0.
 int64_t ElementCount(const Shape& shape);
 int64_t ElementCount(absl::Span<const int64_t> dimensions);
 
-// Bytes of the elements at ByteWidth(type) each; for a tuple the sum over its elements (0 for tokens and opaque values).
-// INT64_MAX when that does not fit or a dimension is unbounded.
+// Bytes of the elements at ByteWidth(type) each; for a tuple the sum over its elements (0 for
+// tokens and opaque values). INT64_MAX when that does not fit or a dimension is unbounded.
 int64_t ByteSize(const Shape& shape);
 
-// The same with each array of a sub-byte type packed at the layout's element_size_in_bits, or at BitWidth(type) when the
-// layout gives none, rounded up to a byte an array. F6 types are not packed: their elements take a byte.
+// The same with each array of a sub-byte type packed at the layout's element_size_in_bits, or at
+// BitWidth(type) when the layout gives none, rounded up to a byte an array. F6 types are not
+// packed: their elements take a byte.
 int64_t PackedByteSize(const Shape& shape);
 
 // True when shapes are equal apart from layouts.
@@ -199,8 +203,9 @@ bool CompatibleIgnoringElementType(const Shape& a, const Shape& b);
 // The layout's minor_to_major, or row-major when the shape has no layout.
 DimensionVector MinorToMajorOrDefault(const Shape& shape);
 
-// Distance in elements between neighbours along each dimension, in the shape's layout (tiles not counted). Sizes of 0
-// count as 1. The shape must be valid, an array, and without unbounded dimensions.
+// Distance in elements between neighbours along each dimension, in the shape's layout (tiles not
+// counted). Sizes of 0 count as 1. The shape must be valid, an array, and without unbounded
+// dimensions.
 DimensionVector ElementStrides(const Shape& shape);
 // Byte strides for unpacked elements, likewise.
 DimensionVector ByteStrides(const Shape& shape);

@@ -2,31 +2,31 @@
 //
 // Floats narrower than 32 bits: half, bfloat16, and the FP8, FP6 and FP4 formats.
 //
-// A small float is a value type of one or two bytes. Arithmetic converts to float, computes, and rounds back. Conversion
-// to float and double is exact. Conversion from float, double and integers rounds once, to nearest, ties to the even
-// encoding, and what a format cannot hold becomes:
+// A small float is a value type of one or two bytes. Arithmetic converts to float, computes, and
+// rounds back. Conversion to float and double is exact. Conversion from float, double and integers
+// rounds once, to nearest, ties to the even encoding, and what a format cannot hold becomes:
 //
-//   format                   bits  bias  largest   infinity, overflow          NaN
-//   half                     16    15    65504     infinity                    IEEE
-//   bfloat16                 16    127   3.39e38   infinity                    IEEE
-//   float8_e5m2              8     15    57344     infinity                    IEEE
-//   float8_e4m3              8     7     240       infinity                    IEEE
-//   float8_e3m4              8     3     15.5      infinity                    IEEE
-//   float8_e4m3fn            8     7     448       NaN                         0x7f, 0xff
-//   float8_e4m3fnuz          8     8     240       NaN                         0x80; no negative zero
-//   float8_e5m2fnuz          8     16    57344     NaN                         0x80; no negative zero
-//   float8_e4m3b11fnuz       8     11    30        NaN                         0x80; no negative zero
-//   float6_e2m3fn            6     1     7.5       largest, sign kept          none: NaN becomes -0
-//   float6_e3m2fn            6     3     28        largest, sign kept          none: NaN becomes -0
-//   float4_e2m1fn            4     1     6         largest, sign kept          none: NaN becomes -0
-//   float8_e8m0fnu           8     127   2^127     NaN; negatives too          0xff; 0 becomes 2^-127, the smallest
+//   format              bits  bias  largest  overflow, infinity    NaN
+//   half                16    15    65504    infinity              IEEE
+//   bfloat16            16    127   3.39e38  infinity              IEEE
+//   float8_e5m2         8     15    57344    infinity              IEEE
+//   float8_e4m3         8     7     240      infinity              IEEE
+//   float8_e3m4         8     3     15.5     infinity              IEEE
+//   float8_e4m3fn       8     7     448      NaN                   0x7f, 0xff
+//   float8_e4m3fnuz     8     8     240      NaN                   0x80; there is no -0
+//   float8_e5m2fnuz     8     16    57344    NaN                   0x80; there is no -0
+//   float8_e4m3b11fnuz  8     11    30       NaN                   0x80; there is no -0
+//   float6_e2m3fn       6     1     7.5      largest, sign kept    none: NaN becomes -0
+//   float6_e3m2fn       6     3     28       largest, sign kept    none: NaN becomes -0
+//   float4_e2m1fn       4     1     6        largest, sign kept    none: NaN becomes -0
+//   float8_e8m0fnu      8     127   2^127    NaN; negatives too    0xff; 0 becomes 2^-127
 //
-// Overflow is judged after rounding: 464 lies halfway between 448 and the next step and rounds to 448 in e4m3fn. IEEE
-// NaNs keep their sign and leading payload bits and become quiet. Denormals are exact in both directions, whatever the
-// processor's flush-to-zero flags say.
+// Overflow is judged after rounding: 464 lies halfway between 448 and the next step and rounds to
+// 448 in e4m3fn. IEEE NaNs keep their sign and leading payload bits and become quiet. Denormals are
+// exact in both directions, whatever the processor's flush-to-zero flags say.
 //
-// Every function here is forced inline: code that includes this header leaves no out-of-line copy behind, so that
-// objects built for different instruction sets can be linked together.
+// Every function here is forced inline: code that includes this header leaves no out-of-line copy
+// behind, so that objects built for different instruction sets can be linked together.
 #ifndef PJRT_BASE_SMALL_FLOAT_H_
 #define PJRT_BASE_SMALL_FLOAT_H_
 
@@ -57,8 +57,8 @@ PJRT_FORCE_INLINE_ constexpr float FloatPowerOfTwo(int exponent) {
   return __builtin_bit_cast(float, static_cast<uint32_t>(exponent + 127) << 23);
 }
 
-// An integer as a double, rounded to odd: when bits are lost the last one kept is 1. Rounding such a double once more to
-// a narrow format gives what rounding the integer itself gives.
+// An integer as a double, rounded to odd: when bits are lost the last one kept is 1. Rounding such
+// a double once more to a narrow format gives what rounding the integer itself gives.
 PJRT_FORCE_INLINE_ constexpr double MagnitudeToDoubleRoundedToOdd(uint64_t magnitude) {
   if (magnitude >> 53 != 0) {
     const uint64_t lost = magnitude & 0x7ff;
@@ -79,7 +79,8 @@ PJRT_FORCE_INLINE_ constexpr double IntegerToDoubleRoundedToOdd(T value) {
 
 }  // namespace internal
 
-// A float with a sign bit, `kExponent` exponent bits and `kMantissa` mantissa bits in the low bits of its storage.
+// A float with a sign bit, `kExponent` exponent bits and `kMantissa` mantissa bits in the low bits
+// of its storage.
 template <int kExponent, int kMantissa, int kExponentBias, FloatSpecials kSpecialValues>
 class SmallFloat {
  public:
@@ -95,7 +96,8 @@ class SmallFloat {
   SmallFloat() = default;  // indeterminate, as for float; SmallFloat{} is 0
 
   // From any arithmetic type but long double, rounded once. The cheapest is float.
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, long double>>>
+  template <typename T,
+            typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, long double>>>
   PJRT_FORCE_INLINE_ explicit constexpr SmallFloat(T value) : bits_(Encode(value)) {}
 
   // From another small float, rounded once.
@@ -103,7 +105,8 @@ class SmallFloat {
   PJRT_FORCE_INLINE_ explicit constexpr SmallFloat(SmallFloat<e, m, b, s> other)
       : bits_(Encode(other.ToFloat())) {}
 
-  // To any arithmetic type: to float and double exact, to bool "is not zero", to integers as from float.
+  // To any arithmetic type: to float and double exact, to bool "is not zero", to integers as from
+  // float.
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   PJRT_FORCE_INLINE_ explicit constexpr operator T() const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -133,7 +136,8 @@ class SmallFloat {
       }
       uint32_t wide = 0;
       if (kSpecials == FloatSpecials::kIeee && magnitude >= kInfinityBits) {
-        wide = 0x7f800000u | (magnitude << (23 - kMantissa)) | (magnitude > kInfinityBits ? 0x400000u : 0u);
+        wide = 0x7f800000u | (magnitude << (23 - kMantissa)) |
+               (magnitude > kInfinityBits ? 0x400000u : 0u);
       } else if (kSpecials == FloatSpecials::kNanOnly && magnitude == kMagnitudeBits) {
         wide = 0x7fc00000u;
       } else if (magnitude < (1u << kMantissa)) {
@@ -166,8 +170,9 @@ class SmallFloat {
   PJRT_FORCE_INLINE_ constexpr bool IsFinite() const { return !IsNan() && !IsInf(); }
   PJRT_FORCE_INLINE_ constexpr bool SignBit() const { return (bits_ & kSignBit) != 0; }
 
-  // Landmarks. Max is the largest finite number, Lowest its negative; Infinity exists when kHasInfinity, and a quiet NaN
-  // when kHasNan: the functions give Max and -0 otherwise, as conversions do.
+  // Landmarks. Max is the largest finite number, Lowest its negative; Infinity exists when
+  // kHasInfinity, and a quiet NaN when kHasNan: the functions give Max and -0 otherwise, as
+  // conversions do.
   PJRT_FORCE_INLINE_ static constexpr SmallFloat Max() { return FromBits(kMaxBits); }
   PJRT_FORCE_INLINE_ static constexpr SmallFloat Lowest() { return FromBits(kSignBit | kMaxBits); }
   PJRT_FORCE_INLINE_ static constexpr SmallFloat MinPositiveNormal() {
@@ -228,15 +233,16 @@ class SmallFloat {
   static constexpr Storage kSignBit = static_cast<Storage>(1u << (kBits - 1));
   static constexpr Storage kMagnitudeBits = static_cast<Storage>(kSignBit - 1);
   // The largest exponent with mantissa 0; infinity where there is one.
-  static constexpr Storage kInfinityBits = static_cast<Storage>(kMagnitudeBits & ~((1u << kMantissa) - 1));
-  static constexpr Storage kMaxBits = static_cast<Storage>(kSpecials == FloatSpecials::kIeee ? kInfinityBits - 1
-                                                           : kSpecials == FloatSpecials::kNanOnly
-                                                               ? kMagnitudeBits - 1
-                                                               : kMagnitudeBits);
-  static constexpr Storage kNanBits =
-      static_cast<Storage>(kSpecials == FloatSpecials::kIeee      ? kInfinityBits | (1u << (kMantissa - 1))
-                           : kSpecials == FloatSpecials::kNanOnly ? kMagnitudeBits
-                                                                  : kSignBit);
+  static constexpr Storage kInfinityBits =
+      static_cast<Storage>(kMagnitudeBits & ~((1u << kMantissa) - 1));
+  static constexpr Storage kMaxBits =
+      static_cast<Storage>(kSpecials == FloatSpecials::kIeee      ? kInfinityBits - 1
+                           : kSpecials == FloatSpecials::kNanOnly ? kMagnitudeBits - 1
+                                                                  : kMagnitudeBits);
+  static constexpr Storage kNanBits = static_cast<Storage>(
+      kSpecials == FloatSpecials::kIeee      ? kInfinityBits | (1u << (kMantissa - 1))
+      : kSpecials == FloatSpecials::kNanOnly ? kMagnitudeBits
+                                             : kSignBit);
 
   template <typename T>
   PJRT_FORCE_INLINE_ static constexpr Storage Encode(T value) {
@@ -281,8 +287,8 @@ class SmallFloat {
       rounded = ((magnitude + ((Bits{1} << (kShift - 1)) - 1) + odd) >> kShift) -
                 (static_cast<Bits>(kFromBias - kBias) << kMantissa);
     } else {
-      // A denormal of this format, or 0: units of the smallest denormal. Further right than one bit below the leading
-      // one everything rounds to 0 alike.
+      // A denormal of this format, or 0: units of the smallest denormal. Further right than one bit
+      // below the leading one everything rounds to 0 alike.
       const Bits fraction = (magnitude & ((Bits{1} << kFromMantissa) - 1)) |
                             (exponent == 0 ? Bits{0} : Bits{1} << kFromMantissa);
       const int wanted = kShift + kFirstNormal - (exponent == 0 ? 1 : exponent);
@@ -310,9 +316,10 @@ class SmallFloat {
   Storage bits_;
 };
 
-// A scale factor: the value is 2^(bits - 127), and 0xff is NaN. It has no sign, no zero and no mantissa. From other
-// numbers: to the nearest power of two, halfway cases to the even exponent encoding; 0 and everything below 2^-127 to
-// 2^-127; negative numbers, infinities, NaN and what rounds to 2^128 to NaN.
+// A scale factor: the value is 2^(bits - 127), and 0xff is NaN. It has no sign, no zero and no
+// mantissa. From other numbers: to the nearest power of two, halfway cases upwards (as one-digit
+// significands, 1 is odd and 2 even); 0 and everything below 2^-127 to 2^-127, as StableHLO reads a
+// literal of 0; negative numbers, infinities, NaN and what rounds to 2^128 to NaN.
 class float8_e8m0fnu {
  public:
   static constexpr int kExponentBits = 8;
@@ -325,7 +332,8 @@ class float8_e8m0fnu {
 
   float8_e8m0fnu() = default;
 
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, long double>>>
+  template <typename T,
+            typename = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, long double>>>
   PJRT_FORCE_INLINE_ explicit constexpr float8_e8m0fnu(T value) : bits_(Encode(value)) {}
   template <int e, int m, int b, FloatSpecials s>
   PJRT_FORCE_INLINE_ explicit constexpr float8_e8m0fnu(SmallFloat<e, m, b, s> other)
@@ -348,11 +356,14 @@ class float8_e8m0fnu {
   PJRT_FORCE_INLINE_ constexpr uint8_t bits() const { return bits_; }
 
   PJRT_FORCE_INLINE_ constexpr float ToFloat() const {
-    const uint32_t wide = bits_ == 0xff ? 0x7fc00000u : bits_ == 0 ? 0x00400000u : uint32_t{bits_} << 23;
+    const uint32_t wide = bits_ == 0xff ? 0x7fc00000u
+                          : bits_ == 0  ? 0x00400000u
+                                        : uint32_t{bits_} << 23;
     return __builtin_bit_cast(float, wide);
   }
   PJRT_FORCE_INLINE_ constexpr double ToDouble() const {
-    const uint64_t wide = bits_ == 0xff ? 0x7ff8000000000000u : (uint64_t{bits_} + (1023 - 127)) << 52;
+    const uint64_t wide =
+        bits_ == 0xff ? 0x7ff8000000000000u : (uint64_t{bits_} + (1023 - 127)) << 52;
     return __builtin_bit_cast(double, wide);
   }
 
@@ -371,12 +382,13 @@ class float8_e8m0fnu {
   PJRT_FORCE_INLINE_ constexpr float8_e8m0fnu operator-() const { return NaN(); }
   PJRT_FORCE_INLINE_ constexpr float8_e8m0fnu operator+() const { return *this; }
 
-#define PJRT_E8M0_OPERATOR_(op)                                                                        \
-  PJRT_FORCE_INLINE_ friend constexpr float8_e8m0fnu operator op(float8_e8m0fnu a, float8_e8m0fnu b) { \
-    return float8_e8m0fnu(a.ToDouble() op b.ToDouble());                                               \
-  }                                                                                                    \
-  PJRT_FORCE_INLINE_ constexpr float8_e8m0fnu& operator op##=(float8_e8m0fnu b) {                      \
-    return *this = *this op b;                                                                         \
+#define PJRT_E8M0_OPERATOR_(op)                                                      \
+  PJRT_FORCE_INLINE_ friend constexpr float8_e8m0fnu operator op(float8_e8m0fnu a,   \
+                                                                 float8_e8m0fnu b) { \
+    return float8_e8m0fnu(a.ToDouble() op b.ToDouble());                             \
+  }                                                                                  \
+  PJRT_FORCE_INLINE_ constexpr float8_e8m0fnu& operator op##=(float8_e8m0fnu b) {    \
+    return *this = *this op b;                                                       \
   }
   PJRT_E8M0_OPERATOR_(+)
   PJRT_E8M0_OPERATOR_(-)
@@ -384,9 +396,9 @@ class float8_e8m0fnu {
   PJRT_E8M0_OPERATOR_(/)
 #undef PJRT_E8M0_OPERATOR_
 
-#define PJRT_E8M0_COMPARISON_(op)                                                             \
-  PJRT_FORCE_INLINE_ friend constexpr bool operator op(float8_e8m0fnu a, float8_e8m0fnu b) {  \
-    return a.ToDouble() op b.ToDouble();                                                      \
+#define PJRT_E8M0_COMPARISON_(op)                                                            \
+  PJRT_FORCE_INLINE_ friend constexpr bool operator op(float8_e8m0fnu a, float8_e8m0fnu b) { \
+    return a.ToDouble() op b.ToDouble();                                                     \
   }
   PJRT_E8M0_COMPARISON_(==)
   PJRT_E8M0_COMPARISON_(!=)
@@ -404,9 +416,7 @@ class float8_e8m0fnu {
       const uint64_t from = __builtin_bit_cast(uint64_t, value);
       if (from << 1 == 0) return 0;
       if (from > 0x7ff0000000000000u) return 0xff;  // negative, or NaN
-      // Parity of the encoding, which differs from the double's exponent by an even number.
-      const uint64_t odd = (from >> 52) & 1;
-      const uint64_t rounded = (from + 0x7ffffffffffffu + odd) >> 52;
+      const uint64_t rounded = (from + (uint64_t{1} << 51)) >> 52;
       if (rounded <= 896) return 0;
       return rounded - 896 > 0xfe ? uint8_t{0xff} : static_cast<uint8_t>(rounded - 896);
     } else if constexpr (std::is_same_v<T, float>) {
@@ -443,26 +453,30 @@ struct IsSmallFloat<float8_e8m0fnu> : std::true_type {};
 }  // namespace pjrt
 
 // The members that generic code asks for, with the meaning of the standard.
-#define PJRT_SMALL_FLOAT_LIMITS_(Type)                                                            \
-  static constexpr bool is_specialized = true;                                                    \
-  static constexpr bool is_integer = false;                                                       \
-  static constexpr bool is_exact = false;                                                         \
-  static constexpr bool has_infinity = Type::kHasInfinity;                                        \
-  static constexpr bool has_quiet_NaN = Type::kHasNan;                                            \
-  static constexpr bool has_signaling_NaN = false;                                                \
-  static constexpr bool is_bounded = true;                                                        \
-  static constexpr bool is_modulo = false;                                                        \
-  static constexpr int radix = 2;                                                                 \
-  static constexpr int digits = Type::kMantissaBits + 1;                                          \
-  static constexpr float_round_style round_style = round_to_nearest;                              \
-  PJRT_FORCE_INLINE_ static constexpr Type min() noexcept { return Type::MinPositiveNormal(); }   \
-  PJRT_FORCE_INLINE_ static constexpr Type max() noexcept { return Type::Max(); }                 \
-  PJRT_FORCE_INLINE_ static constexpr Type lowest() noexcept { return Type::Lowest(); }           \
-  PJRT_FORCE_INLINE_ static constexpr Type denorm_min() noexcept { return Type::MinPositive(); }  \
-  PJRT_FORCE_INLINE_ static constexpr Type infinity() noexcept { return Type::Infinity(); }       \
-  PJRT_FORCE_INLINE_ static constexpr Type quiet_NaN() noexcept { return Type::NaN(); }           \
-  PJRT_FORCE_INLINE_ static constexpr Type epsilon() noexcept {                                   \
-    return Type(::pjrt::internal::FloatPowerOfTwo(-Type::kMantissaBits));                         \
+#define PJRT_SMALL_FLOAT_LIMITS_(Type)                                                           \
+  static constexpr bool is_specialized = true;                                                   \
+  static constexpr bool is_integer = false;                                                      \
+  static constexpr bool is_exact = false;                                                        \
+  static constexpr bool has_infinity = Type::kHasInfinity;                                       \
+  static constexpr bool has_quiet_NaN = Type::kHasNan;                                           \
+  static constexpr bool has_signaling_NaN = false;                                               \
+  static constexpr bool is_bounded = true;                                                       \
+  static constexpr bool is_modulo = false;                                                       \
+  static constexpr int radix = 2;                                                                \
+  static constexpr int digits = Type::kMantissaBits + 1;                                         \
+  static constexpr float_round_style round_style = round_to_nearest;                             \
+  static constexpr bool traps = false;                                                           \
+  static constexpr bool tinyness_before = false;                                                 \
+  static constexpr int digits10 = (digits - 1) * 301 / 1000;                                     \
+  static constexpr int max_digits10 = digits * 301 / 1000 + 2;                                   \
+  PJRT_FORCE_INLINE_ static constexpr Type min() noexcept { return Type::MinPositiveNormal(); }  \
+  PJRT_FORCE_INLINE_ static constexpr Type max() noexcept { return Type::Max(); }                \
+  PJRT_FORCE_INLINE_ static constexpr Type lowest() noexcept { return Type::Lowest(); }          \
+  PJRT_FORCE_INLINE_ static constexpr Type denorm_min() noexcept { return Type::MinPositive(); } \
+  PJRT_FORCE_INLINE_ static constexpr Type infinity() noexcept { return Type::Infinity(); }      \
+  PJRT_FORCE_INLINE_ static constexpr Type quiet_NaN() noexcept { return Type::NaN(); }          \
+  PJRT_FORCE_INLINE_ static constexpr Type epsilon() noexcept {                                  \
+    return Type(::pjrt::internal::FloatPowerOfTwo(-Type::kMantissaBits));                        \
   }
 
 namespace std {

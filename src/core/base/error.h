@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makers of error statuses. Every message of the library begins with a stable id, so that a user can look it up in
-// docs/errors.md and a program can tell two errors with the same code apart:
+// Makers of error statuses. Every message of the library begins with a stable id, so that a user
+// can look it up in docs/errors.md and a program can tell two errors with the same code apart:
 //
-//   return InvalidArgument("PJRT-B003", "dimension ", i, " is ", size, "; expected at least 0");
+//   return InvalidArgument("PJRT-B005", "dimension ", i, " is ", size, "; expected at least 0");
 //
-// gives INVALID_ARGUMENT with the message "[PJRT-B003] dimension 1 is -4; expected at least 0". The letter names the
-// area: B base values, P parser, I IR and builder, V verifier, R runtime, C compilation on a device, T tool.
+// gives INVALID_ARGUMENT with the message "[PJRT-B005] dimension 1 is -4; expected at least 0". The
+// letter names the area: B base values, P parser, I IR and builder, V verifier, R runtime, C
+// compilation on a device, T tool.
 #ifndef PJRT_CORE_BASE_ERROR_H_
 #define PJRT_CORE_BASE_ERROR_H_
 
@@ -19,17 +20,17 @@ namespace pjrt {
 // A status of the given code whose message is "[id] message". `code` must not be kOk.
 absl::Status MakeError(absl::StatusCode code, absl::string_view id, absl::string_view message);
 
-// The id at the start of an error's message ("PJRT-B003"), or an empty view when it has none. The view points into
-// `status`.
+// The id at the start of an error's message ("PJRT-B005"), or an empty view when it has none. The
+// view points into `status`.
 absl::string_view ErrorId(const absl::Status& status);
 
 // `status` with "context: " put after the id of its message; OK stays OK. Payloads are kept.
 absl::Status WithContext(const absl::Status& status, absl::string_view context);
 
-#define PJRT_DEFINE_ERROR_MAKER_(Name, code)                                \
-  template <typename... Args>                                               \
-  absl::Status Name(absl::string_view id, const Args&... args) {            \
-    return MakeError(absl::StatusCode::code, id, absl::StrCat(args...));    \
+#define PJRT_DEFINE_ERROR_MAKER_(Name, code)                             \
+  template <typename... Args>                                            \
+  absl::Status Name(absl::string_view id, const Args&... args) {         \
+    return MakeError(absl::StatusCode::code, id, absl::StrCat(args...)); \
   }
 
 // Each takes the id and then anything that absl::StrCat takes.
