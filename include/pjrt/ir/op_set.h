@@ -51,7 +51,7 @@ struct OperandSpec {  // an operand or a result
 
 // What an inherent attribute holds. The verifier checks it, the pretty syntax prints it bare.
 enum class AttrType : uint8_t {
-  kI64, kI32, kF32, kF64, kBool, kUnit, kString, kSymbol, kType,
+  kI64, kI32, kUI32, kUI64, kF32, kF64, kBool, kUnit, kString, kSymbol, kType,
   kI64Array,       // array<i64: ...>, older dense<...> : tensor<Nxi64> too
   kBoolArray,      // array<i1: ...>
   kI64Matrix,      // dense<...> : tensor<NxMxi64>
@@ -59,12 +59,12 @@ enum class AttrType : uint8_t {
   kEnum,           // #stablehlo<name VALUE>; `detail` names the enum ("stablehlo.precision")
   kEnumArray,      // [#stablehlo<...>, ...]
   kStruct,         // `detail` names the struct ("stablehlo.gather")
-  kArray, kDict, kAny,
+  kArray, kDict, kAnyAttr,
 };
 
 struct AttrSpec {
   absl::string_view name;
-  AttrType type;
+  AttrType type = AttrType::kAnyAttr;
   bool optional = false;
   absl::string_view detail = "";    // kEnum, kEnumArray, kStruct: the name of the enum or struct
   absl::string_view fallback = "";  // the text of the value that an absent attribute stands for, for docs; "" says none
@@ -108,20 +108,33 @@ struct OpInfo {
   int min_regions = 0;
   int max_regions = 0;        // -1: any number
   Traits traits = 0;
-  // The pretty syntax, "" for ops that only have the generic form. Parser and printer interpret it; elements are separated by blanks:
-  //   $*               all operands, comma-separated          $name    one operand
-  //   ,  (  )  :  =  [  ]  word                                literal tokens
+  // The pretty syntax, "" for ops that only have the generic form. Parser and printer interpret it; elements are separated by blanks.
+  // Operand types that no element gives are those of the values, which are defined before.
+  //   $*               all operands, comma-separated (none is fine)      $name    one operand; $name* all of a variadic one
+  //   ,  (  )  :  =  [  ]  <  >  word                          literal tokens
   //   @name:ints       [1, 2]      @name:int  3     @name:bool  true   @name:enum  HIGH    @name:enums [HIGH, DEFAULT]
-  //   @name:string     "s"         @name:symbol  @f           @name:elements  dense<...>
-  //   ?( ... )         an optional group: printed when the first @attribute in it is present and not its default; parsed when its
-  //                    first literal tokens are next
+  //   @name:string     "s"         @name:symbol  @f           @name:elements  dense<...>     @name:float  0.1
+  //   @name:balanced   <...>, [...] or {...} with everything inside kept as it is. The attribute is opaque: "#" detail and the text
+  //                    when it is in <> ("#sdy.sharding<@m, [{}]>"), else "#dialect<mnemonic text>", from the AttrSpec's detail.
+  //   ?( ... )         an optional group: printed when the first @attribute in it is present; parsed when its first literal tokens
+  //                    (or a value that can start its first element) are next
   //   {}               the attribute dictionary, minus what the syntax printed
   //   {attributes}     the same behind the word `attributes`
   //   type             `T` when all operand and result types are equal, else `(Ts) -> Rs`
   //   functional       `(Ts) -> Rs` always (one result without parentheses); `T` is read as well
+  //   arrow            `T1, T2 -> R` or `T -> (R1, R2)`: operands without parentheses
   //   result           the type of the only result
-  //   operand-types    `T1, T2`
-  //   <name>           a hand-written piece: constant, slice, dot, convolution, reduce, while, ... (src/core/ir/asm_*.cc)
+  //   operand-types    `T1, T2`; results, if any, have the same types
+  //   <name>           a hand-written piece (src/core/ir/asm_*.cc): constant, slice, dot-general, convolution, reduce, while, scan,
+  //                    custom-call, composite, return, func, module, manual-computation, named-computation; and
+  //                    exponent-mantissa  `e5m10` for exponent_bits and mantissa_bits
+  //                    select-type        `Tpred, T` when the other types are equal, else `(Ts) -> R`
+  //                    complex-type       `R` when the operands have R's part as element type, else `(Ts) -> R`
+  //                    tuple-type         `R` when its elements are the operands' types, else `(Ts) -> R`
+  //                    barrier            operands and types of optimization_barrier: `%a, %b : T1, T2`, `()` without operands
+  //                    cast               `%a, %b : T1, T2 to R1, R2`
+  // A row with attributes operandSegmentSizes or resultSegmentSizes has several variadic operands or results; absent ones mean one element
+  // each for kOne and an even split over the variadic ones.
   // For example broadcast_in_dim:  "$* , dims = @broadcast_dimensions:ints {} : functional".
   absl::string_view format;
   InferFn infer = nullptr;    // null: results cannot be inferred and must be given
