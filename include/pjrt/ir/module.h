@@ -52,8 +52,11 @@ class Use {
   Use* next() const { return next_; }  // the next use of the same value
 
  private:
+  friend class Module;
   friend class Op;
   friend class Value;
+  void Link(Value* value);
+  void Unlink();
   Value* value_ = nullptr;
   Op* owner_ = nullptr;
   unsigned index_ = 0;
@@ -159,6 +162,7 @@ class Op {
   friend class Block;
   friend class Module;
   friend class Region;
+  void Link(Block* block, Op* before);
   void Unlink();
   OpCode opcode_ = OpCode::kUnknown;
   absl::string_view name_;
@@ -209,6 +213,8 @@ class Block {
   Region* parent() const { return parent_; }
   Op* parent_op() const;
   Module* module() const { return module_; }
+  // The next block of the same region; null at its end.
+  Block* next() const { return next_; }
 
  private:
   friend class Module;
@@ -245,7 +251,7 @@ class Region {
 struct OpState {
   absl::string_view name;                       // "stablehlo.add"; the opcode follows from it
   Location location;
-  absl::Span<Value* const> operands;
+  absl::Span<Value* const> operands;            // null ones must be set with set_operand before anything reads them
   absl::Span<const Type> result_types;
   absl::Span<const NamedAttribute> attributes;  // any order; names need not be interned
   size_t num_regions = 0;
