@@ -8,18 +8,20 @@
 //   absl::StatusOr<std::string> s = text.Await();
 //
 // A Future<T> carries an absl::StatusOr<T>; a Future<> (= Future<void>) carries an absl::Status.
-// Futures have no thread of their own: what waits for a future runs on the thread that fulfils it, or
-// on an Executor that the caller names.
+// Futures have no thread of their own: what waits for a future runs on the thread that fulfils it,
+// or on an Executor that the caller names.
 //
 // Thread safety: different Future objects may share one state and be used by different threads at
-// will. One Future object follows the usual rule: const members may run concurrently, the others not.
+// will. One Future object follows the usual rule: const members may run concurrently, the others
+// not.
 //
 // Nothing here aborts. A future without a state (default-constructed, moved from or consumed) is
 // invalid and behaves like one that is ready with INVALID_ARGUMENT [PJRT-B060]; setting a promise a
 // second time has no effect. Callbacks must not throw.
 //
-// Cost: an OK Future<> allocates nothing, IsReady is one atomic load, MakePromise without hooks is one
-// allocation, and so is a Map or OnReady on a pending future. Await on a ready future takes no lock.
+// Cost: an OK Future<> allocates nothing, IsReady is one atomic load, MakePromise without hooks is
+// one allocation, and so is a Map or OnReady on a pending future. Await on a ready future takes no
+// lock.
 //
 // Joining several futures: pjrt/base/future_join.h.
 #ifndef PJRT_BASE_FUTURE_H_
@@ -55,8 +57,9 @@ class FutureHelpers {
   // Runs on the same thread after the wait, once for each OnBlockStart, with what that returned.
   using OnBlockEnd = std::function<void(ProfilingKeys)>;
 
-  // A pair of hooks made once and shared by any number of futures: a copy costs one reference count,
-  // where two std::functions would be copied otherwise. Either function may be null. Immutable.
+  // A pair of hooks made once and shared by any number of futures: a copy costs one reference
+  // count, where two std::functions would be copied otherwise. Either function may be null.
+  // Immutable.
   class BlockHooks {
    public:
     // No hooks.
@@ -103,8 +106,8 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
   // An invalid future.
   Future() = default;
 
-  // A future that is ready: from a Status for Future<>; from a T, a StatusOr<T>, a non-OK Status, or
-  // what converts to T for Future<T>. An OK status where a value is due becomes INTERNAL
+  // A future that is ready: from a Status for Future<>; from a T, a StatusOr<T>, a non-OK Status,
+  // or what converts to T for Future<T>. An OK status where a value is due becomes INTERNAL
   // [PJRT-B064]. Implicit, so that a function that returns a Future may return a Status or a value.
   template <typename U = std::conditional_t<kIsVoid, absl::Status, T>,
             std::enable_if_t<internal::kIsFutureValue<U, T>, int> = 0>
@@ -115,13 +118,14 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
   bool IsValid() const { return handle_.state() != nullptr; }
   explicit operator bool() const { return IsValid(); }
 
-  // Whether the value is there: if so, Await doesn't block. Never blocks. True for an invalid future.
+  // Whether the value is there: if so, Await doesn't block. Never blocks. True for an invalid
+  // future.
   bool IsReady() const { return !IsValid() || handle_.state()->IsReady(); }
   // The same. (Separate in PJRT, where IsReady may ask a remote machine.)
   bool IsKnownReady() const { return IsReady(); }
 
-  // Blocks until the future is ready and returns its status or value. The reference lives as long as
-  // this object, or any copy of it, is neither destroyed, assigned nor consumed.
+  // Blocks until the future is ready and returns its status or value. The reference lives as long
+  // as this object, or any copy of it, is neither destroyed, assigned nor consumed.
   //
   // May be called by any thread, callbacks of other futures included: a thread that waits inside a
   // callback first runs the callbacks that are due on this thread.
@@ -160,7 +164,8 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
   // belongs on an executor. If an executor drops its task, `f` is destroyed without a call.
   //
   // The first two forms pass `const V&`. The consuming forms do so too if T can be copied; if not,
-  // they pass the value itself as `V&&`, so that `f` may take it. Invalid future: `f` gets the error.
+  // they pass the value itself as `V&&`, so that `f` may take it. Invalid future: `f` gets the
+  // error.
   //
   // A chain of any length is resolved without recursion where callbacks were made by Map; callbacks
   // that fulfil further promises are nested up to a fixed depth, beyond which they run after the
@@ -184,13 +189,15 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
     AddCallback<kMoveOnly>(handle, &executor, std::forward<F>(f));
   }
 
-  // The future of `f(value)` (of `f()` for Future<>). `f` runs where a callback of OnReady would, if
-  // this future turns out well; an error goes straight to the result, and `f` is destroyed without a
-  // call. So it is too, if at the time the value arrives nobody holds the result or waits for it.
+  // The future of `f(value)` (of `f()` for Future<>). `f` runs where a callback of OnReady would,
+  // if this future turns out well; an error goes straight to the result, and `f` is destroyed
+  // without a call. So it is too, if at the time the value arrives nobody holds the result or waits
+  // for it.
   //
   // The result type follows from what `f` returns: void and Status give Future<>, StatusOr<R> and
-  // Future<R> give Future<R> (a returned future is waited for), anything else R gives Future<R>. With
-  // Map<R> it is Future<R>, and `f` returns R, StatusOr<R>, Status, Future<R> or what converts.
+  // Future<R> give Future<R> (a returned future is waited for), anything else R gives Future<R>.
+  // With Map<R> it is Future<R>, and `f` returns R, StatusOr<R>, Status, Future<R> or what
+  // converts.
   //
   // Arguments are passed as in OnReady: `const T&`, or `T&&` from a consumed move-only future. The
   // result inherits the blocking hooks of this future, not its executor.
@@ -205,7 +212,8 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
   template <typename R = internal::Deduce, typename F>
   auto Map(F&& f) && {
     const internal::FutureHandle handle = std::move(handle_);
-    return MapImpl<R, kMoveOnly>(handle, internal::ExecutorOf(handle.context()), std::forward<F>(f));
+    return MapImpl<R, kMoveOnly>(handle, internal::ExecutorOf(handle.context()),
+                                 std::forward<F>(f));
   }
   template <typename R = internal::Deduce, typename F>
   auto Map(Executor& executor, F&& f) && {
@@ -227,7 +235,8 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
   }
   template <typename U = T, std::enable_if_t<internal::IsFuture<U>::value, int> = 0>
   U Flatten() && {
-    return std::move(*this).Map([](auto&& inner) -> U { return std::forward<decltype(inner)>(inner); });
+    return std::move(*this).Map(
+        [](auto&& inner) -> U { return std::forward<decltype(inner)>(inner); });
   }
 
   // The same value, whose later callbacks run as tasks of `executor` unless they name another one.
@@ -238,7 +247,8 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
   }
   Future Detach(Executor& executor) && { return std::move(*this).DetachSelf(executor); }
 
-  // The status of this future alone, ready when it is. Shares the state, which keeps the value alive.
+  // The status of this future alone, ready when it is. Shares the state, which keeps the value
+  // alive.
   Future<> GetReadyFuture() const { return Future<>(internal::FutureHandle(handle_)); }
 
  private:
@@ -318,15 +328,15 @@ class Promise {
   // Whether there is a state to set: false if default-constructed or moved from.
   explicit operator bool() const { return handle_.state() != nullptr; }
 
-  // Fulfils the futures with a value or an error, wakes the threads that wait for them and runs their
-  // callbacks on this thread. Returns true, or false without any effect if the promise was set before
-  // or is empty. An OK status where a value is due becomes INTERNAL [PJRT-B064].
+  // Fulfils the futures with a value or an error, wakes the threads that wait for them and runs
+  // their callbacks on this thread. Returns true, or false without any effect if the promise was
+  // set before or is empty. An OK status where a value is due becomes INTERNAL [PJRT-B064].
   //
   // The promise may be destroyed by a callback while Set is running.
   bool Set(V value) { return SetValue(std::move(value)); }
-  template <typename U, std::enable_if_t<std::is_convertible_v<U&&, V> &&
-                                             !std::is_same_v<std::decay_t<U>, V>,
-                                         int> = 0>
+  template <typename U,
+            std::enable_if_t<std::is_convertible_v<U&&, V> && !std::is_same_v<std::decay_t<U>, V>,
+                             int> = 0>
   bool Set(U&& value) {
     return SetValue(internal::ToFutureValue<T>(std::forward<U>(value)));
   }
@@ -351,8 +361,7 @@ class Promise {
   template <typename U = T>
   Future<U> future(FutureHelpers::OnBlockStart on_block_start,
                    FutureHelpers::OnBlockEnd on_block_end = nullptr) const {
-    return future<U>(
-        FutureHelpers::BlockHooks(std::move(on_block_start), std::move(on_block_end)));
+    return future<U>(FutureHelpers::BlockHooks(std::move(on_block_start), std::move(on_block_end)));
   }
 
   // True if no future and no callback is left, so that nobody would see the value: the producer may
@@ -464,8 +473,8 @@ template <typename T = void>
 std::pair<Promise<T>, Future<T>> MakePromise(Executor& executor,
                                              FutureHelpers::OnBlockStart on_block_start,
                                              FutureHelpers::OnBlockEnd on_block_end = nullptr) {
-  return MakePromise<T>(executor, FutureHelpers::BlockHooks(std::move(on_block_start),
-                                                            std::move(on_block_end)));
+  return MakePromise<T>(
+      executor, FutureHelpers::BlockHooks(std::move(on_block_start), std::move(on_block_end)));
 }
 
 // The same with a promise that can be copied.

@@ -61,9 +61,9 @@ using ValuesTuple = decltype(std::tuple_cat(
 }  // namespace internal
 
 // Joins futures of one type, T not void: the vector of their values in the order of the inputs. The
-// first form copies the values; the second consumes the inputs and moves what only they hold, and is
-// the one for move-only types. Write JoinFutures(absl::MakeConstSpan(v)) or (absl::MakeSpan(v)), or
-// pass the vector itself, as an lvalue or an rvalue.
+// first form copies the values; the second consumes the inputs and moves what only they hold, and
+// is the one for move-only types. Write JoinFutures(absl::MakeConstSpan(v)) or (absl::MakeSpan(v)),
+// or pass the vector itself, as an lvalue or an rvalue.
 template <typename T, std::enable_if_t<!std::is_void_v<T>, int> = 0>
 Future<std::vector<T>> JoinFutures(absl::Span<const Future<T>> futures) {
   return internal::JoinToVector(std::vector<Future<T>>(futures.begin(), futures.end()));
@@ -85,13 +85,14 @@ Future<std::vector<T>> JoinFutures(std::vector<Future<T>>&& futures) {
 // Joins one or more futures of any types, which are taken over; pass std::move(f) for move-only
 // values.
 //
-// Without R: the Future<std::tuple<...>> of their values in order, where Future<>s leave no element;
-// if all are Future<>s, a Future<>. With R: the Future<R> of R{values...}.
+// Without R: the Future<std::tuple<...>> of their values in order, where Future<>s leave no
+// element; if all are Future<>s, a Future<>. With R: the Future<R> of R{values...}.
 template <typename R = void, typename T, typename... Ts>
 auto JoinFutures(Future<T> first, Future<Ts>... rest) {
   using Values = internal::ValuesTuple<T, Ts...>;
   constexpr bool kAllVoid = std::tuple_size_v<Values> == 0;
-  using Result = std::conditional_t<std::is_void_v<R>, std::conditional_t<kAllVoid, void, Values>, R>;
+  using Result =
+      std::conditional_t<std::is_void_v<R>, std::conditional_t<kAllVoid, void, Values>, R>;
 
   const internal::FutureHandle* const handles[] = {&internal::FutureAccess::Handle(first),
                                                    &internal::FutureAccess::Handle(rest)...};

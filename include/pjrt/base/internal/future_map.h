@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Future::OnReady and Future::Map put on a state's list, and the type rules of Map. Internal to
-// future.h.
+// What Future::OnReady and Future::Map put on a state's list, and the type rules of Map. Internal
+// to future.h.
 #ifndef PJRT_BASE_INTERNAL_FUTURE_MAP_H_
 #define PJRT_BASE_INTERNAL_FUTURE_MAP_H_
 
@@ -74,7 +74,8 @@ FutureState* NewReadyState(U&& value) {
   return new ValueState<T>(std::move(v), 1);
 }
 
-// A context with the executor of `base` and the hooks of both; either may be null. The caller owns it.
+// A context with the executor of `base` and the hooks of both; either may be null. The caller owns
+// it.
 FutureContext* MergeContexts(const FutureContext* base, const FutureContext* more);
 
 // The private doors of Future and Promise.
@@ -238,8 +239,8 @@ void AddCallback(FutureState* state, Executor* executor, F&& f) {
   node->run(node, state);
 }
 
-// The state of a mapped future, which is also the continuation that makes its value: one allocation.
-// The continuation owns one reference to the state.
+// The state of a mapped future, which is also the continuation that makes its value: one
+// allocation. The continuation owns one reference to the state.
 template <typename R, typename T, bool kConsume, typename F>
 class MapNode final : public ValueState<R>, public Continuation {
   using Returned = MapInvoke<F, T, kConsume>;
@@ -275,13 +276,13 @@ class MapNode final : public ValueState<R>, public Continuation {
       node->f_.reset();
       return node->Follow(std::move(inner));
     } else {
-      return node->Finish(
-          ResultOf<R>([&]() -> Returned { return InvokeWithValue<T, kConsume>(*node->f_, source); }));
+      return node->Finish(ResultOf<R>(
+          [&]() -> Returned { return InvokeWithValue<T, kConsume>(*node->f_, source); }));
     }
   }
 
-  // Stores the value and passes the continuation's reference on to the caller, who completes it. The
-  // function goes first, so that what it holds is released before anybody sees the value.
+  // Stores the value and passes the continuation's reference on to the caller, who completes it.
+  // The function goes first, so that what it holds is released before anybody sees the value.
   FutureState* Finish(FutureValue<R> value) {
     f_.reset();
     this->Store(std::move(value));

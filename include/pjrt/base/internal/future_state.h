@@ -66,11 +66,12 @@ class FutureState {
   bool IsUnique() const { return !immortal_ && refs_.load(std::memory_order_acquire) == 1; }
   bool immortal() const { return immortal_; }
 
-  // Adds a continuation to a pending state and returns true, or returns false if the state is ready.
+  // Adds a continuation to a pending state and returns true, or returns false if the state is
+  // ready.
   bool AddContinuation(Continuation* continuation);
 
-  // Makes the stored value visible, wakes the waiting threads and runs the continuations. The caller
-  // holds a reference.
+  // Makes the stored value visible, wakes the waiting threads and runs the continuations. The
+  // caller holds a reference.
   void Complete();
 
   // Blocks until the state is ready, with the hooks of `context` (which may be null).
@@ -94,7 +95,8 @@ class FutureState {
  private:
   static constexpr uintptr_t kReady = 1;
 
-  std::atomic<uintptr_t> head_;  // 0: pending and nobody waits; kReady; else the newest continuation.
+  std::atomic<uintptr_t>
+      head_;  // 0: pending and nobody waits; kReady; else the newest continuation.
   std::atomic<uint32_t> refs_;
   std::atomic<bool> claimed_;
   const bool immortal_;
@@ -142,8 +144,8 @@ class ValueState : public FutureState {
   const V& value() const { return value_; }
   void Store(V value) { value_ = std::move(value); }
 
-  // The value, moved out if nobody else can see it or if it cannot be copied. An error is copied, so
-  // that other views of the state keep their status.
+  // The value, moved out if nobody else can see it or if it cannot be copied. An error is copied,
+  // so that other views of the state keep their status.
   V Take() {
     if (!status().ok()) return V(status());
     if constexpr (std::is_void_v<T>) {
