@@ -63,7 +63,7 @@ class CopyToDeviceStream {
   virtual ~CopyToDeviceStream();
 
   // Sends a chunk; the future is ready when it has arrived on the device. Doesn't block. An error
-  // future without effect, INVALID_ARGUMENT [PJRT-R047], if the stream is complete, the chunk
+  // future without effect, INVALID_ARGUMENT [PJRT-R008], if the stream is complete, the chunk
   // would exceed the total, or its size isn't a multiple of the granule.
   virtual Future<> AddChunk(PjRtChunk chunk) = 0;
 

@@ -57,7 +57,7 @@ struct CompiledMemoryStats {
   // A stable text form: the line "pjrt.compiled_memory_stats.v1", then a line `name=value` for each
   // field that isn't 0 or empty; serialized_buffer_assignment is written in hex.
   std::string Serialize() const;
-  // Reads that back. Anything else gives INVALID_ARGUMENT [PJRT-R043] with the line.
+  // Reads that back. Anything else gives INVALID_ARGUMENT [PJRT-R004] with the line.
   static absl::StatusOr<CompiledMemoryStats> Deserialize(absl::string_view text);
 
   friend bool operator==(const CompiledMemoryStats& a, const CompiledMemoryStats& b);

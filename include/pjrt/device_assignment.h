@@ -37,7 +37,7 @@ class DeviceAssignment {
   DeviceAssignment() = default;
 
   // An assignment of the given size with all entries -1. Counts below 1, or whose product is not an
-  // int32, give INVALID_ARGUMENT [PJRT-R041].
+  // int32, give INVALID_ARGUMENT [PJRT-R002].
   static absl::StatusOr<DeviceAssignment> Create(int replica_count, int computation_count);
 
   // An assignment with the given ids in row-major order (all computations of replica 0 first),
@@ -61,7 +61,7 @@ class DeviceAssignment {
   // All ids in row-major order. Valid until the assignment is changed.
   absl::Span<const int64_t> device_ids() const { return ids_; }
 
-  // The place of a device. INTERNAL [PJRT-R042] if the device is absent, or present more than once.
+  // The place of a device. INTERNAL [PJRT-R003] if the device is absent, or present more than once.
   absl::StatusOr<LogicalID> LogicalIdForDevice(GlobalDeviceId device) const;
   absl::StatusOr<int> ReplicaIdForDevice(GlobalDeviceId device) const;
   absl::StatusOr<int> PartitionIdForDevice(GlobalDeviceId device) const;
@@ -79,7 +79,7 @@ class DeviceAssignment {
   // A stable text form, "2x2:0,1,2,3": replicas, computations, the ids in row-major order.
   std::string Serialize() const;
   // Reads that back. Malformed text, counts below 1 or a wrong number of ids give INVALID_ARGUMENT
-  // [PJRT-R041].
+  // [PJRT-R002].
   static absl::StatusOr<DeviceAssignment> Deserialize(absl::string_view text);
 
   // For people: the counts and, for each computation, the device of each replica.
@@ -111,7 +111,7 @@ class ComputationPlacer {
   virtual ~ComputationPlacer() = default;
 
   // The device of one replica and computation: computation * replica_count + replica. Ids outside
-  // of the counts give INVALID_ARGUMENT [PJRT-R041].
+  // of the counts give INVALID_ARGUMENT [PJRT-R002].
   virtual absl::StatusOr<int> DeviceId(int replica, int computation, int replica_count,
                                        int computation_count) const;
 

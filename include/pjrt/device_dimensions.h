@@ -43,7 +43,7 @@ class PjRtDeviceDimensions {
   std::string ToString(absl::string_view separator = ",") const;
 
   // Reads ToString's text back, with "," as separator; blanks around numbers are allowed. What is
-  // not a list of int32 numbers gives INVALID_ARGUMENT [PJRT-R040].
+  // not a list of int32 numbers gives INVALID_ARGUMENT [PJRT-R001].
   static absl::StatusOr<PjRtDeviceDimensions> FromString(absl::string_view text);
 
   // The stable text form for storage: ToString(). Deserialize is FromString.

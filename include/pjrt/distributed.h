@@ -27,7 +27,7 @@
 namespace pjrt {
 
 // A process's connection to the coordination service. Every method that an implementation leaves
-// out returns UNIMPLEMENTED [PJRT-R050] naming class and method.
+// out returns UNIMPLEMENTED [PJRT-R011] naming class and method.
 //
 // Thread safety: all methods may be called by any thread. Those with a timeout block up to it and
 // then return DEADLINE_EXCEEDED.
@@ -159,7 +159,7 @@ struct TopologyExchangeOptions {
   bool assign_global_device_ids = true;
 };
 
-// Runs the exchange. Not part of this release: returns UNIMPLEMENTED [PJRT-R050], except for a
+// Runs the exchange. Not part of this release: returns UNIMPLEMENTED [PJRT-R011], except for a
 // single process, whose topology is returned with the ids filled in. `kv_store` may be null in that
 // case.
 absl::StatusOr<GlobalTopology> ExchangeTopologies(const TopologyExchangeOptions& options,

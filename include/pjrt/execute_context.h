@@ -32,7 +32,7 @@ class ExecutionContext {
   ExecutionContext(const ExecutionContext&) = delete;
   ExecutionContext& operator=(const ExecutionContext&) = delete;
 
-  // Adds a T(args...) that the context owns. ALREADY_EXISTS [PJRT-R048] if it has a T.
+  // Adds a T(args...) that the context owns. ALREADY_EXISTS [PJRT-R009] if it has a T.
   template <typename T, typename... Args>
   absl::Status Emplace(Args&&... args) {
     if (Find(IdOf<T>()) != nullptr) return AlreadyHasType();
@@ -41,13 +41,13 @@ class ExecutionContext {
   }
 
   // Adds an object that the caller owns and keeps alive for as long as the context is in use; not
-  // null (INVALID_ARGUMENT [PJRT-R048]). ALREADY_EXISTS if the context has a T.
+  // null (INVALID_ARGUMENT [PJRT-R009]). ALREADY_EXISTS if the context has a T.
   template <typename T>
   absl::Status Insert(T* object) {
     return Add(IdOf<T>(), object, nullptr);
   }
 
-  // The object of type T, or NOT_FOUND [PJRT-R048].
+  // The object of type T, or NOT_FOUND [PJRT-R009].
   template <typename T>
   absl::StatusOr<T*> Lookup() const {
     void* const object = Find(IdOf<T>());

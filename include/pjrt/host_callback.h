@@ -90,7 +90,7 @@ class HostCallbackContext {
   // Takes operand `operand_index`. The last one to come calls the function on this thread, inside a
   // HostCallbackScope, and passes its results on. If the function or a conversion fails, the
   // results are passed on all zero, so that the program goes on and sees no stale memory, and the
-  // error is returned. INVALID_ARGUMENT [PJRT-R049] for an index that is out of range or a chunk
+  // error is returned. INVALID_ARGUMENT [PJRT-R010] for an index that is out of range or a chunk
   // whose size is not that of its shape.
   absl::Status OnSend(int operand_index, const PjRtTransferMetadata& metadata, PjRtChunk chunk);
 

@@ -38,14 +38,14 @@ class KeyValueStoreInterface {
   virtual ~KeyValueStoreInterface() = default;
 
   // The value of `key`, for which it waits up to `timeout` (absl::InfiniteDuration() for ever).
-  // When the time is over: NOT_FOUND [PJRT-R044]. When the store is destroyed meanwhile: CANCELLED.
+  // When the time is over: NOT_FOUND [PJRT-R005]. When the store is destroyed meanwhile: CANCELLED.
   virtual absl::StatusOr<std::string> Get(absl::string_view key, absl::Duration timeout) = 0;
 
-  // The value of `key`, or NOT_FOUND [PJRT-R044] at once.
+  // The value of `key`, or NOT_FOUND [PJRT-R005] at once.
   virtual absl::StatusOr<std::string> TryGet(absl::string_view key) = 0;
 
   // Sets `key` to `value` and answers those who wait for it. A store may forbid that a key is set
-  // twice: ALREADY_EXISTS [PJRT-R045].
+  // twice: ALREADY_EXISTS [PJRT-R006].
   virtual absl::Status Set(absl::string_view key, absl::string_view value) = 0;
 
   // Removes `key`, and if it is a directory all that lies in it: "a" removes "a" and "a/b", not
@@ -54,7 +54,7 @@ class KeyValueStoreInterface {
 
   // Calls `done` with the value of `key` as soon as there is one: before AsyncGet returns if it is
   // there, else on the thread that sets it. The returned handle can cancel the call, and may be
-  // dropped. When the store is destroyed first, `done` gets CANCELLED [PJRT-R046].
+  // dropped. When the store is destroyed first, `done` gets CANCELLED [PJRT-R007].
   virtual std::shared_ptr<CallOptions> AsyncGet(absl::string_view key, GetCallback done) = 0;
 };
 
@@ -70,7 +70,7 @@ struct MultiProcessKeyValueStore {
 // AsyncGet may outlive the store.
 class InMemoryKeyValueStore final : public KeyValueStoreInterface {
  public:
-  // With `allow_overwrite` false, setting a key that has a value gives ALREADY_EXISTS [PJRT-R045].
+  // With `allow_overwrite` false, setting a key that has a value gives ALREADY_EXISTS [PJRT-R006].
   explicit InMemoryKeyValueStore(bool allow_overwrite = true);
   ~InMemoryKeyValueStore() override;
   InMemoryKeyValueStore(const InMemoryKeyValueStore&) = delete;

@@ -16,7 +16,7 @@
 // not.
 //
 // Nothing here aborts. A future without a state (default-constructed, moved from or consumed) is
-// invalid and behaves like one that is ready with INVALID_ARGUMENT [PJRT-B060]; setting a promise a
+// invalid and behaves like one that is ready with INVALID_ARGUMENT [PJRT-B023]; setting a promise a
 // second time has no effect. Callbacks must not throw.
 //
 // Cost: an OK Future<> allocates nothing, IsReady is one atomic load, MakePromise without hooks is
@@ -108,7 +108,7 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
 
   // A future that is ready: from a Status for Future<>; from a T, a StatusOr<T>, a non-OK Status,
   // or what converts to T for Future<T>. An OK status where a value is due becomes INTERNAL
-  // [PJRT-B064]. Implicit, so that a function that returns a Future may return a Status or a value.
+  // [PJRT-B025]. Implicit, so that a function that returns a Future may return a Status or a value.
   template <typename U = std::conditional_t<kIsVoid, absl::Status, T>,
             std::enable_if_t<internal::kIsFutureValue<U, T>, int> = 0>
   Future(U&& value)  // NOLINT(google-explicit-constructor)
@@ -305,7 +305,7 @@ class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_co
 };
 
 // The producer's end: sets the value of the futures that belong to it. Move-only. A promise that is
-// destroyed, or assigned to, before it was set fulfils its futures with INTERNAL [PJRT-B061].
+// destroyed, or assigned to, before it was set fulfils its futures with INTERNAL [PJRT-B024].
 //
 // Thread safety: Set and the const members may be called concurrently.
 template <typename T>
@@ -330,7 +330,7 @@ class Promise {
 
   // Fulfils the futures with a value or an error, wakes the threads that wait for them and runs
   // their callbacks on this thread. Returns true, or false without any effect if the promise was
-  // set before or is empty. An OK status where a value is due becomes INTERNAL [PJRT-B064].
+  // set before or is empty. An OK status where a value is due becomes INTERNAL [PJRT-B025].
   //
   // The promise may be destroyed by a callback while Set is running.
   bool Set(V value) { return SetValue(std::move(value)); }
@@ -399,7 +399,7 @@ class Promise {
 };
 
 // A promise that several producers hold: copies share it and the first Set wins. When the last copy
-// is destroyed before any Set, the futures fail with INTERNAL [PJRT-B061]. Made by MakePromiseOnce.
+// is destroyed before any Set, the futures fail with INTERNAL [PJRT-B024]. Made by MakePromiseOnce.
 //
 // Thread safety: as Promise.
 template <typename T>
@@ -486,7 +486,7 @@ std::pair<PromiseOnce<T>, Future<T>> MakePromiseOnce(const FutureHelpers::BlockH
 
 // Runs `f()` as a task of `executor` and returns the future of its result, typed as in Future::Map:
 // R is deduced from what `f` returns unless given. `f` runs even if the future is dropped. If the
-// executor drops the task, the future fails with INTERNAL [PJRT-B061].
+// executor drops the task, the future fails with INTERNAL [PJRT-B024].
 template <typename R = internal::Deduce, typename F>
 auto MakeFutureOn(Executor& executor, F&& f) {
   using Result =
