@@ -6,8 +6,8 @@
 //       .In("operand").In("padding_value").Out("result")
 //       .Attr("edge_padding_low", AttrType::kI64Array)...
 //       .Asm("$* , low = @edge_padding_low:ints ... : functional")
-#ifndef PJRT_SRC_CORE_IR_OP_ROWS_H_
-#define PJRT_SRC_CORE_IR_OP_ROWS_H_
+#ifndef PJRT_CORE_IR_OP_ROWS_H_
+#define PJRT_CORE_IR_OP_ROWS_H_
 
 #include <cstdint>
 
@@ -104,4 +104,4 @@ absl::Span<const OpRow> OtherDialectRows();
 
 }  // namespace pjrt::ir
 
-#endif  // PJRT_SRC_CORE_IR_OP_ROWS_H_
+#endif  // PJRT_CORE_IR_OP_ROWS_H_
