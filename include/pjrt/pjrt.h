@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that an application needs, in one header. Backends include pjrt/backend/ on top.
+#ifndef PJRT_PJRT_H_
+#define PJRT_PJRT_H_
+
+#include "pjrt/abi_version.h"
+#include "pjrt/allocator_stats.h"
+#include "pjrt/async_transfer.h"
+#include "pjrt/base/executor.h"
+#include "pjrt/base/future.h"
+#include "pjrt/base/future_join.h"
+#include "pjrt/base/layout.h"
+#include "pjrt/base/literal.h"
+#include "pjrt/base/primitive_type.h"
+#include "pjrt/base/shape.h"
+#include "pjrt/base/small_float.h"
+#include "pjrt/buffer.h"
+#include "pjrt/callbacks.h"
+#include "pjrt/chunk.h"
+#include "pjrt/client.h"
+#include "pjrt/compile_options.h"
+#include "pjrt/compiled_memory_stats.h"
+#include "pjrt/compiler.h"
+#include "pjrt/cpu/cpu_client.h"
+#include "pjrt/cross_host.h"
+#include "pjrt/device.h"
+#include "pjrt/device_assignment.h"
+#include "pjrt/device_description.h"
+#include "pjrt/device_dimensions.h"
+#include "pjrt/executable.h"
+#include "pjrt/execute_context.h"
+#include "pjrt/execute_options.h"
+#include "pjrt/host_memory_allocator.h"
+#include "pjrt/host_memory_spaces.h"
+#include "pjrt/ids.h"
+#include "pjrt/key_value_store.h"
+#include "pjrt/memory_space.h"
+#include "pjrt/phase_compiler.h"
+#include "pjrt/pjrt_layout.h"
+#include "pjrt/program.h"
+#include "pjrt/support_report.h"
+#include "pjrt/topology.h"
+#include "pjrt/version.h"
+
+#endif  // PJRT_PJRT_H_
