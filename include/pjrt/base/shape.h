@@ -181,8 +181,8 @@ Shape MakeOpaqueShape();
 absl::Status ValidateShape(const Shape& shape);
 
 // Number of elements of an array, bounded dimensions counted at their bound; 1 for a scalar, 0 for
-// what is not an array. INT64_MAX when the number does not fit or a dimension is unbounded. A
-// negative size counts as 0.
+// what is not an array. INT64_MAX when the number does not fit or a dimension is unbounded, but 0
+// when some size is 0 or negative.
 int64_t ElementCount(const Shape& shape);
 int64_t ElementCount(absl::Span<const int64_t> dimensions);
 
