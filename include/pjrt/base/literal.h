@@ -151,6 +151,7 @@ class LiteralBase {
   Piece root_;
 
   friend class LiteralSlice;
+  friend class MutableLiteralBase;
   friend class MutableBorrowingLiteral;
 };
 
@@ -226,8 +227,16 @@ class Literal : public MutableLiteralBase {
 
   // On the heap, so that pieces can point at it while the literal moves.
   std::unique_ptr<const Shape> owned_shape_;
-  // Keeps the elements alive. Elements taken out of a tuple share its block.
-  std::vector<std::shared_ptr<void>> blocks_;
+  // Elements taken out of a tuple share its block.
+  struct Block {
+    std::shared_ptr<void> memory;
+    int64_t bytes = 0;
+  };
+
+  // The arrays' first bytes, in the order in which MakePieces asks for them.
+  static void CollectBuffers(const Piece& piece, std::vector<void*>& buffers);
+
+  std::vector<Block> blocks_;
 };
 
 class LiteralSlice : public LiteralBase {
