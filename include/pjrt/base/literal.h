@@ -148,6 +148,8 @@ class LiteralBase {
   static Piece MakePieces(const Shape& shape,
                           absl::FunctionRef<void*(const Shape& array)> next_buffer);
 
+  static void PrintPiece(const Piece& piece, int64_t max_elements, std::string& out);
+
   Piece root_;
 
   friend class LiteralSlice;
