@@ -93,10 +93,15 @@ struct FutureAccess {
   static FutureState* State(const Future<T>& future) {
     return Future<T>::StateOf(future.handle_);
   }
-  // The value of a ready future, consumed.
+  // `future` as the result of a Map: with its hooks alone, and ready with an error if it is invalid.
   template <typename T>
-  static FutureValue<T> Take(Future<T>&& future) {
-    return std::move(future).Await();
+  static Future<T> WithoutExecutor(Future<T> future) {
+    if (!future.IsValid()) return Future<T>(absl::Status(InvalidFutureError()));
+    FutureContext* context = future.handle_.context();
+    if (ExecutorOf(context) == nullptr) return future;
+    FutureState* state = future.handle_.state();
+    state->AddRef();
+    return Wrap<T>(state, HooksOf(context));
   }
 
   template <typename Hooks>
@@ -272,7 +277,7 @@ class MapNode final : public ValueState<R>, public Continuation {
     if (source == nullptr) return node->Finish(FutureValue<R>(DroppedTaskError()));
     if (!source->status().ok()) return node->Finish(FutureValue<R>(source->status()));
     if constexpr (IsFuture<std::decay_t<Returned>>::value) {
-      std::decay_t<Returned> inner = InvokeWithValue<T, kConsume>(*node->f_, source);
+      Future<R> inner = InvokeWithValue<T, kConsume>(*node->f_, source);
       node->f_.reset();
       return node->Follow(std::move(inner));
     } else {
@@ -290,29 +295,17 @@ class MapNode final : public ValueState<R>, public Continuation {
   }
 
   // Waits for the future that the function returned, as a continuation of that one.
-  template <typename Inner>
-  FutureState* Follow(Inner inner) {
-    FutureState* state = FutureAccess::State(inner);
+  FutureState* Follow(Future<R> inner) {
     this->run = &Forward;
-    if (!state->IsReady() && state->AddContinuation(this)) return nullptr;
-    if constexpr (std::is_same_v<Inner, Future<R>>) {
-      return Finish(FutureAccess::Take(std::move(inner)));
-    } else {
-      return Forward(this, state);
-    }
+    if (!inner.IsReady() && FutureAccess::State(inner)->AddContinuation(this)) return nullptr;
+    return Finish(std::move(inner).Await());
   }
   static FutureState* Forward(Continuation* self, FutureState* source) {
     auto* node = static_cast<MapNode*>(self);
-    if constexpr (!IsFuture<std::decay_t<Returned>>::value) {
-      return nullptr;  // Not reached: only Follow installs it.
+    if constexpr (std::is_void_v<R>) {
+      return node->Finish(source->status());
     } else {
-      if constexpr (std::is_void_v<R>) {
-        return node->Finish(source->status());
-      } else {
-        static_assert(std::is_same_v<std::decay_t<Returned>, Future<R>>,
-                      "the function of Map<R> returns a Future of another type than R");
-        return node->Finish(static_cast<ValueState<R>*>(source)->Take());
-      }
+      return node->Finish(static_cast<ValueState<R>*>(source)->Take());
     }
   }
 
@@ -325,13 +318,15 @@ template <typename R, typename T, bool kConsume, typename F>
 Future<R> Map(FutureState* state, FutureContext* context, Executor* executor, F&& f) {
   using Fn = std::decay_t<F>;
   using Returned = MapInvoke<Fn, T, kConsume>;
+  static_assert(!IsFuture<std::decay_t<Returned>>::value ||
+                    std::is_same_v<std::decay_t<Returned>, Future<R>>,
+                "the function of Map<R> returns a Future of another type than R");
   if (state->IsReady()) {
     if (!state->status().ok()) return Future<R>(absl::Status(state->status()));
     if (executor == nullptr) {
       Fn& fn = f;
       if constexpr (IsFuture<std::decay_t<Returned>>::value) {
-        Future<R> inner = InvokeWithValue<T, kConsume>(fn, state);
-        return inner.IsValid() ? std::move(inner) : Future<R>(InvalidFutureError());
+        return FutureAccess::WithoutExecutor<R>(InvokeWithValue<T, kConsume>(fn, state));
       } else {
         return Future<R>(
             ResultOf<R>([&]() -> Returned { return InvokeWithValue<T, kConsume>(fn, state); }));

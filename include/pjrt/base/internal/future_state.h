@@ -161,13 +161,28 @@ class ValueState : public FutureState {
   V value_;
 };
 
+// A T that is made on first use, as a static variable of a function, and never destroyed: threads may
+// still need it while the program ends.
+template <typename T>
+class Immortal {
+ public:
+  template <typename... Args>
+  explicit Immortal(Args&&... args) : object_(new (storage_) T(std::forward<Args>(args)...)) {}
+  Immortal(const Immortal&) = delete;
+  Immortal& operator=(const Immortal&) = delete;
+
+  T* get() const { return object_; }
+
+ private:
+  alignas(T) unsigned char storage_[sizeof(T)];
+  T* const object_;
+};
+
 // The state that stands in for that of an invalid Future<T>.
 template <typename T>
 ValueState<T>* InvalidState() {
-  alignas(ValueState<T>) static unsigned char storage[sizeof(ValueState<T>)];
-  static ValueState<T>* const state =
-      new (storage) ValueState<T>(absl::StatusOr<T>(InvalidFutureError()), 1, true);
-  return state;
+  static const Immortal<ValueState<T>> state(absl::StatusOr<T>(InvalidFutureError()), 1u, true);
+  return state.get();
 }
 
 // An owned reference to a state and a context: what a Future or a Promise is made of.
