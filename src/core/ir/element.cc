@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/ir/element.h"
 
+#include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "absl/base/casts.h"
@@ -120,6 +122,20 @@ int64_t WrapInt(Type type, int64_t value) {
   const uint64_t high = static_cast<uint64_t>(value) << (64 - width);
   return zero_extend ? static_cast<int64_t>(high >> (64 - width))
                      : static_cast<int64_t>(high) >> (64 - width);
+}
+
+void DefaultStorageRange(Type storage_type, int64_t* lowest, int64_t* highest) {
+  const int width = std::min(std::max(storage_type.bit_width(), 1), 64);
+  const bool is_unsigned = storage_type.signedness() == Signedness::kUnsigned;
+  const uint64_t all = ~uint64_t{0} >> (64 - width);
+  if (is_unsigned) {
+    *lowest = 0;
+    *highest = static_cast<int64_t>(
+        std::min(all, static_cast<uint64_t>(std::numeric_limits<int64_t>::max())));
+  } else {
+    *highest = static_cast<int64_t>(all >> 1);
+    *lowest = -*highest - 1;
+  }
 }
 
 void EncodeInt(Type type, int64_t value, char* out) {

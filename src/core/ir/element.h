@@ -36,6 +36,10 @@ int64_t DecodeInt(Type type, const char* bytes);
 // `value` wrapped to an integer type (or index), sign- or zero-extended to 64 bits as above.
 int64_t WrapInt(Type type, int64_t value);
 
+// The range of stored values that a quantized type has when its text gives none: all of the storage
+// type's.
+void DefaultStorageRange(Type storage_type, int64_t* lowest, int64_t* highest);
+
 // Little-endian bytes to and from the low bits of a word; `count` is at most 8.
 uint64_t LoadLittleEndian(const char* bytes, size_t count);
 void StoreLittleEndian(uint64_t bits, size_t count, char* out);
