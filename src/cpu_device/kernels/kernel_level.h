@@ -15,20 +15,21 @@ namespace pjrt::cpu {
 struct BlockKernels;
 struct GemmKernels;
 
-// All kernel tables of one level.
+// All kernel tables of one level. They live as long as the program and never change.
 struct Kernels {
   const char* name;            // "baseline", "avx2", "avx512", "neon"
   const char* required;        // the instruction sets it needs, for people: "AVX2, FMA, F16C, BMI"
   bool (*supported)();         // by this machine and its operating system
-  const BlockKernels* block;
+  const BlockKernels* block;   // null unless supported(): the code that builds the table is the level's
   const GemmKernels* gemm;
 };
 
 // The levels compiled into the library, from the oldest to the widest.
 const std::vector<const Kernels*>& AllKernels();
 
-// The widest level that the machine has, or the level called `name`. NOT_FOUND for a name that is not compiled in (the message lists those that are),
-// FAILED_PRECONDITION for a level that the machine lacks.
+// The widest level that the machine has, or the level called `name`. NOT_FOUND for a name that is not
+// compiled in (the message lists those that are), FAILED_PRECONDITION for a level that the machine lacks.
+// Any thread may call.
 absl::StatusOr<const Kernels*> ChooseKernels(absl::string_view name = "");
 
 }  // namespace pjrt::cpu

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Conversions between compute types.
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <typename T>
+inline constexpr bool kIsComplex<Complex<T>> = true;
+
+// Float to integer: towards zero, ends of the range for what lies outside, 0 for NaN. The casts are of
+// numbers inside the range only.
+template <typename To, typename From>
+PJRT_INLINE To Truncate(From x) {
+  if constexpr (sizeof(To) <= 2) {
+    // Through int32_t, whose conversion vectors have.
+    constexpr From kLow = std::is_signed_v<To> ? -static_cast<From>(1 << (sizeof(To) * 8 - 1)) : From{0};
+    constexpr From kHigh =
+        static_cast<From>((1 << (sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0))) - 1);
+    const From number = x == x ? x : From{0};
+    const From raised = number < kLow ? kLow : number;
+    const From inside = raised > kHigh ? kHigh : raised;
+    return static_cast<To>(static_cast<int32_t>(inside));
+  } else if constexpr (std::is_same_v<To, int32_t>) {
+    constexpr From kEnd = From{2147483648.0};
+    const bool inside = (x >= -kEnd) & (x < kEnd);
+    const int32_t cut = static_cast<int32_t>(inside ? x : From{0});
+    const int32_t low = x < -kEnd ? INT32_MIN : cut;
+    return x >= kEnd ? INT32_MAX : low;
+  } else if constexpr (std::is_same_v<To, uint32_t>) {
+    // The upper half of the range is shifted into int32_t's.
+    constexpr From kHalf = From{2147483648.0}, kEnd = From{4294967296.0};
+    const bool inside = (x > 0) & (x < kEnd);
+    const From number = inside ? x : From{0};
+    const bool upper = number >= kHalf;
+    const From shifted = upper ? number - kHalf : number;
+    const uint32_t cut = static_cast<uint32_t>(static_cast<int32_t>(shifted));
+    const uint32_t result = cut ^ (upper ? 0x80000000u : 0u);
+    return x >= kEnd ? UINT32_MAX : result;
+  } else if constexpr (std::is_same_v<To, int64_t>) {
+    constexpr From kEnd = From{9223372036854775808.0};
+    if (x >= kEnd) return INT64_MAX;
+    if (x < -kEnd) return INT64_MIN;
+    return x == x ? static_cast<int64_t>(x) : 0;
+  } else {
+    constexpr From kEnd = From{18446744073709551616.0};
+    if (x >= kEnd) return UINT64_MAX;
+    return x > 0 ? static_cast<uint64_t>(x) : 0;
+  }
+}
+
+
+template <typename To, typename From>
+PJRT_INLINE To ConvertReal(From x) {
+  if constexpr (std::is_same_v<To, Pred>) {
+    return static_cast<Pred>(static_cast<uint8_t>(x != From{0}));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return Truncate<To, From>(x);
+  } else if constexpr (std::is_same_v<From, uint32_t> && std::is_same_v<To, float>) {
+    return static_cast<float>(static_cast<double>(x));  // the double is exact
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <typename To, typename From>
+PJRT_INLINE To ConvertElement(From x) {
+  if constexpr (kIsComplex<From>) {
+    if constexpr (kIsComplex<To>) {
+      using Part = decltype(To::re);
+      return {static_cast<Part>(x.re), static_cast<Part>(x.im)};
+    } else {
+      return ConvertReal<To>(x.re);
+    }
+  } else if constexpr (std::is_same_v<From, Pred>) {
+    return ConvertElement<To, uint8_t>(static_cast<uint8_t>(x));
+  } else if constexpr (kIsComplex<To>) {
+    using Part = decltype(To::re);
+    return {ConvertReal<Part>(x), Part{0}};
+  } else {
+    return ConvertReal<To>(x);
+  }
+}
+
+template <typename To, typename From>
+void ConvertLoop(void* dst, const void* src, int64_t n) {
+  To* const d = static_cast<To*>(dst);
+  const From* const s = static_cast<const From*>(src);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] = ConvertElement<To, From>(s[i]);
+}
+
+// Integers narrow and change sign by bits alone: the source's sign matters only where it is extended.
+template <typename To, typename From>
+constexpr ConvertFn ConvertOf() {
+  if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if constexpr (sizeof(To) <= sizeof(From)) {
+      return ConvertLoop<UnsignedOf<To>, UnsignedOf<From>>;
+    } else {
+      return ConvertLoop<UnsignedOf<To>, From>;
+    }
+  } else if constexpr (std::is_same_v<To, Pred> && std::is_integral_v<From>) {
+    return ConvertLoop<To, UnsignedOf<From>>;
+  } else if constexpr (std::is_same_v<From, Pred> && std::is_integral_v<To>) {
+    return ConvertLoop<UnsignedOf<To>, uint8_t>;
+  } else {
+    return ConvertLoop<To, From>;
+  }
+}
+
+template <typename To, typename From>
+void Set(BlockKernels* k) {
+  k->convert[static_cast<int>(kCType<To>)][static_cast<int>(kCType<From>)] = ConvertOf<To, From>();
+}
+template <typename To>
+void FillTo(BlockKernels* k) {
+  Set<To, Pred>(k);
+  Set<To, int8_t>(k);
+  Set<To, uint8_t>(k);
+  Set<To, int16_t>(k);
+  Set<To, uint16_t>(k);
+  Set<To, int32_t>(k);
+  Set<To, uint32_t>(k);
+  Set<To, int64_t>(k);
+  Set<To, uint64_t>(k);
+  Set<To, float>(k);
+  Set<To, double>(k);
+  Set<To, C64>(k);
+  Set<To, C128>(k);
+}
+
+}  // namespace
+
+void FillConvert(BlockKernels* k) {
+  FillTo<Pred>(k);
+  FillTo<int8_t>(k);
+  FillTo<uint8_t>(k);
+  FillTo<int16_t>(k);
+  FillTo<uint16_t>(k);
+  FillTo<int32_t>(k);
+  FillTo<uint32_t>(k);
+  FillTo<int64_t>(k);
+  FillTo<uint64_t>(k);
+  FillTo<float>(k);
+  FillTo<double>(k);
+  FillTo<C64>(k);
+  FillTo<C128>(k);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic and rounding of f32 and f64: all results are exact or correctly rounded, except rsqrt's.
+#include "src/cpu_device/kernels/float-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+template <typename T>
+struct Format;
+template <>
+struct Format<float> {
+  static constexpr int kExponentBits = 8, kMantissaBits = 23;
+};
+template <>
+struct Format<double> {
+  static constexpr int kExponentBits = 11, kMantissaBits = 52;
+};
+
+PJRT_INLINE float Floor1(float x) { return __builtin_floorf(x); }
+PJRT_INLINE double Floor1(double x) { return __builtin_floor(x); }
+PJRT_INLINE float Ceil1(float x) { return __builtin_ceilf(x); }
+PJRT_INLINE double Ceil1(double x) { return __builtin_ceil(x); }
+PJRT_INLINE float Trunc1(float x) { return __builtin_truncf(x); }
+PJRT_INLINE double Trunc1(double x) { return __builtin_trunc(x); }
+PJRT_INLINE float Rint1(float x) { return __builtin_rintf(x); }
+PJRT_INLINE double Rint1(double x) { return __builtin_rint(x); }
+PJRT_INLINE float Sqrt1(float x) { return __builtin_sqrtf(x); }
+PJRT_INLINE double Sqrt1(double x) { return __builtin_sqrt(x); }
+
+template <typename T>
+inline constexpr UnsignedOf<T> kSignBit = UnsignedOf<T>{1} << (sizeof(T) * 8 - 1);
+
+struct Add {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return a + b; }
+};
+struct Subtract {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return a - b; }
+};
+struct Multiply {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return a * b; }
+};
+struct Divide {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return a / b; }
+};
+struct Negate {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return BitCast<T>(ToBits(x) ^ kSignBit<T>); }
+};
+struct Abs {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return BitCast<T>(ToBits(x) & ~kSignBit<T>); }
+};
+struct Sign {
+  template <typename T>
+  PJRT_INLINE T Run(T x) {
+    const T below = x < 0 ? T{-1} : x;
+    return x > 0 ? T{1} : below;
+  }
+};
+struct IsFinite {
+  template <typename T>
+  PJRT_INLINE uint8_t Run(T x) {
+    constexpr auto kInfinity = ((UnsignedOf<T>{1} << Format<T>::kExponentBits) - 1)
+                               << Format<T>::kMantissaBits;
+    return (ToBits(x) & kInfinity) != kInfinity;
+  }
+};
+struct Floor {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return Floor1(x); }
+};
+struct Ceil {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return Ceil1(x); }
+};
+struct RoundEven {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return Rint1(x); }
+};
+// The fraction x - trunc(x) is exact; adding 1/2 before cutting would not be.
+struct RoundAfz {
+  template <typename T>
+  PJRT_INLINE T Run(T x) {
+    const T whole = Trunc1(x);
+    const T fraction = Abs::Run(x - whole);
+    const T magnitude = Abs::Run(whole) + (fraction >= T{0.5} ? T{1} : T{0});
+    return BitCast<T>(ToBits(magnitude) | (ToBits(x) & kSignBit<T>));
+  }
+};
+struct Sqrt {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return Sqrt1(x); }
+};
+// Two roundings: at most 1 ULP.
+struct Rsqrt {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return T{1} / Sqrt1(x); }
+};
+
+// The number rounded to fewer mantissa bits, halves to even; then what exceeds the exponent's range
+// becomes an infinity and what falls below it, denormals included, a zero. A NaN stays when there is a
+// mantissa bit to tell it from an infinity.
+template <typename T>
+void ReducePrecision(T* dst, const T* a, int exponent_bits, int mantissa_bits, int64_t n) {
+  using Bits = UnsignedOf<T>;
+  constexpr int kMantissa = Format<T>::kMantissaBits, kExponent = Format<T>::kExponentBits;
+  constexpr Bits kInfinity = ((Bits{1} << kExponent) - 1) << kMantissa;
+  const int dropped = mantissa_bits < kMantissa ? kMantissa - mantissa_bits : 0;
+  const Bits half = dropped > 0 ? (Bits{1} << (dropped - 1)) - 1 : 0;
+  const Bits odd_mask = dropped > 0 ? 1 : 0;
+  const Bits kept = ~((Bits{1} << dropped) - 1);
+  // Biased exponents above `largest` overflow, up to `smallest` underflow.
+  const bool narrow = exponent_bits < kExponent;
+  const Bits bias = (Bits{1} << (kExponent - 1)) - 1;
+  const Bits reduced_bias = (Bits{1} << ((narrow ? exponent_bits : kExponent) - 1)) - 1;
+  const Bits overflow = (narrow ? bias + reduced_bias + 1 : (Bits{1} << kExponent) - 1) << kMantissa;
+  const Bits underflow = narrow ? (bias - reduced_bias + 1) << kMantissa : 0;
+  const Bits nan_mask = mantissa_bits > 0 ? ~Bits{0} : 0;
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) {
+    const Bits from = ToBits(a[i]);
+    const Bits sign = from & kSignBit<T>;
+    const Bits magnitude = from & ~kSignBit<T>;
+    const Bits rounded = (magnitude + half + ((magnitude >> dropped) & odd_mask)) & kept;
+    const Bits small = rounded < underflow ? Bits{0} : rounded;
+    const Bits finite = small >= overflow ? kInfinity : small;
+    const Bits nan = (from & nan_mask) | kInfinity;
+    const Bits result = magnitude > kInfinity ? nan : finite;
+    dst[i] = BitCast<T>(result | sign);
+  }
+}
+
+template <typename T>
+void Fill(BlockKernels* k) {
+  SetCommutative<T, Add, T, T>(k, BlockOp::kAdd);
+  SetBinary<T, Subtract, T, T>(k, BlockOp::kSubtract);
+  SetCommutative<T, Multiply, T, T>(k, BlockOp::kMultiply);
+  SetBinary<T, Divide, T, T>(k, BlockOp::kDivide);
+  SetCommutative<T, floats::Maximum, T, T>(k, BlockOp::kMaximum);
+  SetCommutative<T, floats::Minimum, T, T>(k, BlockOp::kMinimum);
+  SetClamp<T, ClampOp<floats::Maximum, floats::Minimum>, T>(k);
+  SetUnary<T, Negate, T, T>(k, BlockOp::kNegate);
+  SetUnary<T, Abs, T, T>(k, BlockOp::kAbs);
+  SetUnary<T, Sign, T, T>(k, BlockOp::kSign);
+  SetUnary<T, IsFinite, uint8_t, T>(k, BlockOp::kIsFinite);
+  SetUnary<T, Floor, T, T>(k, BlockOp::kFloor);
+  SetUnary<T, Ceil, T, T>(k, BlockOp::kCeil);
+  SetUnary<T, RoundEven, T, T>(k, BlockOp::kRoundEven);
+  SetUnary<T, RoundAfz, T, T>(k, BlockOp::kRoundAfz);
+  SetUnary<T, Sqrt, T, T>(k, BlockOp::kSqrt);
+  SetUnary<T, Rsqrt, T, T>(k, BlockOp::kRsqrt);
+}
+
+}  // namespace
+
+void FillFloats(BlockKernels* k) {
+  Fill<float>(k);
+  Fill<double>(k);
+  k->reduce_precision_f32 = ReducePrecision<float>;
+  k->reduce_precision_f64 = ReducePrecision<double>;
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

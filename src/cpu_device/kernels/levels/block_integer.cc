@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic, bits and shifts of integers, and the logic of predicates. Operations that do not care for
+// the sign are compiled once for both types of a width.
+#include "src/cpu_device/kernels/integer-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+struct Negate {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return static_cast<T>(T{0} - x); }
+};
+struct BitNot {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return static_cast<T>(~x); }
+};
+struct PredNot {
+  PJRT_INLINE uint8_t Run(uint8_t x) { return x ^ 1; }
+};
+struct Abs {
+  template <typename T>
+  PJRT_INLINE T Run(T x) {
+    using U = UnsignedOf<T>;
+    return x < 0 ? static_cast<T>(U{0} - static_cast<U>(x)) : x;
+  }
+};
+struct Sign {
+  template <typename T>
+  PJRT_INLINE T Run(T x) { return static_cast<T>((x > 0) - (x < 0)); }
+};
+// Without the instruction, which vectors have at few levels: sums of bits in ever wider fields.
+struct Popcnt {
+  template <typename T>
+  PJRT_INLINE T Run(T x) {
+    constexpr T k5 = static_cast<T>(0x5555555555555555u), k3 = static_cast<T>(0x3333333333333333u);
+    constexpr T kF = static_cast<T>(0x0f0f0f0f0f0f0f0fu);
+    x = static_cast<T>(x - ((x >> 1) & k5));
+    x = static_cast<T>((x & k3) + ((x >> 2) & k3));
+    x = static_cast<T>((x + (x >> 4)) & kF);
+    if constexpr (sizeof(T) >= 2) x = static_cast<T>(x + (x >> 8));
+    if constexpr (sizeof(T) >= 4) x = static_cast<T>(x + (x >> 16));
+    if constexpr (sizeof(T) >= 8) x = static_cast<T>(x + (x >> 32));
+    return static_cast<T>(x & 0x7f);
+  }
+};
+// The ones of the number whose highest one has been spread to the right.
+struct Clz {
+  template <typename T>
+  PJRT_INLINE T Run(T x) {
+    x = static_cast<T>(x | (x >> 1));
+    x = static_cast<T>(x | (x >> 2));
+    x = static_cast<T>(x | (x >> 4));
+    if constexpr (sizeof(T) >= 2) x = static_cast<T>(x | (x >> 8));
+    if constexpr (sizeof(T) >= 4) x = static_cast<T>(x | (x >> 16));
+    if constexpr (sizeof(T) >= 8) x = static_cast<T>(x | (x >> 32));
+    return Popcnt::Run(static_cast<T>(~x));
+  }
+};
+
+// Square and multiply, wrapping around. A negative exponent gives the reciprocal cut to an integer: 0,
+// except for 1 and -1.
+struct Power {
+  template <typename T>
+  PJRT_INLINE T Run(T base, T exponent) {
+    using U = std::conditional_t<(sizeof(T) < 4), uint32_t, UnsignedOf<T>>;
+    if constexpr (std::is_signed_v<T>) {
+      if (exponent < 0) {
+        if (base == 1) return 1;
+        if (base == -1) return (exponent & 1) != 0 ? T{-1} : T{1};
+        return 0;
+      }
+    }
+    U result = 1, square = static_cast<U>(base);
+    for (UnsignedOf<T> rest = static_cast<UnsignedOf<T>>(exponent); rest != 0;
+         rest = static_cast<UnsignedOf<T>>(rest >> 1)) {
+      if ((rest & 1) != 0) result *= square;
+      square *= square;
+    }
+    return static_cast<T>(result);
+  }
+};
+
+struct And {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a & b); }
+};
+struct Or {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a | b); }
+};
+struct Xor {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a ^ b); }
+};
+
+// The amount is unsigned. Masked first, so that no shift is undefined, then judged.
+template <typename T>
+inline constexpr unsigned kWidth = sizeof(T) * 8;
+
+struct ShiftLeft {
+  template <typename T>
+  PJRT_INLINE T Run(T x, T amount) {
+    const T shifted = static_cast<T>(x << (amount & (kWidth<T> - 1)));
+    return amount < kWidth<T> ? shifted : T{0};
+  }
+};
+struct ShiftRightLogical {
+  template <typename T>
+  PJRT_INLINE T Run(T x, T amount) {
+    const T shifted = static_cast<T>(x >> (amount & (kWidth<T> - 1)));
+    return amount < kWidth<T> ? shifted : T{0};
+  }
+};
+struct ShiftRightArithmetic {
+  template <typename T>
+  PJRT_INLINE T Run(T x, T amount) {
+    const T inside = amount < kWidth<T> ? amount : static_cast<T>(kWidth<T> - 1);
+    return static_cast<T>(static_cast<SignedOf<T>>(x) >> inside);
+  }
+};
+
+// What both types of a width share. U is the unsigned one, T either.
+template <typename T, typename U>
+void FillShared(BlockKernels* k) {
+  SetUnary<T, Negate, U, U>(k, BlockOp::kNegate);
+  SetUnary<T, BitNot, U, U>(k, BlockOp::kNot);
+  SetUnary<T, Popcnt, U, U>(k, BlockOp::kPopcnt);
+  SetUnary<T, Clz, U, U>(k, BlockOp::kClz);
+  SetCommutative<T, integer::Add, U, U>(k, BlockOp::kAdd);
+  SetBinary<T, integer::Subtract, U, U>(k, BlockOp::kSubtract);
+  SetCommutative<T, integer::Multiply, U, U>(k, BlockOp::kMultiply);
+  SetCommutative<T, And, U, U>(k, BlockOp::kAnd);
+  SetCommutative<T, Or, U, U>(k, BlockOp::kOr);
+  SetCommutative<T, Xor, U, U>(k, BlockOp::kXor);
+  SetBinary<T, ShiftLeft, U, U>(k, BlockOp::kShiftLeft);
+  SetBinary<T, ShiftRightLogical, U, U>(k, BlockOp::kShiftRightLogical);
+  SetBinary<T, ShiftRightArithmetic, U, U>(k, BlockOp::kShiftRightArithmetic);
+}
+
+template <typename T>
+void FillOwn(BlockKernels* k) {
+  if constexpr (std::is_signed_v<T>) {
+    SetUnary<T, Abs, T, T>(k, BlockOp::kAbs);
+    SetUnary<T, Sign, T, T>(k, BlockOp::kSign);
+  }
+  SetBinary<T, integer::Divide, T, T>(k, BlockOp::kDivide);
+  SetBinary<T, integer::Remainder, T, T>(k, BlockOp::kRemainder);
+  SetCommutative<T, integer::Maximum, T, T>(k, BlockOp::kMaximum);
+  SetCommutative<T, integer::Minimum, T, T>(k, BlockOp::kMinimum);
+  SetClamp<T, ClampOp<integer::Maximum, integer::Minimum>, T>(k);
+  Entry(k, BlockOp::kPower, kCType<T>) = BinaryLoop<Power, T, T>;
+  Entry(k, BlockOp::kPower, kCType<T>, Scalars::kSecond) = BinaryLoopSecondScalar<Power, T, T>;
+}
+
+template <typename S, typename U>
+void FillWidth(BlockKernels* k) {
+  FillShared<S, U>(k);
+  FillShared<U, U>(k);
+  FillOwn<S>(k);
+  FillOwn<U>(k);
+}
+
+}  // namespace
+
+void FillIntegers(BlockKernels* k) {
+  FillWidth<int8_t, uint8_t>(k);
+  FillWidth<int16_t, uint16_t>(k);
+  FillWidth<int32_t, uint32_t>(k);
+  FillWidth<int64_t, uint64_t>(k);
+  // Predicates: the byte is 0 or 1 before and after.
+  SetUnary<Pred, PredNot, uint8_t, uint8_t>(k, BlockOp::kNot);
+  const BlockOp or_ops[] = {BlockOp::kAdd, BlockOp::kMaximum, BlockOp::kOr};
+  for (BlockOp op : or_ops) {
+    SetCommutative<Pred, Or, uint8_t, uint8_t>(k, op);
+  }
+  const BlockOp and_ops[] = {BlockOp::kMultiply, BlockOp::kMinimum, BlockOp::kAnd};
+  for (BlockOp op : and_ops) {
+    SetCommutative<Pred, And, uint8_t, uint8_t>(k, op);
+  }
+  SetCommutative<Pred, Xor, uint8_t, uint8_t>(k, BlockOp::kXor);
+  SetClamp<Pred, ClampOp<Or, And>, uint8_t>(k);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

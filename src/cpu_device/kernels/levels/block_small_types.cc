@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between memory types and compute types: floats narrower than 32 bits, and integers narrower than a
+// byte. All without branches, so that compilers vectorise the loops; f16 by instruction where there is one.
+#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/level-inl.h"
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+constexpr uint32_t kInfinityF32 = 0x7f800000u;
+
+// The facts of a format of small_float.h that conversions need.
+template <class Format>
+struct Layout {
+  using Storage = typename Format::Storage;
+  static constexpr int kMantissa = Format::kMantissaBits;
+  static constexpr int kBias = Format::kBias;
+  static constexpr bool kIeee = Format::kSpecials == FloatSpecials::kIeee;
+  static constexpr bool kNanOnly = Format::kSpecials == FloatSpecials::kNanOnly;
+  static constexpr bool kUnsignedZero = Format::kSpecials == FloatSpecials::kUnsignedZero;
+  static constexpr bool kFiniteOnly = Format::kSpecials == FloatSpecials::kFiniteOnly;
+  static constexpr uint32_t kSign = 1u << (Format::kBits - 1);
+  static constexpr uint32_t kMagnitude = kSign - 1;
+  static constexpr uint32_t kInfinity = kMagnitude & ~((1u << kMantissa) - 1);
+  static constexpr uint32_t kMax = kIeee ? kInfinity - 1 : kNanOnly ? kMagnitude - 1 : kMagnitude;
+  static constexpr uint32_t kNan = kIeee      ? kInfinity | (1u << (kMantissa - 1))
+                                   : kNanOnly ? kMagnitude
+                                              : kSign;
+  // Denormals of the format are normal f32 numbers, in all formats but bfloat16, whose exponent is f32's.
+  static constexpr bool kSameExponent = Format::kExponentBits == 8;
+};
+
+template <class Format>
+PJRT_INLINE float DecodeIeeeLike(uint32_t bits) {
+  using L = Layout<Format>;
+  const uint32_t sign = (bits & L::kSign) << (32 - Format::kBits);
+  const uint32_t magnitude = bits & L::kMagnitude;
+  const uint32_t shifted = magnitude << (23 - L::kMantissa);
+  if constexpr (L::kSameExponent) {
+    return BitCast<float>(sign | shifted | (magnitude > L::kInfinity ? 0x400000u : 0u));
+  } else {
+    const uint32_t normal = shifted + (static_cast<uint32_t>(127 - L::kBias) << 23);
+    // Denormals count units of the smallest one.
+    constexpr float kUnit = __builtin_bit_cast(float, static_cast<uint32_t>(128 - L::kBias - L::kMantissa) << 23);
+    const uint32_t denormal = ToBits(static_cast<float>(static_cast<int32_t>(magnitude)) * kUnit);
+    uint32_t wide = magnitude < (1u << L::kMantissa) ? denormal : normal;
+    if constexpr (L::kIeee) {
+      const uint32_t quiet = magnitude > L::kInfinity ? 0x400000u : 0u;
+      wide = magnitude >= L::kInfinity ? kInfinityF32 | shifted | quiet : wide;
+    }
+    if constexpr (L::kNanOnly) wide = magnitude == L::kMagnitude ? 0x7fc00000u : wide;
+    wide |= sign;
+    if constexpr (L::kUnsignedZero) wide = (bits & (L::kSign | L::kMagnitude)) == L::kSign ? 0x7fc00000u : wide;
+    return BitCast<float>(wide);
+  }
+}
+
+template <class Format>
+PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
+  using L = Layout<Format>;
+  constexpr int kShift = 23 - L::kMantissa;
+  const uint32_t from = ToBits(x);
+  const uint32_t magnitude = from & 0x7fffffffu;
+  const uint32_t sign = (from >> 31) << (Format::kBits - 1);
+  const uint32_t odd = (magnitude >> kShift) & 1;
+  uint32_t rounded = ((magnitude + ((1u << (kShift - 1)) - 1) + odd) >> kShift) -
+                     (static_cast<uint32_t>(127 - L::kBias) << L::kMantissa);
+  if constexpr (!L::kSameExponent) {
+    // Below the smallest normal number the processor rounds: in the sum with a power of two whose last
+    // bit is worth the smallest denormal.
+    constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 23 + 1 - L::kBias - L::kMantissa) << 23;
+    constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
+    const uint32_t denormal = ToBits(BitCast<float>(magnitude) + BitCast<float>(kMagic)) - kMagic;
+    rounded = magnitude < kFirstNormal ? denormal : rounded;
+  }
+  const uint32_t overflow = L::kIeee ? L::kInfinity : L::kFiniteOnly ? L::kMax : L::kNan;
+  uint32_t result = rounded > L::kMax ? overflow : rounded;
+  if constexpr (L::kUnsignedZero) {
+    result |= (result == 0 || result == L::kNan) ? 0u : sign;
+    return magnitude > kInfinityF32 ? L::kNan : result;
+  } else {
+    uint32_t nan = L::kNan;
+    if constexpr (L::kIeee) nan |= (magnitude >> kShift) & ((1u << L::kMantissa) - 1);
+    if constexpr (!L::kFiniteOnly) nan |= sign;
+    return magnitude > kInfinityF32 ? nan : result | sign;
+  }
+}
+
+// float8_e8m0fnu, the powers of two: an f32 exponent alone, rounded to nearest.
+PJRT_INLINE float DecodeE8m0(uint32_t bits) {
+  const uint32_t wide = bits == 0 ? 0x00400000u : bits << 23;
+  return BitCast<float>(bits == 0xff ? 0x7fc00000u : wide);
+}
+PJRT_INLINE uint32_t EncodeE8m0(float x) {
+  const uint32_t from = ToBits(x);
+  const uint32_t magnitude = from & 0x7fffffffu;
+  const uint32_t normal = (magnitude + 0x3fffffu + ((magnitude >> 23) & 1)) >> 23;
+  const uint32_t denormal = magnitude > 0x00600000u ? 1 : 0;  // 2^-126 is nearer than 2^-127
+  const uint32_t rounded = magnitude < 0x00800000u ? denormal : normal;
+  const uint32_t positive = rounded > 0xfe ? 0xffu : rounded;
+  return from > 0x80000000u ? 0xffu : positive;
+}
+
+template <class Format>
+PJRT_INLINE float Decode(uint32_t bits) {
+  if constexpr (std::is_same_v<Format, float8_e8m0fnu>) {
+    return DecodeE8m0(bits);
+  } else {
+    return DecodeIeeeLike<Format>(bits);
+  }
+}
+template <class Format>
+PJRT_INLINE uint32_t Encode(float x) {
+  if constexpr (std::is_same_v<Format, float8_e8m0fnu>) {
+    return EncodeE8m0(x);
+  } else {
+    return EncodeIeeeLike<Format>(x);
+  }
+}
+
+template <class Format>
+void Load(void* dst, const void* src, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const typename Format::Storage* const s = static_cast<const typename Format::Storage*>(src);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] = Decode<Format>(s[i]);
+}
+template <class Format>
+void Store(void* dst, const void* src, int64_t n) {
+  typename Format::Storage* const d = static_cast<typename Format::Storage*>(dst);
+  const float* const s = static_cast<const float*>(src);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] = static_cast<typename Format::Storage>(Encode<Format>(s[i]));
+}
+template <class Format>
+void RoundTo(void* dst, const void* src, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const float* const s = static_cast<const float*>(src);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] = Decode<Format>(Encode<Format>(s[i]));
+}
+
+template <class Format>
+void SetFloat(BlockKernels* k, PrimitiveType type) {
+  k->load[type] = Load<Format>;
+  k->store[type] = Store<Format>;
+  k->round_to[type] = RoundTo<Format>;
+}
+
+#if defined(__F16C__)
+constexpr int kNearestEven = 0;
+
+PJRT_INLINE void LoadHalf8(float* d, const uint16_t* s) {
+  _mm256_storeu_ps(d, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s))));
+}
+PJRT_INLINE void StoreHalf8(uint16_t* d, const float* s) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(d), _mm256_cvtps_ph(_mm256_loadu_ps(s), kNearestEven));
+}
+void LoadHalf(void* dst, const void* src, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const uint16_t* const s = static_cast<const uint16_t*>(src);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) LoadHalf8(d + i, s + i);
+  for (; i < n; ++i) d[i] = _cvtsh_ss(s[i]);
+}
+void StoreHalf(void* dst, const void* src, int64_t n) {
+  uint16_t* const d = static_cast<uint16_t*>(dst);
+  const float* const s = static_cast<const float*>(src);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) StoreHalf8(d + i, s + i);
+  for (; i < n; ++i) d[i] = _cvtss_sh(s[i], kNearestEven);
+}
+void RoundToHalf(void* dst, const void* src, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const float* const s = static_cast<const float*>(src);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_loadu_ps(s + i), kNearestEven)));
+  }
+  for (; i < n; ++i) d[i] = _cvtsh_ss(_cvtss_sh(s[i], kNearestEven));
+}
+#endif
+
+// Integers of kBits in a byte: a store keeps the low bits and extends them again. Loads change nothing.
+template <int kBits>
+struct WrapSigned {
+  PJRT_INLINE uint8_t Run(uint8_t x) {
+    constexpr uint8_t kSign = 1 << (kBits - 1), kMask = (1 << kBits) - 1;
+    return static_cast<uint8_t>(((x & kMask) ^ kSign) - kSign);
+  }
+};
+template <int kBits>
+struct WrapUnsigned {
+  PJRT_INLINE uint8_t Run(uint8_t x) { return x & ((1 << kBits) - 1); }
+};
+template <class Wrap>
+void WrapLoop(void* dst, const void* src, int64_t n) {
+  uint8_t* const d = static_cast<uint8_t*>(dst);
+  const uint8_t* const s = static_cast<const uint8_t*>(src);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] = Wrap::Run(s[i]);
+}
+template <class Wrap>
+void SetInteger(BlockKernels* k, PrimitiveType type) {
+  k->store[type] = WrapLoop<Wrap>;
+  k->round_to[type] = WrapLoop<Wrap>;
+}
+
+}  // namespace
+
+void FillSmallTypes(BlockKernels* k) {
+#if defined(__F16C__)
+  k->load[F16] = LoadHalf;
+  k->store[F16] = StoreHalf;
+  k->round_to[F16] = RoundToHalf;
+#else
+  SetFloat<half>(k, F16);
+#endif
+  SetFloat<bfloat16>(k, BF16);
+  SetFloat<float8_e5m2>(k, F8E5M2);
+  SetFloat<float8_e4m3>(k, F8E4M3);
+  SetFloat<float8_e3m4>(k, F8E3M4);
+  SetFloat<float8_e4m3fn>(k, F8E4M3FN);
+  SetFloat<float8_e4m3fnuz>(k, F8E4M3FNUZ);
+  SetFloat<float8_e5m2fnuz>(k, F8E5M2FNUZ);
+  SetFloat<float8_e4m3b11fnuz>(k, F8E4M3B11FNUZ);
+  SetFloat<float8_e8m0fnu>(k, F8E8M0FNU);
+  SetFloat<float6_e2m3fn>(k, F6E2M3FN);
+  SetFloat<float6_e3m2fn>(k, F6E3M2FN);
+  SetFloat<float4_e2m1fn>(k, F4E2M1FN);
+  SetInteger<WrapSigned<1>>(k, S1);
+  SetInteger<WrapSigned<2>>(k, S2);
+  SetInteger<WrapSigned<4>>(k, S4);
+  SetInteger<WrapUnsigned<1>>(k, U1);
+  SetInteger<WrapUnsigned<2>>(k, U2);
+  SetInteger<WrapUnsigned<4>>(k, U4);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

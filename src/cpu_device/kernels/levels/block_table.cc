@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The level's table, put together from what each source of this folder contributes.
+#include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/level_tables.h"
+
+#define PJRT_STRINGIZE_(x) #x
+#define PJRT_STRINGIZE(x) PJRT_STRINGIZE_(x)
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+BlockKernels MakeTable() {
+  BlockKernels table = {};
+  table.level = PJRT_STRINGIZE(PJRT_KERNEL_LEVEL);
+  FillMove(&table);
+  FillTranspose(&table);
+  FillIntegers(&table);
+  FillFloats(&table);
+  FillCompare(&table);
+  FillSelect(&table);
+  FillConvert(&table);
+  FillSmallTypes(&table);
+  FillReduce(&table);
+  FillComplex(&table);
+  FillComplexMath(&table);
+  FillMathF64(&table);
+  return table;
+}
+
+}  // namespace
+
+const BlockKernels* GetBlockKernels() {
+  static const BlockKernels table = MakeTable();
+  return &table;
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
