@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cpu_device/compile/loop_builder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "pjrt/ir/op_attributes.h"
+#include "src/core/base/error.h"
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/constants.h"
+#include "src/cpu_device/compile/diagnostics.h"
+
+namespace pjrt::cpu {
+namespace {
+
+using ir::OpCode;
+
+// How an op becomes one instruction. `exact`: the result of narrow operands is a value of the narrow type without rounding.
+struct OpRow {
+  OpCode code;
+  BlockOp op;
+  bool exact;
+};
+constexpr OpRow kRows[] = {
+    {OpCode::kAbs, BlockOp::kAbs, false},
+    {OpCode::kAdd, BlockOp::kAdd, false},
+    {OpCode::kAnd, BlockOp::kAnd, true},
+    {OpCode::kAtan2, BlockOp::kAtan2, false},
+    {OpCode::kCbrt, BlockOp::kCbrt, false},
+    {OpCode::kCeil, BlockOp::kCeil, true},
+    {OpCode::kClamp, BlockOp::kClamp, true},
+    {OpCode::kComplex, BlockOp::kComplex, true},
+    {OpCode::kCosine, BlockOp::kCos, false},
+    {OpCode::kCountLeadingZeros, BlockOp::kClz, false},
+    {OpCode::kDivide, BlockOp::kDivide, false},
+    {OpCode::kExponential, BlockOp::kExp, false},
+    {OpCode::kExponentialMinusOne, BlockOp::kExpm1, false},
+    {OpCode::kFloor, BlockOp::kFloor, true},
+    {OpCode::kImag, BlockOp::kImag, true},
+    {OpCode::kIsFinite, BlockOp::kIsFinite, true},
+    {OpCode::kLog, BlockOp::kLog, false},
+    {OpCode::kLogPlusOne, BlockOp::kLog1p, false},
+    {OpCode::kLogistic, BlockOp::kLogistic, false},
+    {OpCode::kMaximum, BlockOp::kMaximum, true},
+    {OpCode::kMinimum, BlockOp::kMinimum, true},
+    {OpCode::kMultiply, BlockOp::kMultiply, false},
+    {OpCode::kNegate, BlockOp::kNegate, false},
+    {OpCode::kNot, BlockOp::kNot, false},
+    {OpCode::kOr, BlockOp::kOr, true},
+    {OpCode::kPopcnt, BlockOp::kPopcnt, false},
+    {OpCode::kPower, BlockOp::kPower, false},
+    {OpCode::kReal, BlockOp::kReal, true},
+    {OpCode::kRemainder, BlockOp::kRemainder, false},
+    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, true},
+    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, true},
+    {OpCode::kRsqrt, BlockOp::kRsqrt, false},
+    {OpCode::kSelect, BlockOp::kSelect, true},
+    {OpCode::kShiftLeft, BlockOp::kShiftLeft, false},
+    {OpCode::kShiftRightArithmetic, BlockOp::kShiftRightArithmetic, false},
+    {OpCode::kShiftRightLogical, BlockOp::kShiftRightLogical, false},
+    {OpCode::kSign, BlockOp::kSign, true},
+    {OpCode::kSine, BlockOp::kSin, false},
+    {OpCode::kSqrt, BlockOp::kSqrt, false},
+    {OpCode::kSubtract, BlockOp::kSubtract, false},
+    {OpCode::kTan, BlockOp::kTan, false},
+    {OpCode::kTanh, BlockOp::kTanh, false},
+    {OpCode::kXor, BlockOp::kXor, true},
+};
+
+const OpRow* FindRow(OpCode code) {
+  static constexpr auto kIndex = [] {
+    struct Table {
+      int8_t row[static_cast<int>(OpCode::kCount)] = {};
+    } table;
+    for (int8_t& r : table.row) r = -1;
+    for (size_t i = 0; i < sizeof(kRows) / sizeof(kRows[0]); ++i) table.row[static_cast<int>(kRows[i].code)] = static_cast<int8_t>(i);
+    return table;
+  }();
+  const int row = kIndex.row[static_cast<int>(code)];
+  return row < 0 ? nullptr : &kRows[row];
+}
+
+bool IsComputable(ir::Type type) { return type.IsTensor() && IsArrayType(type.primitive_type()) && type.HasStaticShape(); }
+
+// Types whose compute type is wider than they are.
+bool IsNarrowInt(PrimitiveType type) { return IsInteger(type) && BitWidth(type) < 8; }
+bool IsNarrowFloat(PrimitiveType type) { return IsFloating(type) && type != F32 && type != F64; }
+
+// Types that are computed in the bits that they are stored in.
+bool IsNative(PrimitiveType type) { return IsArrayType(type) && !IsNarrowInt(type) && !IsNarrowFloat(type); }
+
+bool SameInput(const ArrayView& a, const ArrayView& b) {
+  return a.kind == b.kind && a.type == b.type && a.buffer == b.buffer && a.offset == b.offset && a.strides == b.strides &&
+         std::memcmp(a.bits, b.bits, sizeof(a.bits)) == 0;
+}
+
+}  // namespace
+
+bool IsLoopOp(const ir::Op& op) {
+  switch (op.opcode()) {
+    case OpCode::kCompare:
+    case OpCode::kConvert:
+    case OpCode::kReducePrecision:
+      break;
+    case OpCode::kMap:
+      if (op.region()->block() == nullptr || op.region()->block()->terminator() == nullptr) return false;
+      break;
+    case OpCode::kBitcastConvert:
+      if (!IsNative(op.operand_type(0).primitive_type()) || !IsNative(op.result_type().primitive_type()) ||
+          op.operand_type(0).dims() != op.result_type().dims()) {
+        return false;
+      }
+      break;
+    default:
+      if (FindRow(op.opcode()) == nullptr) return false;
+  }
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    if (!IsComputable(op.operand_type(i))) return false;
+  }
+  return IsComputable(op.result_type());
+}
+
+LoopValue LoopBuilder::Append(LoopInstr instr) {
+  program_.instrs.push_back(std::move(instr));
+  return static_cast<LoopValue>(program_.instrs.size()) - 1;
+}
+
+int32_t LoopBuilder::AddInput(const ArrayView& view) {
+  LoopInput input;
+  input.type = view.type;
+  input.view.offset = view.offset;
+  input.view.strides = view.strides;
+  if (view.dims.empty()) input.view.strides.assign(program_.dims.size(), 0);
+  program_.inputs.push_back(std::move(input));
+  input_buffers_.push_back(view.buffer);
+  return static_cast<int32_t>(program_.inputs.size()) - 1;
+}
+
+LoopValue LoopBuilder::Load(const ArrayView& view) {
+  for (const auto& [known, value] : loads_) {
+    if (SameInput(known, view)) return value;
+  }
+  LoopInstr instr;
+  instr.type = ComputeTypeOf(view.type);
+  switch (view.kind) {
+    case ArrayView::kBuffer:
+      instr.kind = LoopInstr::kInput;
+      instr.index = AddInput(view);
+      break;
+    case ArrayView::kSplat:
+      instr.kind = LoopInstr::kConstant;
+      ToComputeType(view.type, view.bits, instr.bits);
+      break;
+    case ArrayView::kIota:
+      instr.kind = LoopInstr::kIota;
+      instr.view.offset = view.offset;
+      instr.view.strides = view.strides;
+      if (view.dims.empty()) instr.view.strides.assign(program_.dims.size(), 0);
+      break;
+  }
+  LoopValue value = Append(std::move(instr));
+  if (view.kind == ArrayView::kIota && (IsNarrowInt(view.type) || IsNarrowFloat(view.type))) value = RoundTo(value, view.type);
+  loads_.emplace_back(view, value);
+  return value;
+}
+
+LoopValue LoopBuilder::Parameter(int index, PrimitiveType type) {
+  LoopInstr instr;
+  instr.kind = LoopInstr::kParameter;
+  instr.index = index;
+  instr.type = ComputeTypeOf(type);
+  return Append(std::move(instr));
+}
+
+LoopValue LoopBuilder::Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b, LoopValue c) {
+  LoopInstr instr;
+  instr.kind = LoopInstr::kOp;
+  instr.op = op;
+  instr.type = type;
+  instr.operand_type = operand_type;
+  instr.args[0] = a;
+  instr.args[1] = b;
+  instr.args[2] = c;
+  return Append(std::move(instr));
+}
+
+LoopValue LoopBuilder::Convert(LoopValue value, CType to) {
+  if (type(value) == to) return value;
+  LoopInstr instr;
+  instr.kind = LoopInstr::kConvert;
+  instr.type = to;
+  instr.args[0] = value;
+  return Append(std::move(instr));
+}
+
+LoopValue LoopBuilder::RoundTo(LoopValue value, PrimitiveType type) {
+  LoopInstr instr;
+  instr.kind = LoopInstr::kRoundTo;
+  instr.type = ComputeTypeOf(type);
+  instr.memory_type = type;
+  instr.args[0] = value;
+  return Append(std::move(instr));
+}
+
+LoopValue LoopBuilder::RoundResult(LoopValue value, PrimitiveType type, bool exact) {
+  if (exact) return value;
+  if (IsNarrowInt(type)) return RoundTo(value, type);
+  if (IsNarrowFloat(type) && !(keep_f32_ && (type == F16 || type == BF16))) return RoundTo(value, type);
+  return value;
+}
+
+absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const LoopValue> operands) {
+  const PrimitiveType result_type = op.result_type().primitive_type();
+  const CType result = ComputeTypeOf(result_type);
+  switch (op.opcode()) {
+    case OpCode::kCompare: {
+      PJRT_ASSIGN_OR_RETURN(const ir::CompareAttrs attrs, ir::CompareAttrs::From(op));
+      const CType operand = type(operands[0]);
+      const bool total = attrs.type == ir::ComparisonType::kTotalOrder && (operand == CType::kF32 || operand == CType::kF64);
+      LoopValue a = operands[0], b = operands[1];
+      using D = ir::ComparisonDirection;
+      if (!total) {
+        static constexpr BlockOp kOps[] = {BlockOp::kCompareEq, BlockOp::kCompareNe, BlockOp::kCompareGe,
+                                           BlockOp::kCompareGt, BlockOp::kCompareLe, BlockOp::kCompareLt};
+        return Op(kOps[static_cast<int>(attrs.direction)], CType::kPred, operand, a, b);
+      }
+      if (attrs.direction == D::kGe || attrs.direction == D::kGt) std::swap(a, b);
+      const BlockOp ordered = attrs.direction == D::kEq || attrs.direction == D::kNe   ? BlockOp::kTotalEq
+                              : attrs.direction == D::kGe || attrs.direction == D::kLe ? BlockOp::kTotalLe
+                                                                                       : BlockOp::kTotalLt;
+      const LoopValue value = Op(ordered, CType::kPred, operand, a, b);
+      return attrs.direction == D::kNe ? Op(BlockOp::kNot, CType::kPred, CType::kPred, value) : value;
+    }
+    case OpCode::kConvert: {
+      const PrimitiveType from = op.operand_type(0).primitive_type();
+      if (from == result_type) return operands[0];
+      LoopValue value = Convert(operands[0], result);
+      if (IsNarrowInt(result_type) || IsNarrowFloat(result_type)) value = RoundTo(value, result_type);
+      return value;
+    }
+    case OpCode::kReducePrecision: {
+      LoopInstr instr;
+      instr.kind = LoopInstr::kReducePrecision;
+      instr.type = result;
+      instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("exponent_bits"), 63));
+      instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("mantissa_bits"), 63));
+      instr.args[0] = operands[0];
+      return RoundResult(Append(std::move(instr)), result_type, IsNarrowFloat(result_type) ? false : true);
+    }
+    case OpCode::kMap: {
+      absl::flat_hash_map<const ir::Value*, LoopValue> values;
+      const ir::Block& body = *op.region()->block();
+      for (size_t i = 0; i < body.num_arguments(); ++i) values[body.argument(i)] = operands[i];
+      PJRT_RETURN_IF_ERROR(EmitBody(body, &values));
+      return values[body.terminator()->operand(0)];
+    }
+    case OpCode::kBitcastConvert:
+      return Op(BlockOp::kCopy, result, type(operands[0]), operands[0]);
+    case OpCode::kReal:
+    case OpCode::kImag:
+      if (!IsComplex(op.operand_type(0).primitive_type())) {
+        if (op.Is(OpCode::kReal)) return operands[0];
+        return Op(BlockOp::kSubtract, result, result, operands[0], operands[0]);
+      }
+      break;
+    default:
+      break;
+  }
+  if (IsNarrowInt(result_type)) {
+    if (std::optional<LoopValue> value = EmitNarrowInt(op, operands)) return *value;
+  }
+  const OpRow* row = FindRow(op.opcode());
+  if (row == nullptr) return UnsupportedOp(op, "no loop instruction for it");
+  const CType operand_type = op.Is(OpCode::kSelect) ? type(operands[1]) : type(operands[0]);
+  const LoopValue value = Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1, operands.size() > 2 ? operands[2] : -1);
+  return RoundResult(value, result_type, row->exact);
+}
+
+LoopValue LoopBuilder::Constant(PrimitiveType type, int64_t value) {
+  char bits[16] = {};
+  std::memcpy(bits, &value, sizeof(value));
+  return Load(SplatView(type, {}, bits));
+}
+
+std::optional<LoopValue> LoopBuilder::EmitNarrowInt(const ir::Op& op, absl::Span<const LoopValue> operands) {
+  const PrimitiveType narrow = op.result_type().primitive_type();
+  const PrimitiveType byte = IsSignedInteger(narrow) ? S8 : U8;
+  const CType type = ComputeTypeOf(narrow);
+  const int bits = BitWidth(narrow);
+  const auto low_bits = [&](LoopValue value) { return Op(BlockOp::kAnd, type, type, value, Constant(byte, (1 << bits) - 1)); };
+  switch (op.opcode()) {
+    case OpCode::kPopcnt:
+      return Op(BlockOp::kPopcnt, type, type, low_bits(operands[0]));
+    case OpCode::kCountLeadingZeros:
+      return Op(BlockOp::kSubtract, type, type, Op(BlockOp::kClz, type, type, low_bits(operands[0])), Constant(byte, 8 - bits));
+    case OpCode::kShiftRightLogical:
+      return RoundTo(Op(BlockOp::kShiftRightLogical, type, type, low_bits(operands[0]), operands[1]), narrow);
+    case OpCode::kShiftRightArithmetic: {
+      if (IsSignedInteger(narrow)) return std::nullopt;
+      // The top bit of the narrow value is its sign.
+      const int shift = 8 - bits;
+      const LoopValue up = Op(BlockOp::kShiftLeft, type, type, operands[0], Constant(byte, shift));
+      const LoopValue sign_extended = Op(BlockOp::kShiftRightArithmetic, type, type, up, Constant(byte, shift));
+      return RoundTo(Op(BlockOp::kShiftRightArithmetic, type, type, sign_extended, operands[1]), narrow);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+absl::Status LoopBuilder::EmitBody(const ir::Block& block, absl::flat_hash_map<const ir::Value*, LoopValue>* values) {
+  const auto value_of = [&](const ir::Op& user, const ir::Value* value) -> absl::StatusOr<LoopValue> {
+    if (auto it = values->find(value); it != values->end()) return it->second;
+    if (value->defining_op() != nullptr && value->defining_op()->Is(OpCode::kConstant)) {
+      if (std::optional<ArrayView> splat = SplatConstant(*value->defining_op())) {
+        return values->emplace(value, Load(SplatView(splat->type, {}, splat->bits))).first->second;
+      }
+    }
+    return UnsupportedOp(user, "it uses a value from outside its region that is not a constant");
+  };
+  for (ir::Op* op : block) {
+    if (op->IsTerminator()) {
+      for (size_t i = 0; i < op->num_operands(); ++i) PJRT_RETURN_IF_ERROR(value_of(*op, op->operand(i)).status());
+      return absl::OkStatus();
+    }
+    if (op->Is(OpCode::kConstant)) continue;  // loaded where used
+    absl::InlinedVector<LoopValue, 4> operands;
+    for (size_t i = 0; i < op->num_operands(); ++i) {
+      PJRT_ASSIGN_OR_RETURN(const LoopValue operand, value_of(*op, op->operand(i)));
+      operands.push_back(operand);
+    }
+    // Scalars have one shape.
+    if ((op->Is(OpCode::kReshape) || op->Is(OpCode::kBroadcastInDim)) && op->result_type().rank() == 0) {
+      (*values)[op->result()] = operands[0];
+      continue;
+    }
+    if (op->Is(OpCode::kOptimizationBarrier)) {
+      for (size_t i = 0; i < op->num_results(); ++i) (*values)[op->result(i)] = operands[i];
+      continue;
+    }
+    if (!IsLoopOp(*op) || op->result_type().rank() != 0) return UnsupportedOp(*op, "only elementwise ops on scalars can stand in this region");
+    PJRT_ASSIGN_OR_RETURN(const LoopValue value, Emit(*op, operands));
+    (*values)[op->result()] = value;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& block, bool keep_f32) {
+  LoopBuilder builder({}, keep_f32);
+  absl::flat_hash_map<const ir::Value*, LoopValue> values;
+  for (size_t i = 0; i < block.num_arguments(); ++i) {
+    values[block.argument(i)] = builder.Parameter(static_cast<int>(i), block.argument(i)->type().primitive_type());
+  }
+  PJRT_RETURN_IF_ERROR(builder.EmitBody(block, &values));
+  const ir::Op* end = block.terminator();
+  for (size_t i = 0; i < end->num_operands(); ++i) builder.program().results.push_back(values[end->operand(i)]);
+  return std::make_shared<const LoopProgram>(std::move(builder.program()));
+}
+
+std::optional<Monoid> MatchMonoid(const ir::Block& block) {
+  const ir::Op* op = block.front();
+  const ir::Op* end = block.terminator();
+  if (op == nullptr || end == nullptr || op->next() != end || block.num_arguments() != 2 || op->num_operands() != 2 || end->num_operands() != 1) return std::nullopt;
+  if (end->operand(0) != op->result()) return std::nullopt;
+  const bool in_order = op->operand(0) == block.argument(0) && op->operand(1) == block.argument(1);
+  const bool swapped = op->operand(0) == block.argument(1) && op->operand(1) == block.argument(0);
+  if (!in_order && !swapped) return std::nullopt;
+  switch (op->opcode()) {
+    case OpCode::kAdd:
+      return op->result_type().primitive_type() == PRED ? Monoid::kOr : Monoid::kAdd;
+    case OpCode::kMultiply:
+      return op->result_type().primitive_type() == PRED ? Monoid::kAnd : Monoid::kMultiply;
+    case OpCode::kMaximum:
+      return op->result_type().primitive_type() == PRED ? Monoid::kOr : Monoid::kMaximum;
+    case OpCode::kMinimum:
+      return op->result_type().primitive_type() == PRED ? Monoid::kAnd : Monoid::kMinimum;
+    case OpCode::kAnd:
+      return Monoid::kAnd;
+    case OpCode::kOr:
+      return Monoid::kOr;
+    case OpCode::kXor:
+      return Monoid::kXor;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace pjrt::cpu

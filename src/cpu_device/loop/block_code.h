@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The straight-line part of a loop program, lowered to calls of block kernels: the block engine's machine code.
+//
+// Values are pointers in a table that the engine fills for each block. A value is a block of n elements or, when all elements of a block share it, one
+// element ("scalar"). Registers are blocks of scratch memory that stay in the L1 cache.
+#ifndef PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_CODE_H_
+#define PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_CODE_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/loop/loop_program.h"
+
+namespace pjrt::cpu {
+
+// How an input or output is reached within a block.
+enum class Access : uint8_t {
+  kPointer,  // its elements are contiguous: a pointer into the array
+  kScalar,   // one element for the whole block
+  kMove,     // copied element by element (or piece by piece) through a register
+};
+
+struct BlockInstr {
+  enum Kind : uint8_t {
+    kOp,               // op(dst, a, b, c, n)
+    kConvert,          // convert(dst, a, n)
+    kFill,             // dst[0..n) = a[0]
+    kIota,             // instruction `index` of the loop program
+    kReducePrecision,
+    kGather,           // dst[i] = input `index` at a[i]
+    kLoad,             // dst = input `index`, moved
+    kStore,            // store `index` = a, moved
+  };
+  Kind kind = kOp;
+  bool scalar = false;  // n = 1
+  int32_t index = 0;
+  int32_t dst = -1, a = -1, b = -1, c = -1;  // slots of the pointer table; -1: null
+  BlockFn op = nullptr;
+  ConvertFn convert = nullptr;
+};
+
+struct BlockCode {
+  std::vector<BlockInstr> instrs;
+  int num_slots = 0;
+  // Slots set once: constants (offset into `constants`), registers (number).
+  std::vector<std::pair<int32_t, int32_t>> constant_slots;
+  std::vector<std::pair<int32_t, int32_t>> register_slots;
+  // Slots set for each block: inputs that are pointers or scalars, stores that are pointers, iota values.
+  std::vector<std::pair<int32_t, int32_t>> input_slots;  // slot, input
+  std::vector<std::pair<int32_t, int32_t>> store_slots;  // slot, store
+  std::vector<std::pair<int32_t, int32_t>> parameter_slots;
+  std::vector<char> constants;
+  int num_registers = 0;
+  int max_element_size = 1;
+  // The slots of `blocks`, then of the program's results, as blocks of n elements.
+  std::vector<int32_t> block_slots;
+  // For each value of the loop program its slot (-1: none) and whether it is scalar.
+  std::vector<int32_t> value_slot;
+  std::vector<char> value_scalar;
+  // For sharing memory between inputs and stores: the number of the last instruction that reads an input, and of the first that writes a store.
+  std::vector<int32_t> input_last_read;
+  std::vector<int32_t> store_first_write;
+};
+
+// Lowers `program`. `input_access` and `store_access` say how each input and store is reached; the values `blocks` (those that are
+// reduced) are made blocks of n elements even when scalar. UNIMPLEMENTED for an instruction that the kernels lack.
+absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels, const std::vector<Access>& input_access,
+                                        const std::vector<Access>& store_access, absl::Span<const LoopValue> blocks);
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_CODE_H_

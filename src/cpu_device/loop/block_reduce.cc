@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The iteration space is outer x reduced x inner (the names of LoopProgram). Blocks of values are computed as in a map, then folded into accumulators.
+//
+//   inner == 1, long reduction     each outer point: blocks along the reduced dims; a block folds to one element, blocks fold one after the other
+//   inner == 1, short reduction    a block holds several whole rows; each row folds to one element
+//   long inner                     a block lies along the innermost dim; it folds element by element into a block of accumulators
+//   short inner                    a block holds several reduced points of `inner` elements each; they fold pairwise
+//
+// Each order of folding depends on the sizes alone, so that a result has the same bits however the work is split. Folds with a body (rather than a
+// monoid) keep the order of the elements, as an associative function may demand.
+#include "src/cpu_device/loop/block_reduce.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/core/base/error.h"
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/loop/block_frame.h"
+
+namespace pjrt::cpu {
+namespace {
+
+constexpr double kUnitNs = 20000;
+constexpr double kBytesPerNs = 10;
+constexpr int64_t kLongInner = 64;
+constexpr int64_t kAlign = 64;
+int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+BlockOp OpOf(Monoid monoid) {
+  static constexpr BlockOp kOps[kNumMonoids] = {BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
+                                                BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
+  return kOps[static_cast<int>(monoid)];
+}
+
+// One LoopReduce, with the kernels that fold its values.
+struct Fold {
+  const LoopReduce* reduce = nullptr;
+  std::unique_ptr<BodyKernel> body;   // null with a monoid
+  BlockFn op = nullptr;               // a monoid: elementwise
+  ReduceRowsFn rows = nullptr;        // a monoid: along contiguous elements
+  size_t first_block = 0;             // of its values, among the frame's blocks
+  size_t first_output = 0;            // among the program's outputs
+  std::vector<int> sizes;             // of the values' elements
+  std::vector<int> accumulators;      // offsets in the fold's scratch
+};
+
+class ReduceKernel final : public LoopKernel {
+ public:
+  ReduceKernel(LoopProgram program, const BlockKernels& kernels) : frame_(std::move(program), kernels), k_(kernels) {}
+
+  absl::Status Init(const LoopEngine& engine) {
+    const LoopProgram& p = frame_.program();
+    const int rank = static_cast<int>(p.dims.size());
+    for (int d = 0; d < rank; ++d) {
+      (d < p.num_outer ? outer_ : d < p.num_outer + p.num_reduced ? reduced_ : inner_) *= p.dims[d];
+    }
+    long_inner_ = rank > p.num_outer + p.num_reduced && p.dims.back() >= kLongInner;
+    // Rows cross blocks when several fit in one, or when the innermost reduced dim alone is short.
+    const bool short_rows = inner_ == 1 && (reduced_ < 256 || (rank > 0 && p.dims.back() < kLongInner));
+    frame_.ChooseMode(inner_ == 1 ? (short_rows ? 1 : 0) : (long_inner_ ? 0 : 1));
+    std::vector<LoopValue> blocks;
+    size_t output = p.stores.size();
+    for (const LoopReduce& reduce : p.reduces) {
+      Fold fold;
+      fold.reduce = &reduce;
+      fold.first_block = blocks.size();
+      fold.first_output = output;
+      output += reduce.outputs.size();
+      for (LoopValue v : reduce.values) {
+        blocks.push_back(v);
+        fold.sizes.push_back(kCTypeSize[static_cast<int>(p.instrs[v].type)]);
+      }
+      if (reduce.has_monoid) {
+        const int type = static_cast<int>(p.instrs[reduce.values[0]].type);
+        fold.op = k_.op[static_cast<int>(OpOf(reduce.monoid))][type][0];
+        fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
+        if (fold.op == nullptr || fold.rows == nullptr) {
+          return Unimplemented("PJRT-C013", absl::StrCat("no kernel for reduction ", static_cast<int>(reduce.monoid), " of compute type ", type));
+        }
+      } else {
+        PJRT_ASSIGN_OR_RETURN(fold.body, engine.CompileBody(*reduce.body));
+      }
+      folds_.push_back(std::move(fold));
+    }
+    PJRT_RETURN_IF_ERROR(frame_.Lower(blocks));
+    for (const Fold& fold : folds_) {
+      if (fold.body != nullptr) block_ = std::min(block_, fold.body->max_block());
+    }
+    block_ = std::min(block_, frame_.block_size());
+    LayOutScratch();
+    PlanUnits();
+    return absl::OkStatus();
+  }
+
+  int64_t num_units() const override { return units_; }
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
+  double cost_ns() const override { return cost_ns_; }
+  bool CanShare(int input, int output) const override { return frame_.CanShare(input, output); }
+
+  void Run(const char* const* inputs, char* const* outputs, int64_t begin, int64_t end, char* scratch) const override {
+    BlockFrame::State state(frame_, inputs, outputs, scratch);
+    Work w{inputs, outputs, scratch + AlignUp(frame_.scratch_bytes()), &state};
+    for (int64_t unit = begin; unit < end; ++unit) {
+      if (inner_ == 1) {
+        const int64_t from = unit * outer_per_unit_;
+        RunRows(&w, from, std::min(from + outer_per_unit_, outer_));
+      } else if (long_inner_) {
+        RunColumns(&w, unit);
+      } else {
+        const int64_t from = unit * outer_per_unit_;
+        for (int64_t o = from; o < std::min(from + outer_per_unit_, outer_); ++o) RunShortInner(&w, o);
+      }
+    }
+  }
+
+ private:
+  struct Work {
+    const char* const* inputs;
+    char* const* outputs;
+    char* memory;  // accumulators, temporaries, the bodies' scratch
+    BlockFrame::State* state;
+  };
+
+  // Scratch behind the frame's: for each fold and value an accumulator block, two temporary blocks and a result block; the largest body's scratch.
+  void LayOutScratch() {
+    const int64_t block_bytes = AlignUp(std::max(block_, inner_per_block()) * 16);
+    int64_t at = 0;
+    for (Fold& fold : folds_) {
+      for (size_t i = 0; i < fold.sizes.size(); ++i) {
+        fold.accumulators.push_back(static_cast<int>(at));
+        at += block_bytes;
+      }
+    }
+    block_bytes_ = block_bytes;
+    size_t most_values = 0;
+    int64_t body_bytes = 0;
+    for (const Fold& fold : folds_) {
+      most_values = std::max(most_values, fold.sizes.size());
+      if (fold.body != nullptr) body_bytes = std::max(body_bytes, fold.body->scratch_bytes());
+    }
+    left_ = at;
+    right_ = left_ + block_bytes * static_cast<int64_t>(most_values);
+    result_ = right_ + block_bytes * static_cast<int64_t>(most_values);
+    body_scratch_ = result_ + block_bytes * static_cast<int64_t>(most_values);
+    scratch_bytes_ = AlignUp(frame_.scratch_bytes()) + body_scratch_ + AlignUp(body_bytes);
+  }
+
+  int64_t inner_per_block() const { return long_inner_ || inner_ == 1 ? 1 : inner_; }
+
+  void PlanUnits() {
+    const LoopProgram& p = frame_.program();
+    double bytes = 0;
+    for (const LoopInput& input : p.inputs) bytes += ByteWidth(input.type);
+    const double point_ns = std::max(ElementCostNs(p), bytes / kBytesPerNs);
+    cost_ns_ = static_cast<double>(p.ElementCount()) * point_ns + 50;
+    if (long_inner_) {
+      // One block of the innermost dim, over all reduced points, is a unit.
+      const int64_t row = p.dims.back();
+      blocks_per_row_ = (row + block_ - 1) / block_;
+      units_ = outer_ * (inner_ / row) * blocks_per_row_;
+      return;
+    }
+    const double outer_ns = std::max(point_ns * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
+    outer_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / outer_ns));
+    if (inner_ == 1 && reduced_ > 0 && reduced_ < block_) {
+      const int64_t rows = block_ / reduced_;
+      outer_per_unit_ = (outer_per_unit_ + rows - 1) / rows * rows;
+    }
+    units_ = (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
+  }
+
+  char* Accumulator(const Work& w, const Fold& fold, size_t i) const { return w.memory + fold.accumulators[i]; }
+  char* Temporary(const Work& w, int64_t base, size_t i) const { return w.memory + base + block_bytes_ * static_cast<int64_t>(i); }
+
+  // accumulators[0..n) = fold(accumulators, values), element by element; the first time the values are copied.
+  void Accumulate(const Work& w, const Fold& fold, const char* const* values, int64_t n, bool first) const {
+    if (first) {
+      for (size_t i = 0; i < fold.sizes.size(); ++i) std::memcpy(Accumulator(w, fold, i), values[i], n * fold.sizes[i]);
+      return;
+    }
+    if (fold.body == nullptr) {
+      char* acc = Accumulator(w, fold, 0);
+      fold.op(acc, acc, values[0], nullptr, n);
+      return;
+    }
+    absl::InlinedVector<const char*, 8> params;
+    absl::InlinedVector<char*, 4> results;
+    for (size_t i = 0; i < fold.sizes.size(); ++i) params.push_back(Accumulator(w, fold, i));
+    for (size_t i = 0; i < fold.sizes.size(); ++i) {
+      params.push_back(values[i]);
+      results.push_back(Temporary(w, result_, i));
+    }
+    fold.body->Call(params.data(), results.data(), n, w.memory + body_scratch_);
+    for (size_t i = 0; i < fold.sizes.size(); ++i) std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
+  }
+
+  static int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
+
+  // Folds n contiguous elements of each value to one, in order, at out[i].
+  void FoldRow(const Work& w, const Fold& fold, const char* const* values, int64_t n, char* const* out) const {
+    if (fold.body == nullptr) {
+      fold.rows(out[0], values[0], 1, n);
+      return;
+    }
+    // A binary tree over neighbours: even elements with odd ones, until one is left.
+    const size_t count = fold.sizes.size();
+    absl::InlinedVector<const char*, 8> params(2 * count);
+    absl::InlinedVector<char*, 4> results(count);
+    absl::InlinedVector<const char*, 4> from(values, values + count);
+    for (size_t i = 0; i < count; ++i) {
+      params[i] = Temporary(w, left_, i);
+      params[count + i] = Temporary(w, right_, i);
+      results[i] = Temporary(w, result_, i);
+    }
+    while (n > 1) {
+      const int64_t half = n / 2;
+      for (size_t i = 0; i < count; ++i) {
+        const int size = fold.sizes[i];
+        k_.gather_stride[Log2(size)](Temporary(w, left_, i), from[i], 2, half);
+        k_.gather_stride[Log2(size)](Temporary(w, right_, i), from[i] + size, 2, half);
+      }
+      // The odd one out moves along; its place in `results` is behind the half that the call writes.
+      for (size_t i = 0; i < count; ++i) {
+        const int size = fold.sizes[i];
+        char last[16];
+        std::memcpy(last, from[i] + (n - 1) * size, size);
+        if (n % 2 != 0) std::memcpy(results[i] + half * size, last, size);
+      }
+      fold.body->Call(params.data(), results.data(), half, w.memory + body_scratch_);
+      for (size_t i = 0; i < count; ++i) from[i] = results[i];
+      n = half + n % 2;
+    }
+    for (size_t i = 0; i < count; ++i) std::memcpy(out[i], from[i], fold.sizes[i]);
+  }
+
+  // The accumulators, with the initial value, to the outputs: n outputs, the first at the program's point number `point`.
+  void Finish(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
+    const LoopProgram& p = frame_.program();
+    const LoopReduce& reduce = *fold.reduce;
+    const size_t count = fold.sizes.size();
+    if (!reduce.init_inputs.empty()) {
+      absl::InlinedVector<const char*, 8> params(2 * count);
+      absl::InlinedVector<char*, 4> results(count);
+      for (size_t i = 0; i < count; ++i) {
+        const LoopInput& init = p.inputs[reduce.init_inputs[i]];
+        const char* source = w.inputs[reduce.init_inputs[i]] + init.view.offset * ByteWidth(init.type);
+        alignas(16) char one[16];
+        if (ConvertFn load = k_.load[init.type]; load != nullptr) {
+          load(one, source, 1);
+          source = one;
+        }
+        char* block = Temporary(w, left_, i);
+        k_.fill[Log2(fold.sizes[i])](block, source, n);
+        params[i] = block;
+        params[count + i] = Accumulator(w, fold, i);
+        results[i] = Temporary(w, result_, i);
+      }
+      if (fold.body == nullptr) {
+        fold.op(results[0], params[0], params[1], nullptr, n);
+      } else {
+        fold.body->Call(params.data(), results.data(), n, w.memory + body_scratch_);
+      }
+      for (size_t i = 0; i < count; ++i) std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const LoopReduce::Output& output = reduce.outputs[i];
+      const char* from = Accumulator(w, fold, i);
+      if (ConvertFn store = k_.store[output.type]; store != nullptr) {
+        store(Temporary(w, left_, i), from, n);
+        from = Temporary(w, left_, i);
+      }
+      Scatter(output, w.outputs[fold.first_output + i], from, point, n);
+    }
+  }
+
+  // Writes n elements, consecutive over the dims that are not reduced, from point number `point` on (a point with reduced coordinates 0).
+  void Scatter(const LoopReduce::Output& output, char* array, const char* from, int64_t point, int64_t n) const {
+    const int size = ByteWidth(output.type);
+    const LoopProgram& p = frame_.program();
+    const int rank = static_cast<int>(p.dims.size());
+    // Coordinates over the kept dims.
+    absl::InlinedVector<int64_t, 6> dims, strides, at;
+    int64_t rest = point;
+    for (int d = rank - 1; d >= 0; --d) {
+      const int64_t q = rest / p.dims[d];
+      if (d < p.num_outer || d >= p.num_outer + p.num_reduced) {
+        dims.push_back(p.dims[d]);
+        strides.push_back(output.view.strides[d]);
+        at.push_back(rest - q * p.dims[d]);
+      }
+      rest = q;
+    }
+    int64_t offset = output.view.offset;
+    for (size_t d = 0; d < dims.size(); ++d) offset += at[d] * strides[d];
+    if (dims.empty()) {
+      std::memcpy(array + offset * size, from, size);
+      return;
+    }
+    while (n > 0) {
+      const int64_t piece = std::min(n, dims[0] - at[0]);
+      if (strides[0] == 1) {
+        std::memcpy(array + offset * size, from, piece * size);
+      } else {
+        k_.scatter_stride[Log2(size)](array + offset * size, from, strides[0], piece);
+      }
+      n -= piece;
+      from += piece * size;
+      at[0] += piece;
+      offset += piece * strides[0];
+      for (size_t d = 0; d + 1 < dims.size() && at[d] == dims[d]; ++d) {
+        offset += strides[d + 1] - at[d] * strides[d];
+        at[d] = 0;
+        ++at[d + 1];
+      }
+    }
+  }
+
+  absl::InlinedVector<const char*, 4> Blocks(const Work& w, const Fold& fold, int64_t element) const {
+    absl::InlinedVector<const char*, 4> values;
+    for (size_t i = 0; i < fold.sizes.size(); ++i) values.push_back(w.state->block(fold.first_block + i) + element * fold.sizes[i]);
+    return values;
+  }
+
+  // inner == 1: outer points [from, to).
+  void RunRows(Work* w, int64_t from, int64_t to) const {
+    if (reduced_ == 0) {
+      for (int64_t o = from; o < to; ++o) FinishEmpty(w, o, 1);
+      return;
+    }
+    if (!frame_.row_mode() && reduced_ <= block_) {
+      const int64_t rows = block_ / reduced_;
+      for (int64_t o = from; o < to; o += rows) {
+        const int64_t count = std::min(rows, to - o);
+        w->state->Evaluate(o * reduced_, count * reduced_);
+        for (const Fold& fold : folds_) FoldRows(*w, fold, count);
+        for (const Fold& fold : folds_) Finish(*w, fold, o * reduced_, count);
+      }
+      return;
+    }
+    for (int64_t o = from; o < to; ++o) {
+      const int64_t end = (o + 1) * reduced_;
+      for (int64_t at = o * reduced_; at < end;) {
+        const int64_t n = std::min(frame_.BlockAt(at, end), block_);
+        w->state->Evaluate(at, n);
+        for (const Fold& fold : folds_) {
+          auto values = Blocks(*w, fold, 0);
+          alignas(16) char one[4][16];
+          absl::InlinedVector<char*, 4> out;
+          absl::InlinedVector<const char*, 4> folded;
+          std::vector<char> more;
+          if (fold.sizes.size() > 4) more.resize(fold.sizes.size() * 16);
+          for (size_t i = 0; i < fold.sizes.size(); ++i) {
+            out.push_back(more.empty() ? one[i] : more.data() + 16 * i);
+            folded.push_back(out.back());
+          }
+          FoldRow(*w, fold, values.data(), n, out.data());
+          Accumulate(*w, fold, folded.data(), 1, at == o * reduced_);
+        }
+        at += n;
+      }
+      for (const Fold& fold : folds_) Finish(*w, fold, o * reduced_, 1);
+    }
+  }
+
+  // `rows` rows of a block, each folded into its accumulator.
+  void FoldRows(const Work& w, const Fold& fold, int64_t rows) const {
+    if (fold.body == nullptr) {
+      fold.rows(Accumulator(w, fold, 0), Blocks(w, fold, 0)[0], rows, reduced_);
+      return;
+    }
+    if (rows >= 8) {
+      // Across rows: element r of every row at once.
+      for (int64_t r = 0; r < reduced_; ++r) {
+        auto values = Blocks(w, fold, r);
+        for (size_t i = 0; i < fold.sizes.size(); ++i) {
+          k_.gather_stride[Log2(fold.sizes[i])](Temporary(w, right_, i), values[i], reduced_, rows);
+          values[i] = Temporary(w, right_, i);
+        }
+        Accumulate(w, fold, values.data(), rows, r == 0);
+      }
+      return;
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      auto values = Blocks(w, fold, row * reduced_);
+      absl::InlinedVector<char*, 4> out;
+      for (size_t i = 0; i < fold.sizes.size(); ++i) out.push_back(Accumulator(w, fold, i) + row * fold.sizes[i]);
+      FoldRow(w, fold, values.data(), reduced_, out.data());
+    }
+  }
+
+  // A block of the innermost dim over all reduced points.
+  void RunColumns(Work* w, int64_t unit) const {
+    const LoopProgram& p = frame_.program();
+    const int64_t row = p.dims.back();
+    const int64_t column = unit % blocks_per_row_ * block_;
+    const int64_t n = std::min(block_, row - column);
+    unit /= blocks_per_row_;
+    const int64_t rows_in_inner = inner_ / row;
+    const int64_t o = unit / rows_in_inner;
+    const int64_t i = unit % rows_in_inner * row + column;
+    const int64_t first = o * reduced_ * inner_ + i;
+    if (reduced_ == 0) {
+      FinishEmptyAt(w, o, i, n);
+      return;
+    }
+    for (int64_t r = 0; r < reduced_; ++r) {
+      w->state->Evaluate(first + r * inner_, n);
+      for (const Fold& fold : folds_) Accumulate(*w, fold, Blocks(*w, fold, 0).data(), n, r == 0);
+    }
+    for (const Fold& fold : folds_) Finish(*w, fold, first, n);
+  }
+
+  // Short inner dims: a block holds `rows` reduced points of inner_ elements.
+  void RunShortInner(Work* w, int64_t o) const {
+    if (reduced_ == 0) {
+      FinishEmpty(w, o, inner_);
+      return;
+    }
+    const int64_t rows = std::max<int64_t>(block_ / inner_, 1);
+    const int64_t first = o * reduced_ * inner_;
+    for (int64_t r = 0; r < reduced_; r += rows) {
+      int64_t count = std::min(rows, reduced_ - r);
+      w->state->Evaluate(first + r * inner_, count * inner_);
+      for (const Fold& fold : folds_) {
+        auto values = Blocks(*w, fold, 0);
+        int64_t left = count;
+        if (fold.body == nullptr) {
+          // The upper half of the points onto the lower; the values are this block's own and may be overwritten.
+          char* block = const_cast<char*>(values[0]);
+          const int size = fold.sizes[0];
+          if (left > 1) {
+            std::memcpy(Temporary(*w, left_, 0), block, left * inner_ * size);
+            block = Temporary(*w, left_, 0);
+          }
+          while (left > 1) {
+            const int64_t half = left / 2;
+            char* upper = block + (left - half) * inner_ * size;
+            fold.op(block, block, upper, nullptr, half * inner_);
+            left -= half;
+          }
+          const char* folded = block;
+          Accumulate(*w, fold, &folded, inner_, r == 0);
+        } else {
+          for (int64_t j = 0; j < count; ++j) Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_, r == 0 && j == 0);
+        }
+      }
+    }
+    for (const Fold& fold : folds_) Finish(*w, fold, first, inner_);
+  }
+
+  // A reduction over nothing gives the initial value.
+  void FinishEmpty(Work* w, int64_t o, int64_t n) const { FinishEmptyAt(w, o, 0, n); }
+  void FinishEmptyAt(Work* w, int64_t o, int64_t i, int64_t n) const {
+    const LoopProgram& p = frame_.program();
+    for (const Fold& fold : folds_) {
+      for (size_t v = 0; v < fold.sizes.size(); ++v) {
+        const LoopReduce::Output& output = fold.reduce->outputs[v];
+        const int size = ByteWidth(output.type);
+        // Initial values have the memory type of the output.
+        const LoopInput& init = p.inputs[fold.reduce->init_inputs[v]];
+        const char* source = w->inputs[fold.reduce->init_inputs[v]] + init.view.offset * ByteWidth(init.type);
+        for (int64_t k = 0; k < n; ++k) {
+          int64_t rest_outer = o, rest_inner = i + k, offset = output.view.offset;
+          for (int d = static_cast<int>(p.dims.size()) - 1; d >= p.num_outer + p.num_reduced; --d) {
+            offset += rest_inner % p.dims[d] * output.view.strides[d];
+            rest_inner /= p.dims[d];
+          }
+          for (int d = p.num_outer - 1; d >= 0; --d) {
+            offset += rest_outer % p.dims[d] * output.view.strides[d];
+            rest_outer /= p.dims[d];
+          }
+          std::memcpy(w->outputs[fold.first_output + v] + offset * size, source, size);
+        }
+      }
+    }
+  }
+
+  BlockFrame frame_;
+  const BlockKernels& k_;
+  std::vector<Fold> folds_;
+  int64_t outer_ = 1, reduced_ = 1, inner_ = 1;
+  bool long_inner_ = false;
+  int64_t block_ = 1024;
+  int64_t outer_per_unit_ = 1, blocks_per_row_ = 1, units_ = 0;
+  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, body_scratch_ = 0, scratch_bytes_ = 0;
+  double cost_ns_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program, const BlockKernels& kernels, const LoopEngine& engine) {
+  auto kernel = std::make_unique<ReduceKernel>(std::move(program), kernels);
+  PJRT_RETURN_IF_ERROR(kernel->Init(engine));
+  return std::unique_ptr<LoopKernel>(std::move(kernel));
+}
+
+}  // namespace pjrt::cpu

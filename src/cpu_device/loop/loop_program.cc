@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cpu_device/loop/loop_program.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Nanoseconds per element and instruction on one thread, by class, measured with AVX2 on a 3 GHz Zen 4; only their relation matters.
+double OpCostNs(BlockOp op, CType type) {
+  const double width = kCTypeSize[static_cast<int>(type)] / 4.0;
+  const bool complex = type == CType::kC64 || type == CType::kC128;
+  switch (op) {
+    case BlockOp::kSqrt:
+    case BlockOp::kRsqrt:
+    case BlockOp::kDivide:
+    case BlockOp::kExp:
+    case BlockOp::kLog:
+    case BlockOp::kLogistic:
+    case BlockOp::kTanh:
+      return complex ? 40 : type == CType::kF64 ? 5 : 0.6;
+    case BlockOp::kExpm1:
+    case BlockOp::kLog1p:
+    case BlockOp::kSin:
+    case BlockOp::kCos:
+    case BlockOp::kTan:
+    case BlockOp::kCbrt:
+    case BlockOp::kPower:
+    case BlockOp::kAtan2:
+    case BlockOp::kRemainder:
+      return complex ? 80 : 4 * width;
+    default:
+      return (complex ? 0.5 : 0.1) * width;
+  }
+}
+
+// Visits every view of the program.
+template <typename Fn>
+void ForEachView(LoopProgram* p, Fn fn) {
+  for (LoopInput& input : p->inputs) fn(&input.view);
+  for (LoopInstr& instr : p->instrs) {
+    if (instr.kind == LoopInstr::kIota) fn(&instr.view);
+  }
+  for (LoopStore& store : p->stores) fn(&store.view);
+  for (LoopReduce& reduce : p->reduces) {
+    for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);
+  }
+}
+
+// Removes dim d of the iteration space; the views drop its stride.
+void DropDim(LoopProgram* p, int d) {
+  p->dims.erase(p->dims.begin() + d);
+  if (d < p->num_outer) {
+    --p->num_outer;
+  } else if (d < p->num_outer + p->num_reduced) {
+    --p->num_reduced;
+  }
+  ForEachView(p, [d](LoopView* view) { view->strides.erase(view->strides.begin() + d); });
+}
+
+bool CanMerge(LoopProgram* p, int d) {
+  // Outer, reduced and inner dims stay apart.
+  if (d + 1 == p->num_outer || d + 1 == p->num_outer + p->num_reduced) return false;
+  bool ok = true;
+  const int64_t inner = p->dims[d + 1];
+  ForEachView(p, [&](LoopView* view) { ok &= view->strides[d] == view->strides[d + 1] * inner; });
+  return ok;
+}
+
+void DropUnused(LoopProgram* p) {
+  std::vector<char> used(p->instrs.size(), 0);
+  for (const LoopStore& store : p->stores) used[store.value] = 1;
+  for (const LoopReduce& reduce : p->reduces) {
+    for (LoopValue v : reduce.values) used[v] = 1;
+  }
+  for (LoopValue v : p->results) used[v] = 1;
+  for (int i = static_cast<int>(p->instrs.size()) - 1; i >= 0; --i) {
+    if (!used[i]) continue;
+    for (LoopValue arg : p->instrs[i].args) {
+      if (arg >= 0) used[arg] = 1;
+    }
+  }
+  std::vector<LoopValue> renumbered(p->instrs.size(), -1);
+  std::vector<LoopInstr> kept;
+  kept.reserve(p->instrs.size());
+  for (size_t i = 0; i < p->instrs.size(); ++i) {
+    if (!used[i]) continue;
+    renumbered[i] = static_cast<LoopValue>(kept.size());
+    kept.push_back(std::move(p->instrs[i]));
+    for (LoopValue& arg : kept.back().args) {
+      if (arg >= 0) arg = renumbered[arg];
+    }
+  }
+  p->instrs = std::move(kept);
+  for (LoopStore& store : p->stores) store.value = renumbered[store.value];
+  for (LoopReduce& reduce : p->reduces) {
+    for (LoopValue& v : reduce.values) v = renumbered[v];
+  }
+  for (LoopValue& v : p->results) v = renumbered[v];
+}
+
+}  // namespace
+
+int64_t LoopProgram::ElementCount() const {
+  int64_t count = 1;
+  for (int64_t d : dims) count *= d;
+  return count;
+}
+
+void Simplify(LoopProgram* program) {
+  DropUnused(program);
+  for (int d = static_cast<int>(program->dims.size()) - 1; d >= 0; --d) {
+    if (program->dims[d] == 1) DropDim(program, d);
+  }
+  for (int d = static_cast<int>(program->dims.size()) - 2; d >= 0; --d) {
+    if (!CanMerge(program, d)) continue;
+    program->dims[d + 1] *= program->dims[d];
+    DropDim(program, d);
+  }
+}
+
+double ElementCostNs(const LoopProgram& program) {
+  double cost = 0.05;
+  for (const LoopInstr& instr : program.instrs) {
+    switch (instr.kind) {
+      case LoopInstr::kOp:
+        cost += OpCostNs(instr.op, instr.operand_type);
+        break;
+      case LoopInstr::kConstant:
+        break;
+      case LoopInstr::kInput:
+        cost += 0.05;
+        break;
+      case LoopInstr::kGather:
+        cost += 1;
+        break;
+      default:
+        cost += 0.15;
+    }
+  }
+  for (const LoopReduce& reduce : program.reduces) {
+    cost += reduce.body != nullptr ? 2 * ElementCostNs(*reduce.body) : 0.1;
+  }
+  return cost;
+}
+
+std::string LoopProgram::ToString() const {
+  std::string out = absl::StrCat("loop [", absl::StrJoin(dims, ","), "] outer ", num_outer, " reduced ", num_reduced, "\n");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    absl::StrAppend(&out, "  in", i, ": ", GetPrimitiveTypeInfo(inputs[i].type).name, " +", inputs[i].view.offset, " [",
+                    absl::StrJoin(inputs[i].view.strides, ","), "]\n");
+  }
+  static constexpr const char* kKinds[] = {"input", "parameter", "constant", "iota", "op", "convert", "round_to", "reduce_precision", "gather"};
+  static constexpr const char* kOps[] = {
+#define PJRT_X(name) #name,
+      PJRT_UNARY_BLOCK_OPS(PJRT_X) PJRT_BINARY_BLOCK_OPS(PJRT_X) PJRT_TERNARY_BLOCK_OPS(PJRT_X)
+#undef PJRT_X
+  };
+  for (size_t i = 0; i < instrs.size(); ++i) {
+    const LoopInstr& instr = instrs[i];
+    absl::StrAppend(&out, "  v", i, " = ", kKinds[instr.kind]);
+    if (instr.kind == LoopInstr::kOp) absl::StrAppend(&out, " ", kOps[static_cast<int>(instr.op)]);
+    if (instr.kind == LoopInstr::kInput || instr.kind == LoopInstr::kParameter || instr.kind == LoopInstr::kGather) {
+      absl::StrAppend(&out, " ", instr.index);
+    }
+    for (LoopValue arg : instr.args) {
+      if (arg >= 0) absl::StrAppend(&out, " v", arg);
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  for (const LoopStore& store : stores) {
+    absl::StrAppend(&out, "  store v", store.value, ": ", GetPrimitiveTypeInfo(store.type).name, " [", absl::StrJoin(store.view.strides, ","), "]\n");
+  }
+  for (const LoopReduce& reduce : reduces) {
+    absl::StrAppend(&out, "  reduce v", absl::StrJoin(reduce.values, " v"), "\n");
+    if (reduce.body != nullptr) absl::StrAppend(&out, "  body ", reduce.body->ToString());
+  }
+  return out;
+}
+
+}  // namespace pjrt::cpu
