@@ -150,7 +150,7 @@ class Shape {
   template <typename H>
   friend H AbslHashValue(H h, const Shape& s) {
     return H::combine(std::move(h), static_cast<uint8_t>(s.element_type_), s.dimensions_,
-                      s.dynamic_dimensions_, s.tuple_shapes_, s.layout_);
+                      s.dynamic_dimensions_, s.tuple_shapes_, s.has_layout(), s.layout());
   }
 
  private:
