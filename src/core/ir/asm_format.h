@@ -52,6 +52,17 @@ enum class AsmAttr : uint8_t {
   kBalanced,  // <...> [...] {...}, see OpInfo::format
 };
 
+// Where a piece leaves room for doubt, this is what its pretty form stands for:
+//   kScan      operandSegmentSizes and resultSegmentSizes are array<i32: n, m>, there exactly when
+//   n and m differ. A scan with any other
+//              such attribute is written in the generic form.
+//   kManualComputation, kNamedComputation
+//              in_shardings and out_shardings are opaque, "#sdy.sharding_per_value<[...]>";
+//              manual_axes is "#sdy<manual_axes {...}>".
+//   kFunc      arg_attrs and res_attrs are there when one of their dictionaries has an entry; the
+//   others are {}. kConstant  `constant() <{value = dense<..> : U}> {..} : () -> T` when the
+//   value's type is not the result's. kReturn    no attributes; a return that has some is written
+//   in the generic form.
 enum class AsmPiece : uint8_t {
   kNone,
   kConstant,
