@@ -88,16 +88,16 @@ class FutureHelpers {
 // A value or an error that is there now or comes later.
 //
 // If T can be copied, so can the future, and the copies share one value. If T can only be moved, so
-// can the future, and the members with && hand the value itself over. T is neither a Status, a
-// StatusOr, a reference nor const.
+// can the future, and the members with && hand the value itself over. A vector, tuple or pair of
+// what can only be moved counts as such. T is neither a Status, a StatusOr, a reference nor const.
 template <typename T>
-class Future : private internal::CopyableIf<std::is_void_v<T> || std::is_copy_constructible_v<T>> {
+class Future : private internal::CopyableIf<std::is_void_v<T> || internal::IsCopyable<T>::value> {
   static_assert(!internal::IsStatus<T>::value && !internal::IsStatusOr<T>::value,
                 "Future<T> carries a status already: T is neither Status nor StatusOr");
   static_assert(!std::is_reference_v<T> && !std::is_const_v<T>, "T is a plain value type");
 
   static constexpr bool kIsVoid = std::is_void_v<T>;
-  static constexpr bool kMoveOnly = !kIsVoid && !std::is_copy_constructible_v<T>;
+  static constexpr bool kMoveOnly = !kIsVoid && !internal::IsCopyable<T>::value;
 
  public:
   // absl::Status for void, else absl::StatusOr<T>.
@@ -350,7 +350,7 @@ class Promise {
   // it has the executor and hooks that were given to MakePromise. Empty promise: an invalid future.
   template <typename U = T>
   Future<U> future() const {
-    static_assert(std::is_void_v<U> || std::is_copy_constructible_v<U>,
+    static_assert(std::is_void_v<U> || internal::IsCopyable<U>::value,
                   "the one future of a move-only value comes from MakePromise");
     return Future<U>(internal::FutureHandle(handle_));
   }

@@ -6,15 +6,15 @@
 //   Future ----+--> FutureState              node --> ... pending; the newest continuation first
 //   Promise ---+      refs_, head_           1            ready; the value may be read
 //
-// A continuation is pushed with a compare-and-swap. Complete() exchanges the list for "ready", wakes
-// the threads that are parked in it, turns the rest around and runs it. There is no lock anywhere,
-// and a continuation that comes too late sees "ready" and runs where it is.
+// A continuation is pushed with a compare-and-swap. Complete() exchanges the list for "ready",
+// wakes the threads that are parked in it, turns the rest around and runs it. There is no lock
+// anywhere, and a continuation that comes too late sees "ready" and runs where it is.
 //
-// A mapped future is one object, state and continuation at once (MapNode). When it has run, it hands
-// its state back to the loop below it, which completes it and goes on with its continuations: a chain
-// of Maps is a loop, not a recursion. Only callbacks that set other promises nest. Each nesting is a
-// RunLoop on the stack, and the loops of a thread form a list. At kMaxDepth the innermost loop takes
-// the new continuations over and runs them when the current one has returned.
+// A mapped future is one object, state and continuation at once (MapNode). When it has run, it
+// hands its state back to the loop below it, which completes it and goes on with its continuations:
+// a chain of Maps is a loop, not a recursion. Only callbacks that set other promises nest. Each
+// nesting is a RunLoop on the stack, and the loops of a thread form a list. At kMaxDepth the
+// innermost loop takes the new continuations over and runs them when the current one has returned.
 //
 // A callback may also wait for a future, even for one that depends on a continuation that this very
 // thread has still to run. So before it parks, a thread runs what is left in its loops.
@@ -22,9 +22,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -60,6 +60,13 @@ void Release(FutureContext* context) {
 }
 
 namespace {
+
+// A new reference to `context`, which may be null.
+FutureContext* Share(const FutureContext* context) {
+  auto* shared = const_cast<FutureContext*>(context);
+  if (shared != nullptr) AddRef(shared);
+  return shared;
+}
 
 using LeafVector = std::vector<FutureContext*>;
 
@@ -138,7 +145,8 @@ void RunOne(Continuation* node) {
   source->Release();
 }
 
-// Runs what the loops of this thread still have to do until `state` is ready; returns whether it is.
+// Runs what the loops of this thread still have to do until `state` is ready; returns whether it
+// is.
 bool RunPendingUntilReady(const FutureState& state) {
   for (RunLoop* loop = RunLoop::Innermost(); loop != nullptr && !state.IsReady();) {
     if (Continuation* node = loop->Pop()) {
@@ -219,8 +227,8 @@ class ExecutorTask {
   Continuation* node_;
 };
 
-// The state of a join, with a continuation for each input. The inputs' continuations together own one
-// reference.
+// The state of a join, with a continuation for each input. The inputs' continuations together own
+// one reference.
 class JoinState final : public ValueState<void> {
  public:
   explicit JoinState(size_t inputs)
@@ -236,8 +244,8 @@ class JoinState final : public ValueState<void> {
     node.join = this;
     if (!input->AddContinuation(&node)) Account(input->status());
   }
-  // After the last Add: the state itself once all inputs are there, for the caller to complete; with
-  // the inputs' reference.
+  // After the last Add: the state itself once all inputs are there, for the caller to complete;
+  // with the inputs' reference.
   FutureState* Seal() { return Account(absl::OkStatus()); }
 
   FutureState* Account(const absl::Status& status) {
@@ -275,8 +283,7 @@ bool FutureState::AddContinuation(Continuation* continuation) {
 }
 
 Continuation* FutureState::Publish() {
-  auto* node =
-      reinterpret_cast<Continuation*>(head_.exchange(kReady, std::memory_order_acq_rel));
+  auto* node = reinterpret_cast<Continuation*>(head_.exchange(kReady, std::memory_order_acq_rel));
   Continuation* list = nullptr;
   uint32_t count = 0;
   while (node != nullptr) {
@@ -331,6 +338,7 @@ void RunOn(Executor& executor, Continuation* continuation, FutureState* source) 
 }
 
 FutureContext* NewContext(Executor* executor, const FutureContext* hooks) {
+  if (executor == nullptr && ExecutorOf(hooks) == nullptr) return Share(hooks);
   LeafVector leaves;
   CollectLeaves(hooks, leaves);
   return MakeContext(executor, leaves);
@@ -340,15 +348,15 @@ FutureContext* WithExecutor(Executor& executor, const FutureContext* context) {
   return NewContext(&executor, context);
 }
 
-FutureContext* HooksOf(const FutureContext* context) {
-  return context == nullptr ? nullptr : NewContext(nullptr, context);
-}
+FutureContext* HooksOf(const FutureContext* context) { return NewContext(nullptr, context); }
 
 Executor* ExecutorOf(const FutureContext* context) {
   return context == nullptr ? nullptr : context->executor;
 }
 
 FutureContext* MergeContexts(const FutureContext* base, const FutureContext* more) {
+  if (more == nullptr) return Share(base);
+  if (base == nullptr) return Share(more);
   LeafVector leaves;
   CollectLeaves(base, leaves);
   CollectLeaves(more, leaves);

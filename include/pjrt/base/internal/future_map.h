@@ -93,7 +93,8 @@ struct FutureAccess {
   static FutureState* State(const Future<T>& future) {
     return Future<T>::StateOf(future.handle_);
   }
-  // `future` as the result of a Map: with its hooks alone, and ready with an error if it is invalid.
+  // `future` as the result of a Map: with its hooks alone, and ready with an error if it is
+  // invalid.
   template <typename T>
   static Future<T> WithoutExecutor(Future<T> future) {
     if (!future.IsValid()) return Future<T>(absl::Status(InvalidFutureError()));
@@ -318,9 +319,9 @@ template <typename R, typename T, bool kConsume, typename F>
 Future<R> Map(FutureState* state, FutureContext* context, Executor* executor, F&& f) {
   using Fn = std::decay_t<F>;
   using Returned = MapInvoke<Fn, T, kConsume>;
-  static_assert(!IsFuture<std::decay_t<Returned>>::value ||
-                    std::is_same_v<std::decay_t<Returned>, Future<R>>,
-                "the function of Map<R> returns a Future of another type than R");
+  static_assert(
+      !IsFuture<std::decay_t<Returned>>::value || std::is_same_v<std::decay_t<Returned>, Future<R>>,
+      "the function of Map<R> returns a Future of another type than R");
   if (state->IsReady()) {
     if (!state->status().ok()) return Future<R>(absl::Status(state->status()));
     if (executor == nullptr) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <new>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -120,6 +121,20 @@ void RunContinuations(Continuation* list);
 // Hands a continuation to `executor`; `source` (already completed) is kept alive until it has run.
 void RunOn(Executor& executor, Continuation* continuation, FutureState* source);
 
+// Whether a T can be copied. Unlike std::is_copy_constructible, this doesn't believe a container
+// (or tuple, or pair) whose elements can only be moved.
+template <typename T, typename = void>
+struct IsCopyable : std::is_copy_constructible<T> {};
+template <typename T>
+struct IsCopyable<T, std::void_t<typename T::value_type>>
+    : std::conjunction<std::is_copy_constructible<T>,
+                       std::disjunction<std::is_same<T, typename T::value_type>,
+                                        IsCopyable<typename T::value_type>>> {};
+template <typename T, typename U>
+struct IsCopyable<std::pair<T, U>> : std::conjunction<IsCopyable<T>, IsCopyable<U>> {};
+template <typename... Ts>
+struct IsCopyable<std::tuple<Ts...>> : std::conjunction<IsCopyable<Ts>...> {};
+
 template <typename T>
 using FutureValue = std::conditional_t<std::is_void_v<T>, absl::Status, absl::StatusOr<T>>;
 
@@ -150,7 +165,7 @@ class ValueState : public FutureState {
     if (!status().ok()) return V(status());
     if constexpr (std::is_void_v<T>) {
       return value_;
-    } else if constexpr (!std::is_copy_constructible_v<T>) {
+    } else if constexpr (!IsCopyable<T>::value) {
       return std::move(value_);
     } else {
       return IsUnique() ? V(std::move(value_)) : V(value_);
@@ -161,8 +176,8 @@ class ValueState : public FutureState {
   V value_;
 };
 
-// A T that is made on first use, as a static variable of a function, and never destroyed: threads may
-// still need it while the program ends.
+// A T that is made on first use, as a static variable of a function, and never destroyed: threads
+// may still need it while the program ends.
 template <typename T>
 class Immortal {
  public:
