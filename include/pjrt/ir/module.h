@@ -48,7 +48,7 @@ class Use {
  public:
   Value* value() const { return value_; }
   Op* owner() const { return owner_; }
-  unsigned operand_index() const { return index_; }
+  unsigned operand_index() const;
   Use* next() const { return next_; }  // the next use of the same value
 
  private:
@@ -59,7 +59,6 @@ class Use {
   void Unlink();
   Value* value_ = nullptr;
   Op* owner_ = nullptr;
-  unsigned index_ = 0;
   Use* next_ = nullptr;
   Use** prev_ = nullptr;
 };
@@ -96,10 +95,10 @@ class Value {
   friend class Module;
   friend class Op;
   friend class Use;
+  unsigned index_ = 0;
   Type type_;
   Op* op_ = nullptr;
   Block* block_ = nullptr;
-  unsigned index_ = 0;
   Use* first_use_ = nullptr;
   Attribute location_;
 };
@@ -176,6 +175,10 @@ class Op {
   Module* module_ = nullptr;
   Op *next_ = nullptr, *prev_ = nullptr;
 };
+
+inline unsigned Use::operand_index() const {
+  return static_cast<unsigned>(this - owner_->operand_uses().data());
+}
 
 // A list of ops with arguments. Iterate with `for (Op* op : *block)`; the op at hand may be erased or moved meanwhile.
 class Block {

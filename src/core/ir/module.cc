@@ -132,7 +132,6 @@ Op* Module::Append(Block* block, const OpState& state, Op* before) {
   for (size_t i = 0; i < operands; ++i) {
     Use* use = new (op->operands_ + i) Use();
     use->owner_ = op;
-    use->index_ = static_cast<unsigned>(i);
     use->Link(state.operands[i]);
   }
 
