@@ -168,8 +168,8 @@ bool PlanBuilder::TryMerge(BufferId from, BufferId to, int32_t region_begin) {
 }
 
 bool PlanBuilder::PlaceInResult(BufferId id, int32_t index) {
-  Buffer& b = buffers_[id];
-  if (b.kind != BufferPlace::kArena || b.merged_into != kNoBuffer) return false;
+  Buffer& b = buffers_[Root(id)];
+  if (b.kind != BufferPlace::kArena) return false;
   b.kind = BufferPlace::kResult;
   b.index = index;
   b.pinned = true;

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A unit of elementwise ops and reductions as one loop program, or two when a reduction has few results and much to reduce.
+#include <algorithm>
+#include <numeric>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/lowering.h"
+
+namespace pjrt::cpu {
+namespace {
+
+using ir::OpCode;
+
+// A reduction to fewer results than kFewResults of more than kLongReduction elements is split in two, so that threads can share it and rounding errors stay small.
+constexpr int64_t kFewResults = 64;
+constexpr int64_t kLongReduction = 64 * 1024;
+
+int64_t Product(absl::Span<const int64_t> dims) { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
+
+template <typename Fn>
+void ForEachView(LoopProgram* program, Fn fn) {
+  for (LoopInput& input : program->inputs) fn(&input.view);
+  for (LoopInstr& instr : program->instrs) {
+    if (instr.kind == LoopInstr::kIota) fn(&instr.view);
+  }
+  for (LoopStore& store : program->stores) fn(&store.view);
+  for (LoopReduce& reduce : program->reduces) {
+    for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);
+  }
+}
+
+// Orders the dims: kept ones before the last reduced one, reduced ones, kept ones behind it.
+void OrderDims(LoopProgram* program, absl::Span<const int64_t> reduced) {
+  const int rank = static_cast<int>(program->dims.size());
+  program->num_outer = rank;
+  if (reduced.empty()) return;
+  const int64_t last = *std::max_element(reduced.begin(), reduced.end());
+  const auto is_reduced = [&](int d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
+  absl::InlinedVector<int, 6> order;
+  for (int d = 0; d < last; ++d) {
+    if (!is_reduced(d)) order.push_back(d);
+  }
+  program->num_outer = static_cast<int>(order.size());
+  for (int d = 0; d < rank; ++d) {
+    if (is_reduced(d)) order.push_back(d);
+  }
+  program->num_reduced = static_cast<int>(reduced.size());
+  for (int d = static_cast<int>(last) + 1; d < rank; ++d) order.push_back(d);
+  const auto permute = [&](Dims* dims) {
+    const Dims from = *dims;
+    for (int d = 0; d < rank; ++d) (*dims)[d] = from[order[d]];
+  };
+  permute(&program->dims);
+  ForEachView(program, [&](LoopView* view) { permute(&view->strides); });
+}
+
+// Cuts the first reduced dim in two when that gives the first half enough to do: [R] becomes [c][R / c] with c outer. False when no cut is worth it.
+bool CutReducedDim(LoopProgram* program) {
+  const int d = program->num_outer;
+  const int64_t size = program->dims[d];
+  int64_t rest = 1;
+  for (int k = d + 1; k < static_cast<int>(program->dims.size()); ++k) rest *= program->dims[k];
+  int64_t chunks = 0;
+  if (rest >= 1024 && size >= 8) {
+    chunks = size;
+  } else {
+    for (int64_t c = 8; c <= 4096 && size / c * rest >= 2048; ++c) {
+      if (size % c == 0) chunks = c;
+      if (chunks > 0 && size / c * rest <= 32 * 1024) break;
+    }
+  }
+  if (chunks == 0) return false;
+  const int64_t inner = size / chunks;
+  program->dims[d] = chunks;
+  program->dims.insert(program->dims.begin() + d + 1, inner);
+  ForEachView(program, [&](LoopView* view) {
+    const int64_t stride = view->strides[d];
+    view->strides[d] = stride * inner;
+    view->strides.insert(view->strides.begin() + d + 1, stride);
+  });
+  ++program->num_outer;
+  return true;
+}
+
+PrimitiveType MemoryType(CType type) {
+  static constexpr PrimitiveType kTypes[kNumCTypes] = {PRED, S8, U8, S16, U16, S32, U32, S64, U64, F32, F64, C64, C128};
+  return kTypes[static_cast<int>(type)];
+}
+
+}  // namespace
+
+absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
+  const ir::Op& first = *unit.ops[0];
+  const absl::Span<const int64_t> dims = first.Is(OpCode::kReduce) ? first.operand_type(0).dims() : first.result_type().dims();
+  LoopBuilder builder(dims, options_.keep_f32);
+  LoopProgram& program = builder.program();
+  absl::flat_hash_map<const ir::Value*, LoopValue> values;
+  absl::flat_hash_set<const ir::Op*> members(unit.ops.begin(), unit.ops.end());
+  std::vector<BufferId> store_buffers, reduce_buffers;
+  absl::InlinedVector<int64_t, 6> reduced;
+  std::string what;
+
+  const auto value_of = [&](const ir::Value* value) {
+    auto it = values.find(value);
+    return it != values.end() ? it->second : builder.Load(view(value));
+  };
+  for (const ir::Op* op : unit.ops) {
+    if (what.size() < 60) absl::StrAppend(&what, what.empty() ? "" : " ", op->name().substr(op->name().find('.') + 1));
+    if (op->Is(OpCode::kReduce)) {
+      const size_t n = op->num_operands() / 2;
+      LoopReduce reduce;
+      const ir::Block& body = *op->region()->block();
+      if (std::optional<Monoid> monoid = n == 1 ? MatchMonoid(body) : std::nullopt) {
+        reduce.monoid = *monoid;
+      } else {
+        reduce.has_monoid = false;
+        PJRT_ASSIGN_OR_RETURN(reduce.body, BuildBody(body, options_.keep_f32));
+      }
+      reduced = op->IntsAttr("dimensions");
+      for (size_t i = 0; i < n; ++i) {
+        reduce.values.push_back(value_of(op->operand(i)));
+        ArrayView init = view(op->operand(n + i));
+        if (init.kind != ArrayView::kBuffer) {
+          PJRT_ASSIGN_OR_RETURN(init, ScalarInBuffer(init, steps));
+        }
+        reduce.init_inputs.push_back(builder.AddInput(init));
+        const ArrayView out = NewArray(op->result_type(i));
+        LoopReduce::Output output;
+        output.type = out.type;
+        output.view.strides.assign(dims.size(), 0);
+        size_t k = 0;
+        for (size_t d = 0; d < dims.size(); ++d) {
+          if (std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) == reduced.end()) output.view.strides[d] = out.strides[k++];
+        }
+        reduce.outputs.push_back(std::move(output));
+        reduce_buffers.push_back(out.buffer);
+        Bind(op->result(i), out);
+      }
+      program.reduces.push_back(std::move(reduce));
+      continue;
+    }
+    absl::InlinedVector<LoopValue, 4> operands;
+    for (size_t i = 0; i < op->num_operands(); ++i) operands.push_back(value_of(op->operand(i)));
+    PJRT_ASSIGN_OR_RETURN(const LoopValue value, builder.Emit(*op, operands));
+    values[op->result()] = value;
+    bool used_outside = false;
+    for (ir::Use* use = op->result()->first_use(); use != nullptr; use = use->next()) used_outside |= !members.contains(use->owner());
+    if (!used_outside) continue;
+    const ArrayView out = NewArray(op->result_type());
+    LoopStore store;
+    store.value = value;
+    store.type = out.type;
+    store.view.strides = out.strides;
+    program.stores.push_back(std::move(store));
+    store_buffers.push_back(out.buffer);
+    Bind(op->result(), out);
+  }
+  OrderDims(&program, reduced);
+  if (program.stores.empty() && program.reduces.empty()) return absl::OkStatus();
+  std::vector<BufferId> inputs = builder.input_buffers();
+  const int64_t results = program.reduces.empty() ? 0 : Product(program.dims) / std::max<int64_t>(Product(absl::MakeSpan(program.dims).subspan(program.num_outer, program.num_reduced)), 1);
+  if (program.reduces.empty() || results >= kFewResults || Product(program.dims) < kLongReduction || !CutReducedDim(&program)) {
+    std::vector<BufferId> outputs = store_buffers;
+    outputs.insert(outputs.end(), reduce_buffers.begin(), reduce_buffers.end());
+    return EmitLoop(std::move(program), std::move(inputs), std::move(outputs), std::move(what), steps);
+  }
+  return EmitSplitReduction(std::move(program), std::move(inputs), std::move(store_buffers), std::move(reduce_buffers), std::move(what), steps);
+}
+
+// `program` has the chunks of the reduction as its last outer dim. The first loop leaves a partial result a chunk, the second reduces those.
+absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> stores, std::vector<BufferId> results,
+                                          std::string what, Steps* steps) {
+  const int chunk_dim = program.num_outer - 1;
+  // The dims that partial results have: outer ones with the chunks last, then inner ones.
+  Dims kept(program.dims.begin(), program.dims.begin() + program.num_outer);
+  kept.insert(kept.end(), program.dims.begin() + program.num_outer + program.num_reduced, program.dims.end());
+  LoopBuilder second(kept, options_.keep_f32);
+  second.program().num_outer = chunk_dim;
+  second.program().num_reduced = 1;
+  std::vector<BufferId> first_outputs = std::move(stores);
+  for (LoopReduce& reduce : program.reduces) {
+    LoopReduce rest;
+    rest.has_monoid = reduce.has_monoid;
+    rest.monoid = reduce.monoid;
+    rest.body = reduce.body;
+    for (size_t i = 0; i < reduce.values.size(); ++i) {
+      const ArrayView partial = NewArray(MemoryType(program.instrs[reduce.values[i]].type), kept);
+      first_outputs.push_back(partial.buffer);
+      const LoopView final_view = reduce.outputs[i].view;
+      const PrimitiveType final_type = reduce.outputs[i].type;
+      // The first loop's output: as `partial`, with stride 0 where it reduces.
+      LoopReduce::Output& output = reduce.outputs[i];
+      output.type = partial.type;
+      output.view.offset = 0;
+      output.view.strides.assign(partial.strides.begin(), partial.strides.begin() + program.num_outer);
+      output.view.strides.insert(output.view.strides.end(), program.num_reduced, 0);
+      output.view.strides.insert(output.view.strides.end(), partial.strides.begin() + program.num_outer, partial.strides.end());
+      rest.values.push_back(second.Load(partial));
+      ArrayView init;
+      init.type = program.inputs[reduce.init_inputs[i]].type;
+      init.buffer = inputs[reduce.init_inputs[i]];
+      init.offset = program.inputs[reduce.init_inputs[i]].view.offset;
+      rest.init_inputs.push_back(second.AddInput(init));
+      LoopReduce::Output last;
+      last.type = final_type;
+      last.view.offset = final_view.offset;
+      last.view.strides.assign(final_view.strides.begin(), final_view.strides.begin() + program.num_outer);
+      last.view.strides.insert(last.view.strides.end(), final_view.strides.begin() + program.num_outer + program.num_reduced, final_view.strides.end());
+      last.view.strides[chunk_dim] = 0;
+      rest.outputs.push_back(std::move(last));
+    }
+    reduce.init_inputs.clear();
+    second.program().reduces.push_back(std::move(rest));
+  }
+  PJRT_RETURN_IF_ERROR(EmitLoop(std::move(program), std::move(inputs), std::move(first_outputs), absl::StrCat(what, " (partial)"), steps));
+  return EmitLoop(std::move(second.program()), second.input_buffers(), std::move(results), absl::StrCat(what, " (rest)"), steps);
+}
+
+}  // namespace pjrt::cpu

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ops that change how an array is seen, or copy pieces of arrays into a new one.
+#include <algorithm>
+#include <cstring>
+
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/constants.h"
+#include "src/cpu_device/compile/diagnostics.h"
+#include "src/cpu_device/compile/lowering.h"
+
+namespace pjrt::cpu {
+
+absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps*) {
+  PJRT_ASSIGN_OR_RETURN(ArrayView view, ConstantView(op, &lowering.plan()));
+  lowering.Bind(op.result(), std::move(view));
+  return absl::OkStatus();
+}
+
+absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps*) {
+  const ir::Type type = op.result_type();
+  lowering.Bind(op.result(), IotaView(type.primitive_type(), type.dims(), op.IntAttr("iota_dimension")));
+  return absl::OkStatus();
+}
+
+absl::Status LowerReshape(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  ArrayView operand = lowering.view(op.operand(0));
+  std::optional<ArrayView> view = ReshapeView(operand, op.result_type().dims());
+  if (!view.has_value()) {
+    PJRT_ASSIGN_OR_RETURN(operand, lowering.Dense(operand, steps));
+    view = ReshapeView(operand, op.result_type().dims());
+  }
+  lowering.Bind(op.result(), *std::move(view));
+  return absl::OkStatus();
+}
+
+absl::Status LowerBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps*) {
+  lowering.Bind(op.result(), BroadcastView(lowering.view(op.operand(0)), op.result_type().dims(), op.IntsAttr("broadcast_dimensions")));
+  return absl::OkStatus();
+}
+
+absl::Status LowerTranspose(Lowering& lowering, const ir::Op& op, Steps*) {
+  lowering.Bind(op.result(), TransposeView(lowering.view(op.operand(0)), op.IntsAttr("permutation")));
+  return absl::OkStatus();
+}
+
+absl::Status LowerSlice(Lowering& lowering, const ir::Op& op, Steps*) {
+  lowering.Bind(op.result(), SliceView(lowering.view(op.operand(0)), op.IntsAttr("start_indices"), op.IntsAttr("limit_indices"), op.IntsAttr("strides")));
+  return absl::OkStatus();
+}
+
+absl::Status LowerReverse(Lowering& lowering, const ir::Op& op, Steps*) {
+  lowering.Bind(op.result(), ReverseView(lowering.view(op.operand(0)), op.IntsAttr("dimensions")));
+  return absl::OkStatus();
+}
+
+absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  const int64_t dim = op.IntAttr("dimension");
+  const ArrayView result = lowering.NewArray(op.result_type());
+  int64_t at = 0;
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    const ArrayView& operand = lowering.view(op.operand(i));
+    ArrayView place = result;
+    place.offset = at * result.strides[dim];
+    place.dims = operand.dims;
+    at += operand.dims[dim];
+    if (operand.ElementCount() > 0) PJRT_RETURN_IF_ERROR(lowering.Copy(operand, place, steps));
+  }
+  lowering.Bind(op.result(), result);
+  return absl::OkStatus();
+}
+
+// The padding value everywhere, then the operand's elements at their places; negative padding cuts elements off.
+absl::Status LowerPad(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  ArrayView operand = lowering.view(op.operand(0));
+  const auto low = op.IntsAttr("edge_padding_low");
+  const auto interior = op.IntsAttr("interior_padding");
+  const ArrayView result = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), result);
+  if (result.ElementCount() == 0) return absl::OkStatus();
+  PJRT_RETURN_IF_ERROR(lowering.Copy(BroadcastView(lowering.view(op.operand(1)), result.dims, {}), result, steps));
+  ArrayView place = result;
+  for (size_t d = 0; d < result.dims.size(); ++d) {
+    const int64_t step = interior[d] + 1;
+    // Operand elements begin <= i < end land within the result, at low + i * step.
+    const int64_t begin = low[d] >= 0 ? 0 : (-low[d] + step - 1) / step;
+    const int64_t room = result.dims[d] - 1 - low[d];
+    const int64_t end = room < 0 ? 0 : std::min(operand.dims[d], room / step + 1);
+    if (end <= begin) return absl::OkStatus();
+    operand.offset += begin * operand.strides[d];
+    operand.dims[d] = end - begin;
+    place.offset += (low[d] + begin * step) * result.strides[d];
+    place.dims[d] = end - begin;
+    place.strides[d] = result.strides[d] * step;
+  }
+  return lowering.Copy(operand, place, steps);
+}
+
+absl::Status LowerTuple(Lowering& lowering, const ir::Op& op, Steps*) {
+  std::vector<const ir::Value*> parts;
+  for (size_t i = 0; i < op.num_operands(); ++i) parts.push_back(op.operand(i));
+  lowering.BindTuple(op.result(), std::move(parts));
+  return absl::OkStatus();
+}
+
+absl::Status LowerGetTupleElement(Lowering& lowering, const ir::Op& op, Steps*) {
+  const std::vector<const ir::Value*>& parts = lowering.tuple_parts(op.operand(0));
+  const int64_t index = op.IntAttr("index");
+  if (index < 0 || index >= static_cast<int64_t>(parts.size())) return UnsupportedOp(op, "the tuple's parts are not known");
+  lowering.BindSame(op.result(), parts[index]);
+  return absl::OkStatus();
+}
+
+absl::Status LowerIdentity(Lowering& lowering, const ir::Op& op, Steps*) {
+  for (size_t i = 0; i < op.num_results(); ++i) lowering.BindSame(op.result(i), op.operand(i));
+  return absl::OkStatus();
+}
+
+absl::Status LowerToken(Lowering& lowering, const ir::Op& op, Steps*) {
+  lowering.BindToken(op.result());
+  return absl::OkStatus();
+}
+
+// The same bytes read as another type: elements of other widths are parts, or groups, of the operand's, along a last dim that one side lacks.
+absl::Status LowerBitcastConvert(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  const PrimitiveType from = op.operand_type(0).primitive_type();
+  const PrimitiveType to = op.result_type().primitive_type();
+  if ((BitWidth(from) < 8 || BitWidth(to) < 8 || from == PRED || to == PRED) && BitWidth(from) != BitWidth(to)) {
+    return UnsupportedOp(op, "bitcasts between types narrower than a byte and others are not supported");
+  }
+  PJRT_ASSIGN_OR_RETURN(const ArrayView operand, lowering.Dense(lowering.view(op.operand(0)), steps));
+  lowering.Bind(op.result(), DenseView(operand.buffer, to, op.result_type().dims()));
+  return absl::OkStatus();
+}
+
+}  // namespace pjrt::cpu

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cpu_device/compile/lowering.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/diagnostics.h"
+#include "src/cpu_device/steps/copy_step.h"
+#include "src/cpu_device/steps/loop_step.h"
+#include "src/cpu_device/steps/pack_step.h"
+
+namespace pjrt::cpu {
+
+using ir::OpCode;
+
+Lowering::LowerFn Lowering::FindLowering(OpCode code) {
+  struct Row {
+    OpCode code;
+    LowerFn fn;
+  };
+  static constexpr Row kRows[] = {
+      {OpCode::kAfterAll, LowerToken},
+      {OpCode::kBitcastConvert, LowerBitcastConvert},
+      {OpCode::kBroadcastInDim, LowerBroadcastInDim},
+      {OpCode::kCase, LowerCase},
+      {OpCode::kConcatenate, LowerConcatenate},
+      {OpCode::kConstant, LowerConstant},
+      {OpCode::kCreateToken, LowerToken},
+      {OpCode::kDotGeneral, LowerDotGeneral},
+      {OpCode::kGetTupleElement, LowerGetTupleElement},
+      {OpCode::kIf, LowerCase},
+      {OpCode::kIota, LowerIota},
+      {OpCode::kOptimizationBarrier, LowerIdentity},
+      {OpCode::kPad, LowerPad},
+      {OpCode::kReshape, LowerReshape},
+      {OpCode::kReverse, LowerReverse},
+      {OpCode::kSlice, LowerSlice},
+      {OpCode::kTranspose, LowerTranspose},
+      {OpCode::kTuple, LowerTuple},
+      {OpCode::kWhile, LowerWhile},
+  };
+  for (const Row& row : kRows) {
+    if (row.code == code) return row.fn;
+  }
+  return nullptr;
+}
+
+Lowering::Lowering(const ir::Module& module, const Kernels& kernels, const LoopEngine& engine, const LoweringOptions& options)
+    : module_(module), kernels_(kernels), engine_(engine), options_(options) {}
+
+Lowering::Binding& Lowering::NewBinding(const ir::Value* value) {
+  value->scratch = static_cast<int32_t>(bindings_.size());
+  return bindings_.emplace_back();
+}
+
+void Lowering::Bind(const ir::Value* value, ArrayView view) { NewBinding(value).view = std::move(view); }
+void Lowering::BindToken(const ir::Value* value) { NewBinding(value); }
+void Lowering::BindTuple(const ir::Value* value, std::vector<const ir::Value*> parts) { NewBinding(value).parts = std::move(parts); }
+void Lowering::BindSame(const ir::Value* value, const ir::Value* other) { value->scratch = other->scratch; }
+
+ArrayView Lowering::NewArray(PrimitiveType type, absl::Span<const int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t d : dims) count *= d;
+  return DenseView(plan_.NewBuffer(count * ByteWidth(type)), type, dims);
+}
+ArrayView Lowering::NewArray(ir::Type type) { return NewArray(type.primitive_type(), type.dims()); }
+
+absl::StatusOr<Plan> Lowering::Run(ir::Function function) {
+  Steps steps;
+  PJRT_RETURN_IF_ERROR(BindArguments(function, &steps));
+  PJRT_RETURN_IF_ERROR(LowerBlock(*function.body(), &steps));
+  PJRT_RETURN_IF_ERROR(PlaceResults(*function.body()->terminator(), &steps));
+  Plan plan = plan_.Finish();
+  plan.num_arguments = static_cast<int>(function.body()->num_arguments());
+  plan.num_results = static_cast<int>(function.body()->terminator()->num_operands());
+  for (const std::unique_ptr<Step>& step : steps) {
+    plan.scratch_bytes = std::max(plan.scratch_bytes, step->scratch_bytes());
+    plan.cost_ns += step->cost_ns();
+  }
+  plan.steps = std::move(steps);
+  return plan;
+}
+
+absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
+  const ir::Block& body = *function.body();
+  for (size_t i = 0; i < body.num_arguments(); ++i) {
+    const ir::Value* argument = body.argument(i);
+    const ir::Type type = argument->type();
+    if (type.IsToken()) {
+      BindToken(argument);
+      continue;
+    }
+    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) {
+      return UnsupportedOp(*function.op(), absl::StrCat("argument ", i, " has type ", type.ToString()));
+    }
+    const PrimitiveType element = type.primitive_type();
+    const int64_t count = type.element_count();
+    const int packed_bits = PackedBits(element);
+    if (packed_bits == 8) {
+      Bind(argument, DenseView(plan_.Argument(static_cast<int32_t>(i), count * ByteWidth(element)), element, type.dims()));
+      continue;
+    }
+    const BufferId packed = plan_.Argument(static_cast<int32_t>(i), (count * packed_bits + 7) / 8);
+    ArrayView unpacked = NewArray(type);
+    plan_.Emit(steps, std::make_unique<UnpackStep>(packed, unpacked.buffer, count, packed_bits, IsSignedInteger(element)), {packed}, {unpacked.buffer});
+    Bind(argument, std::move(unpacked));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Lowering::PlaceResults(const ir::Op& terminator, Steps* steps) {
+  for (size_t i = 0; i < terminator.num_operands(); ++i) {
+    const ir::Value* value = terminator.operand(i);
+    if (IsToken(value)) continue;
+    const PrimitiveType element = value->type().primitive_type();
+    if (!value->type().IsTensor() || !IsArrayType(element)) {
+      return UnsupportedOp(terminator, absl::StrCat("result ", i, " has type ", value->type().ToString()));
+    }
+    const ArrayView& from = view(value);
+    const int32_t index = static_cast<int32_t>(i);
+    const int64_t count = from.ElementCount();
+    const int packed_bits = PackedBits(element);
+    if (packed_bits != 8) {
+      PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(from, steps));
+      const BufferId result = plan_.Result(index, (count * packed_bits + 7) / 8);
+      plan_.Emit(steps, std::make_unique<PackStep>(dense.buffer, result, count, packed_bits), {dense.buffer}, {result});
+      continue;
+    }
+    const int64_t bytes = count * ByteWidth(element);
+    if (from.IsDense() && from.offset == 0 && plan_.bytes(from.buffer) == bytes && plan_.PlaceInResult(from.buffer, index)) continue;
+    PJRT_RETURN_IF_ERROR(Copy(from, DenseView(plan_.Result(index, bytes), element, from.dims), steps));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ArrayView> Lowering::Dense(const ArrayView& view, Steps* steps) {
+  if (view.IsDense() && view.offset == 0) return view;
+  ArrayView dense = NewArray(view.type, view.dims);
+  PJRT_RETURN_IF_ERROR(Copy(view, dense, steps));
+  return dense;
+}
+
+absl::StatusOr<ArrayView> Lowering::ScalarInBuffer(const ArrayView& scalar, Steps* steps) {
+  if (scalar.kind == ArrayView::kBuffer) return scalar;
+  if (scalar.kind == ArrayView::kIota) return Dense(scalar, steps);
+  return DenseView(plan_.Constant(absl::MakeConstSpan(scalar.bits, ByteWidth(scalar.type))), scalar.type, {});
+}
+
+absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* steps) {
+  const int size = ByteWidth(from.type);
+  if (from.IsDense() && to.IsDense()) {
+    const int64_t bytes = from.ElementCount() * size;
+    plan_.Emit(steps, std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer, to.offset * size, bytes), {from.buffer}, {to.buffer},
+               {{to.buffer, from.buffer}});
+    return absl::OkStatus();
+  }
+  // Bits are moved as integers of their width, so that no type is converted on the way.
+  LoopBuilder builder(from.dims, /*keep_f32=*/true);
+  ArrayView source = from;
+  const PrimitiveType bits = size == 1 ? U8 : size == 2 ? U16 : size == 4 ? U32 : size == 8 ? U64 : C128;
+  if (source.kind != ArrayView::kIota) source.type = bits;
+  LoopStore store;
+  store.value = builder.Load(source);
+  store.type = source.kind == ArrayView::kIota ? from.type : bits;
+  store.view.offset = to.offset;
+  store.view.strides = to.strides;
+  builder.program().stores.push_back(std::move(store));
+  builder.program().num_outer = static_cast<int>(from.dims.size());
+  return EmitLoop(std::move(builder.program()), builder.input_buffers(), {to.buffer}, "copy", steps);
+}
+
+absl::Status Lowering::EmitLoop(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what, Steps* steps) {
+  absl::StatusOr<std::unique_ptr<LoopKernel>> kernel = engine_.Compile(program);
+  if (!kernel.ok()) return absl::Status(kernel.status().code(), absl::StrCat(kernel.status().message(), " (in a loop of ", what, ")"));
+  std::vector<PlanBuilder::Share> shares;
+  for (size_t out = 0; out < program.stores.size(); ++out) {
+    for (size_t in = 0; in < inputs.size(); ++in) {
+      // Every view of the input's buffer must allow it.
+      bool all = true;
+      for (size_t other = 0; other < inputs.size(); ++other) {
+        if (inputs[other] == inputs[in]) all &= (*kernel)->CanShare(static_cast<int>(other), static_cast<int>(out));
+      }
+      if (all) shares.push_back({outputs[out], inputs[in]});
+    }
+  }
+  std::vector<BufferId> reads = inputs, writes = outputs;
+  auto step = std::make_unique<LoopStep>(*std::move(kernel), std::move(inputs), std::move(outputs), std::move(what));
+  plan_.Emit(steps, std::move(step), reads, writes, shares);
+  return absl::OkStatus();
+}
+
+absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
+  for (const Unit& unit : PlanUnits(block, options_.fuse)) {
+    if (unit.is_loop) {
+      PJRT_RETURN_IF_ERROR(LowerLoop(unit, steps));
+      continue;
+    }
+    const ir::Op& op = *unit.ops[0];
+    const LowerFn fn = FindLowering(op.opcode());
+    if (fn == nullptr) return UnsupportedOp(op, "the CPU device has no kernel for it");
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      const ir::Type type = op.result_type(i);
+      if (type.IsTensor() && (!type.HasStaticShape() || !IsArrayType(type.primitive_type()))) return UnsupportedOp(op, "its result type is not supported");
+    }
+    PJRT_RETURN_IF_ERROR(fn(*this, op, steps));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace pjrt::cpu

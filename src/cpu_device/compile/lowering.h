@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a module to a plan. A table says which function lowers which op; elementwise ops and reductions are lowered in loops (fusion.h).
+#ifndef PJRT_SRC_CPU_DEVICE_COMPILE_LOWERING_H_
+#define PJRT_SRC_CPU_DEVICE_COMPILE_LOWERING_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "pjrt/ir/module.h"
+#include "src/cpu_device/compile/array_view.h"
+#include "src/cpu_device/compile/fusion.h"
+#include "src/cpu_device/compile/loop_builder.h"
+#include "src/cpu_device/compile/plan_builder.h"
+#include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/loop/loop_engine.h"
+#include "src/cpu_device/run/plan.h"
+
+namespace pjrt::cpu {
+
+struct LoweringOptions {
+  bool fuse = true;
+  bool keep_f32 = true;
+};
+
+class Lowering {
+ public:
+  // `module` must have passed the verifier and hold no calls; it, `kernels` and `engine` outlive the lowering.
+  Lowering(const ir::Module& module, const Kernels& kernels, const LoopEngine& engine, const LoweringOptions& options);
+
+  // The plan of a function. UNIMPLEMENTED for what the device lacks.
+  absl::StatusOr<Plan> Run(ir::Function function);
+
+  // True when result `index` of the plan just made may be written over argument `argument`.
+  bool ResultMayAlias(int32_t index, int32_t argument) const { return plan_.ResultMayAlias(index, argument); }
+
+  // --- For the functions that lower ops ---
+
+  PlanBuilder& plan() { return plan_; }
+  const Kernels& kernels() const { return kernels_; }
+  const LoopEngine& engine() const { return engine_; }
+  const LoweringOptions& options() const { return options_; }
+
+  // The array that a tensor value is. The value must have been lowered.
+  const ArrayView& view(const ir::Value* value) const { return bindings_[value->scratch].view; }
+  void Bind(const ir::Value* value, ArrayView view);
+  // A value without data: a token.
+  void BindToken(const ir::Value* value);
+  void BindTuple(const ir::Value* value, std::vector<const ir::Value*> parts);
+  // Makes `value` stand for the same as `other`.
+  void BindSame(const ir::Value* value, const ir::Value* other);
+  const std::vector<const ir::Value*>& tuple_parts(const ir::Value* value) const { return bindings_[value->scratch].parts; }
+  bool IsToken(const ir::Value* value) const { return value->type().IsToken(); }
+
+  // A new dense buffer for a tensor type, and its view.
+  ArrayView NewArray(ir::Type type);
+  ArrayView NewArray(PrimitiveType type, absl::Span<const int64_t> dims);
+
+  // `view` itself when it is dense and begins its buffer, else a dense copy.
+  absl::StatusOr<ArrayView> Dense(const ArrayView& view, Steps* steps);
+  // Writes the elements of `from` to `to`, of the same dims and type, a buffer's view.
+  absl::Status Copy(const ArrayView& from, const ArrayView& to, Steps* steps);
+
+  // A buffer that holds the one value of a scalar view.
+  absl::StatusOr<ArrayView> ScalarInBuffer(const ArrayView& scalar, Steps* steps);
+
+  // Compiles a loop and emits its step. `outputs`: the buffers of its stores, then of its reductions.
+  absl::Status EmitLoop(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what, Steps* steps);
+
+  // All ops of a block but the terminator.
+  absl::Status LowerBlock(const ir::Block& block, Steps* steps);
+
+ private:
+  struct Binding {
+    ArrayView view;
+    std::vector<const ir::Value*> parts;
+  };
+  using LowerFn = absl::Status (*)(Lowering& lowering, const ir::Op& op, Steps* steps);
+  static LowerFn FindLowering(ir::OpCode code);
+
+  absl::Status LowerLoop(const Unit& unit, Steps* steps);
+  absl::Status EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> stores, std::vector<BufferId> results,
+                                  std::string what, Steps* steps);
+  absl::Status BindArguments(ir::Function function, Steps* steps);
+  absl::Status PlaceResults(const ir::Op& terminator, Steps* steps);
+  Binding& NewBinding(const ir::Value* value);
+
+  const ir::Module& module_;
+  const Kernels& kernels_;
+  const LoopEngine& engine_;
+  const LoweringOptions options_;
+  PlanBuilder plan_;
+  std::vector<Binding> bindings_;
+};
+
+// Families of lowering functions, one file each.
+absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerReshape(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerTranspose(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerReverse(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerPad(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerTuple(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerGetTupleElement(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerIdentity(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerToken(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerBitcastConvert(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_COMPILE_LOWERING_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between packed device memory of 1-, 2- and 4-bit types and the one byte an element that kernels work on.
+#ifndef PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
+#define PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
+
+#include <string>
+
+#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/run/plan.h"
+
+namespace pjrt::cpu {
+
+// Bits that an element takes in device memory: 1, 2 or 4 for types packed there, 8 for all that take whole bytes (PRED and the 6-bit floats too).
+int PackedBits(PrimitiveType type);
+
+class UnpackStep final : public Step {
+ public:
+  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend) : from_(from), to_(to), count_(count), bits_(bits), sign_extend_(sign_extend) {}
+  absl::Status Run(const RunContext& context) const override;
+  std::string Describe() const override;
+  double cost_ns() const override { return static_cast<double>(count_); }
+
+ private:
+  BufferId from_, to_;
+  int64_t count_;
+  int bits_;
+  bool sign_extend_;
+};
+
+class PackStep final : public Step {
+ public:
+  PackStep(BufferId from, BufferId to, int64_t count, int bits) : from_(from), to_(to), count_(count), bits_(bits) {}
+  absl::Status Run(const RunContext& context) const override;
+  std::string Describe() const override;
+  double cost_ns() const override { return static_cast<double>(count_); }
+
+ private:
+  BufferId from_, to_;
+  int64_t count_;
+  int bits_;
+};
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
