@@ -235,7 +235,6 @@ void FillReduce(BlockKernels* kernels);
 void FillComplex(BlockKernels* kernels);
 void FillComplexMath(BlockKernels* kernels);
 void FillExpF32(BlockKernels* kernels);
-void FillLogF32(BlockKernels* kernels);
 void FillTrigF32(BlockKernels* kernels);
 void FillPowerF32(BlockKernels* kernels);
 void FillMathF64(BlockKernels* kernels);

@@ -9,14 +9,10 @@ namespace {
 #define PJRT_C_FUNCTION(Name, function)                           \
   struct Name {                                                   \
     PJRT_INLINE double Run(double x) { return function(x); }      \
-    PJRT_INLINE float Run(float x) { return static_cast<float>(function(static_cast<double>(x))); } \
   };
 #define PJRT_C_FUNCTION_2(Name, function)                                                \
   struct Name {                                                                          \
     PJRT_INLINE double Run(double x, double y) { return function(x, y); }                \
-    PJRT_INLINE float Run(float x, float y) {                                            \
-      return static_cast<float>(function(static_cast<double>(x), static_cast<double>(y))); \
-    }                                                                                    \
   };
 PJRT_C_FUNCTION(Exp, __builtin_exp)
 PJRT_C_FUNCTION(Expm1, __builtin_expm1)
@@ -33,7 +29,6 @@ PJRT_C_FUNCTION_2(Remainder, __builtin_fmod)
 
 struct Logistic {
   PJRT_INLINE double Run(double x) { return 1 / (1 + __builtin_exp(-x)); }
-  PJRT_INLINE float Run(float x) { return static_cast<float>(Run(static_cast<double>(x))); }
 };
 
 template <typename T>
@@ -58,7 +53,6 @@ void Fill(BlockKernels* k) {
 }  // namespace
 
 void FillMathF64(BlockKernels* k) {
-  Fill<float>(k);
   Fill<double>(k);
 }
 

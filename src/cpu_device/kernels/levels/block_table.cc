@@ -25,6 +25,9 @@ BlockKernels MakeTable() {
   FillComplex(&table);
   FillComplexMath(&table);
   FillMathF64(&table);
+  FillExpF32(&table);
+  FillTrigF32(&table);
+  FillPowerF32(&table);
   return table;
 }
 
