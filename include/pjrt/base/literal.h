@@ -323,7 +323,8 @@ template <typename T>
 absl::Span<const T> LiteralBase::data(const ShapeIndex& index) const {
   const Piece* piece = FindPiece(index);
   if (piece == nullptr || !IsStorageTypeOf<T>(piece->shape->element_type())) return {};
-  return {static_cast<const T*>(piece->data), static_cast<size_t>(ElementCount(*piece->shape))};
+  return absl::Span<const T>(static_cast<const T*>(piece->data),
+                             static_cast<size_t>(ElementCount(*piece->shape)));
 }
 
 template <typename T>
@@ -346,7 +347,8 @@ template <typename T>
 absl::Span<T> MutableLiteralBase::data(const ShapeIndex& index) {
   const Piece* piece = FindPiece(index);
   if (piece == nullptr || !IsStorageTypeOf<T>(piece->shape->element_type())) return {};
-  return {static_cast<T*>(piece->data), static_cast<size_t>(ElementCount(*piece->shape))};
+  return absl::Span<T>(static_cast<T*>(piece->data),
+                       static_cast<size_t>(ElementCount(*piece->shape)));
 }
 
 template <typename T>

@@ -21,6 +21,7 @@ void LoadOne(const Shape& shape, const void* data, int64_t at, WideBlock& to) {
 }
 
 Literal ScalarFromWide(PrimitiveType type, const WideBlock& value) {
+  if (!IsArrayType(type)) return Literal();
   absl::StatusOr<Literal> literal = Literal::MakeUninitialized(MakeScalarShape(type));
   if (!literal.ok()) return Literal();
   StoreWide(value, 1, type, literal->untyped_data());
