@@ -2,8 +2,9 @@
 //
 // Attributes of a program: the constants that ops, arguments and the module carry.
 //
-// As with types, an Attribute is a handle of pointer size to an immutable object that a Context owns. Attributes are
-// interned too, except large dense constants (over 64 bytes), which are kept as they are: use Equal() to compare by value.
+// As with types, an Attribute is a handle of pointer size to an immutable object that a Context
+// owns. Attributes are interned too, except large dense constants (over 64 bytes), which are kept
+// as they are: use Equal() to compare by value.
 #ifndef PJRT_IR_ATTRIBUTES_H_
 #define PJRT_IR_ATTRIBUTES_H_
 
@@ -30,9 +31,10 @@ enum class AttrKind : uint8_t {
   kDenseElements,  // dense<...> : tensor<...>, dense_resource<...>
   kDenseArray,     // array<i64: 1, 2>
   kEnum,           // #stablehlo<precision HIGH>
-  kStruct,         // #stablehlo.gather<offset_dims = [0], ...>: every struct attribute of StableHLO and CHLO
-  kLocation,       // loc(...), kept as text
-  kOpaque,         // any other `#dialect.name<...>`, affine_map<...>, ...: kept as text
+  kStruct,    // #stablehlo.gather<offset_dims = [0], ...>: every struct attribute of StableHLO and
+              // CHLO
+  kLocation,  // loc(...), kept as text
+  kOpaque,    // any other `#dialect.name<...>`, affine_map<...>, ...: kept as text
 };
 
 struct AttributeStorage;
@@ -51,31 +53,36 @@ class Attribute {
   AttrKind kind() const;
   bool Is(AttrKind k) const { return storage_ != nullptr && kind() == k; }
 
-  // The accessors below ask for the kind named first and give an empty value (0, "", an empty span, null) for others, so
-  // that a reader of unverified programs need not check twice.
+  // The accessors below ask for the kind named first and give an empty value (0, "", an empty span,
+  // null) for others, so that a reader of unverified programs need not check twice.
 
-  bool AsBool() const;                             // kBool; also kInteger != 0, kUnit is true
-  int64_t AsInt() const;                           // kInteger (bits of unsigned ones), kBool
-  double AsFloat() const;                          // kFloat, the value as a double
-  absl::string_view AsString() const;              // kString, kSymbol (without @; nested ones joined by "::@")
-  Type AsType() const;                             // kType
-  // kInteger, kFloat: the type behind the colon. kDenseElements: the tensor type. kDenseArray: the element type.
+  bool AsBool() const;                 // kBool; also kInteger != 0, kUnit is true
+  int64_t AsInt() const;               // kInteger (bits of unsigned ones), kBool
+  double AsFloat() const;              // kFloat, the value as a double
+  absl::string_view AsString() const;  // kString, kSymbol (without @; nested ones joined by "::@")
+  Type AsType() const;                 // kType
+  // kInteger, kFloat: the type behind the colon. kDenseElements: the tensor type. kDenseArray: the
+  // element type.
   Type type() const;
 
-  absl::Span<const Attribute> elements() const;       // kArray
-  absl::Span<const NamedAttribute> entries() const;   // kDict, kStruct; sorted by name
-  Attribute Get(absl::string_view name) const;        // kDict, kStruct: the entry, null when absent
+  absl::Span<const Attribute> elements() const;      // kArray
+  absl::Span<const NamedAttribute> entries() const;  // kDict, kStruct; sorted by name
+  Attribute Get(absl::string_view name) const;       // kDict, kStruct: the entry, null when absent
 
   // kDenseArray: the values of integers and bools, or of floats.
   absl::Span<const int64_t> ints() const;
   absl::Span<const double> floats() const;
 
-  // kEnum: for `#stablehlo<precision HIGH>` "stablehlo.precision" and "HIGH". kStruct: "stablehlo.gather" and "".
+  // kEnum: for `#stablehlo<precision HIGH>` "stablehlo.precision" and "HIGH". kStruct:
+  // "stablehlo.gather" and "".
   absl::string_view name() const;
   absl::string_view enum_value() const;
 
-  // kDenseElements. Elements are row-major, little-endian, ByteWidth(type) bytes each: i1 and sub-byte types take a byte (sign-
-  // or zero-extended), f4 and f6 the low bits of a byte, complex re then im. A splat holds one element for all.
+  // kDenseElements. Elements are row-major, little-endian, ceil(bits / 8) bytes each: i1 and other
+  // types below a byte take a byte (sign- or zero-extended), f4 and f6 the low bits of a byte,
+  // index 8 bytes, complex re then im. A splat holds one element for all. A constant whose data the
+  // text left out (dense_resource<__elided__>) has none although its tensor has elements. The bytes
+  // begin at a multiple of 16.
   bool IsSplat() const;
   absl::Span<const char> raw_data() const;
   // kDenseElements of strings; empty for others.
@@ -101,8 +108,8 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// A list of integers in any of the spellings that programs use: array<i64: ...>, dense<...> : tensor<Nxi64> (also i1), or
-// [1, 2]. False when `attr` is something else; `out` is then unchanged.
+// A list of integers in any of the spellings that programs use: array<i64: ...>, dense<...> :
+// tensor<Nxi64> (also i1), or [1, 2]. False when `attr` is something else; `out` is then unchanged.
 bool GetIntList(Attribute attr, absl::InlinedVector<int64_t, 6>* out);
 
 }  // namespace pjrt::ir

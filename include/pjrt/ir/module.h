@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program in memory: a Module holds ops, ops hold regions, regions blocks, blocks ops; values tie them together in SSA form.
+// A program in memory: a Module holds ops, ops hold regions, regions blocks, blocks ops; values tie
+// them together in SSA form.
 //
 //   Module
 //     body: Block
@@ -9,8 +10,9 @@
 //           stablehlo.add ...     Op: operands, results, attributes, regions
 //           func.return
 //
-// Everything lives in the Module's arena and dies with it; pointers stay valid while the Module lives, erased ops included (their
-// memory is not reused). A Module may be read by several threads, and changed by one while none reads.
+// Everything lives in the Module's arena and dies with it; pointers stay valid while the Module
+// lives, erased ops included (their memory is not reused). A Module may be read by several threads,
+// and changed by one while none reads.
 #ifndef PJRT_IR_MODULE_H_
 #define PJRT_IR_MODULE_H_
 
@@ -35,8 +37,8 @@ class Op;
 class Region;
 class Value;
 
-// Where an op stands in the text: 1-based line and column, 0 when unknown (built in C++). `attr` is the op's `loc(...)` where
-// the text gave one.
+// Where an op stands in the text: 1-based line and column, 0 when unknown (built in C++). `attr` is
+// the op's `loc(...)` where the text gave one.
 struct Location {
   uint32_t line = 0;
   uint32_t column = 0;
@@ -87,7 +89,8 @@ class Value {
   Attribute location() const { return location_; }
   void set_location(Attribute location) { location_ = location; }
 
-  // A number that a pass may keep here while it runs, for example an index into its own table. No meaning between passes.
+  // A number that a pass may keep here while it runs, for example an index into its own table. No
+  // meaning between passes.
   mutable int32_t scratch = -1;
 
  private:
@@ -116,7 +119,9 @@ class Op {
   Value* operand(size_t i) const { return operands_[i].value(); }
   Type operand_type(size_t i) const { return operand(i)->type(); }
   void set_operand(size_t i, Value* value);
-  absl::Span<const Use> operand_uses() const { return absl::MakeConstSpan(operands_, num_operands_); }
+  absl::Span<const Use> operand_uses() const {
+    return absl::MakeConstSpan(operands_, num_operands_);
+  }
 
   size_t num_results() const { return num_results_; }
   Value* result(size_t i = 0) const { return &results_[i]; }
@@ -150,7 +155,8 @@ class Op {
 
   // Moves the op before `other`, of any block of the same module.
   void MoveBefore(Op* other);
-  // Takes the op out of its block and drops its operands' uses and its regions. Its results must have no uses.
+  // Takes the op out of its block and drops its operands' uses and its regions. Its results must
+  // have no uses.
   void Erase();
   bool IsErased() const { return block_ == nullptr; }
 
@@ -180,7 +186,8 @@ inline unsigned Use::operand_index() const {
   return static_cast<unsigned>(this - owner_->operand_uses().data());
 }
 
-// A list of ops with arguments. Iterate with `for (Op* op : *block)`; the op at hand may be erased or moved meanwhile.
+// A list of ops with arguments. Iterate with `for (Op* op : *block)`; the op at hand may be erased
+// or moved meanwhile.
 class Block {
  public:
   class Iterator {
@@ -208,7 +215,9 @@ class Block {
 
   size_t num_arguments() const { return num_arguments_; }
   Value* argument(size_t i) const { return arguments_[i]; }
-  absl::Span<Value* const> arguments() const { return absl::MakeConstSpan(arguments_, num_arguments_); }
+  absl::Span<Value* const> arguments() const {
+    return absl::MakeConstSpan(arguments_, num_arguments_);
+  }
   Value* AddArgument(Type type, Attribute location = {});
   // The argument must have no uses.
   void EraseArgument(size_t i);
@@ -231,7 +240,8 @@ class Block {
   Block* next_ = nullptr;
 };
 
-// The blocks of an op's region. StableHLO's regions have at most one block; programs with more parse and print, nothing else.
+// The blocks of an op's region. StableHLO's regions have at most one block; programs with more
+// parse and print, nothing else.
 class Region {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -252,9 +262,10 @@ class Region {
 
 // What a new op is made of.
 struct OpState {
-  absl::string_view name;                       // "stablehlo.add"; the opcode follows from it
+  absl::string_view name;  // "stablehlo.add"; the opcode follows from it
   Location location;
-  absl::Span<Value* const> operands;            // null ones must be set with set_operand before anything reads them
+  absl::Span<Value* const>
+      operands;  // null ones must be set with set_operand before anything reads them
   absl::Span<const Type> result_types;
   absl::Span<const NamedAttribute> attributes;  // any order; names need not be interned
   size_t num_regions = 0;
@@ -308,20 +319,23 @@ class Module {
   // The function that runs: `main`, or the only function. A null Function when neither exists.
   Function EntryFunction() const;
 
-  // Makes an op, with its regions empty, and appends it to `block` (before `before` when that is not null). The number of
-  // regions and the results' types are fixed from then on.
+  // Makes an op, with its regions empty, and appends it to `block` (before `before` when that is
+  // not null). The number of regions and the results' types are fixed from then on.
   Op* Append(Block* block, const OpState& state, Op* before = nullptr);
   // func.func @name with a body block whose arguments have the types of `function_type`.
   Function AddFunction(absl::string_view name, Type function_type, bool is_private = false);
 
-  // Copies `op` and all it holds to `block` (before `before` when not null). `map` gives the value in the copy for each value that is used
-  // but not defined inside `op`; null keeps the value as it is. Types and attributes are imported when the modules differ.
-  Op* CloneOp(const Op* op, Block* block, absl::FunctionRef<Value*(Value*)> map, Op* before = nullptr);
+  // Copies `op` and all it holds to `block` (before `before` when not null). `map` gives the value
+  // in the copy for each value that is used but not defined inside `op`; null keeps the value as it
+  // is. Types and attributes are imported when the modules differ.
+  Op* CloneOp(const Op* op, Block* block, absl::FunctionRef<Value*(Value*)> map,
+              Op* before = nullptr);
   // A copy that shares nothing with this module.
   std::unique_ptr<Module> Clone() const;
 
-  // Calls `fn` on each op, regions inside out of an op after the op itself, in program order. `fn` may erase the op at hand. Uses no
-  // recursion, so deep nesting is safe.
+  // Calls `fn` on each op in program order, on those inside of an op's regions after the op itself.
+  // `fn` may erase or move the op at hand; ops that it puts right behind it are not visited. Uses
+  // no recursion, so deep nesting is safe.
   void Walk(absl::FunctionRef<void(Op*)> fn) const;
 
   // The number of ops, nested ones included.
@@ -343,7 +357,8 @@ class Module {
   std::string source_name_;
 };
 
-// Equal up to the names of values and locations: the same ops in the same order, with equal attributes, types and regions.
+// Equal up to the names of values and locations: the same ops in the same order, with equal
+// attributes, types and regions.
 bool Equal(const Module& a, const Module& b);
 
 }  // namespace pjrt::ir
