@@ -5,6 +5,7 @@
 #ifndef PJRT_IR_OP_SET_H_
 #define PJRT_IR_OP_SET_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/container/inlined_vector.h"
@@ -39,7 +40,12 @@ inline constexpr TypeSet kMemRef = 1u << 11;
 inline constexpr TypeSet kUnranked = 1u << 12;  // tensor<*xT> too
 inline constexpr TypeSet kI = kSI | kUI;
 inline constexpr TypeSet kAny = kF | kB | kI | kC | kQ;
-inline constexpr TypeSet kAnything = 0xffffffffu;
+inline constexpr TypeSet kAnything = 0xffffu;
+// Demands on the shape, in the same word.
+inline constexpr TypeSet kRank0 = 1u << 16;
+inline constexpr TypeSet kRank1 = 1u << 17;
+inline constexpr TypeSet kStatic = 1u << 18;   // no dynamic dimension
+inline constexpr TypeSet kBounded = 1u << 19;  // no dynamic dimension, or one with a bound
 
 enum class Arity : uint8_t { kOne, kOptional, kVariadic };
 
@@ -66,7 +72,7 @@ struct AttrSpec {
   absl::string_view name;
   AttrType type = AttrType::kAnyAttr;
   bool optional = false;
-  absl::string_view detail = "";    // kEnum, kEnumArray, kStruct: the name of the enum or struct
+  absl::string_view detail = "";    // kEnum, kEnumArray, kStruct: the name of the enum or struct. kI64, kI32: "nonnegative", "positive" or ""
   absl::string_view fallback = "";  // the text of the value that an absent attribute stands for, for docs; "" says none
 };
 
@@ -82,6 +88,8 @@ inline constexpr Traits kControlFlow = 1u << 6;      // its regions run conditio
 inline constexpr Traits kCollective = 1u << 7;       // talks to other devices
 inline constexpr Traits kDeprecated = 1u << 8;
 inline constexpr Traits kShapeOperands = 1u << 9;    // a dynamic_* op: operands decide the result's shape
+
+inline constexpr Traits kElementTypeGiven = 1u << 10;  // inference gives the result's shape, the element type may be another
 
 // Infers result types from operands, attributes and regions. `out` has an entry a result; errors name the rule, without the op or the place,
 // which the caller adds.
@@ -155,7 +163,17 @@ absl::Span<const absl::string_view> EnumValues(absl::string_view enum_name);
 // The fields of a struct attribute such as "stablehlo.gather": name and kind (kI64, kI64Array, kType, kBool, ...), in the order printed.
 absl::Span<const AttrSpec> StructFields(absl::string_view struct_name);
 
-// Runs the op's infer function. UNIMPLEMENTED for an op without one.
+// The rules that a struct attribute obeys by itself, apart from the op that has it (dot_algorithm, result_accuracy). The parser checks them where
+// the attribute stands, the verifier for programs built otherwise. OK for attributes without such rules; INVALID_ARGUMENT, "[PJRT-V005] ...".
+absl::Status CheckStruct(Attribute attr);
+
+// How many of `count` operands (results) belong to each entry of `specs`. `segment_sizes` is the op's operandSegmentSizes
+// (resultSegmentSizes), or null: then variadic entries share what kOne entries leave over, evenly. False when that does not come out.
+bool SplitOperands(absl::Span<const OperandSpec> specs, size_t count, Attribute segment_sizes,
+                   absl::InlinedVector<size_t, 6>* sizes);
+
+// Checks operands, attributes and the number of regions against the op's row, then runs its infer function. UNIMPLEMENTED for an op
+// without one, INVALID_ARGUMENT ("[PJRT-Vnnn] rule; given ..., expected ...") for a violation. The types are made in `in.context`.
 absl::Status InferResultTypes(const InferInput& in, TypeList* out);
 
 }  // namespace pjrt::ir

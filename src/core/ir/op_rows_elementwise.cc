@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of the ops that work on one element at a time.
+#include "src/core/ir/op_functions.h"
 #include "src/core/ir/op_rows.h"
 
 namespace pjrt::ir {
@@ -13,7 +14,7 @@ constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet in, TypeSe
   return Row(code, summary).In("operand", in).Out("result", out).Is(kElementwise).Asm("$* {} : type");
 }
 constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
-  return Unary(code, summary, types, types).Is(kSameTypes);
+  return Unary(code, summary, types, types).Is(kSameTypes).Infer(InferSame);
 }
 constexpr OpRow Function(OpCode code, absl::string_view summary) {
   return Unary(code, summary, kFC).Opt("result_accuracy", AttrType::kStruct, "mode DEFAULT", "stablehlo.result_accuracy");
@@ -21,11 +22,11 @@ constexpr OpRow Function(OpCode code, absl::string_view summary) {
 constexpr OpRow Binary(OpCode code, absl::string_view summary, TypeSet types, Traits traits = 0) {
   return Row(code, summary)
       .In("lhs", types).In("rhs", types).Out("result", types)
-      .Is(kElementwise | kSameTypes | traits).Asm("$* {} : type");
+      .Is(kElementwise | kSameTypes | traits).Asm("$* {} : type").Infer(InferSame).Verify(VerifyQuantizedBinary);
 }
 
 constexpr OpRow kRows[] = {
-    Unary(OpCode::kAbs, "absolute value; the magnitude of a complex number", kSI | kF | kC | kQ, kSI | kF | kQ),
+    Unary(OpCode::kAbs, "absolute value; the magnitude of a complex number", kSI | kF | kC | kQ, kSI | kF | kQ).Infer(InferRealPart),
     Unary(OpCode::kCeil, "rounds up to an integer", kF | kQ),
     Unary(OpCode::kFloor, "rounds down to an integer", kF | kQ),
     Unary(OpCode::kRoundNearestAfz, "rounds to the nearest integer, ties away from zero", kF | kQ),
@@ -35,15 +36,15 @@ constexpr OpRow kRows[] = {
     Unary(OpCode::kNegate, "minus x; wraps around for integers", kNumber),
     Unary(OpCode::kNot, "bitwise or logical complement", kB | kI),
     Unary(OpCode::kSign, "-1, 0 or 1 by the sign; z/|z| of a complex number", kSI | kF | kC | kQ),
-    Unary(OpCode::kReal, "real part", kF | kC, kF),
-    Unary(OpCode::kImag, "imaginary part, 0 of a real number", kF | kC, kF),
-    Unary(OpCode::kIsFinite, "whether x is neither infinite nor NaN", kF | kQ, kB).Asm("$* {} : functional"),
-    Unary(OpCode::kConvert, "value conversion between element types", kF | kB | kI | kC, kF | kB | kI | kC),
+    Unary(OpCode::kReal, "real part", kF | kC, kF).Infer(InferRealPart),
+    Unary(OpCode::kImag, "imaginary part, 0 of a real number", kF | kC, kF).Infer(InferRealPart),
+    Unary(OpCode::kIsFinite, "whether x is neither infinite nor NaN", kF | kQ, kB).Asm("$* {} : functional").Infer(InferPredicate),
+    Unary(OpCode::kConvert, "value conversion between element types", kF | kB | kI | kC, kF | kB | kI | kC).Verify(VerifyConvert),
     Unary(OpCode::kReducePrecision, "rounds as if stored in a float of fewer bits", kF | kQ)
-        .Attr("exponent_bits", AttrType::kI32).Attr("mantissa_bits", AttrType::kI32)
+        .Attr("exponent_bits", AttrType::kI32, "positive").Attr("mantissa_bits", AttrType::kI32, "nonnegative")
         .Asm("$* , format = <exponent-mantissa> {} : type"),
-    Unary(OpCode::kUniformQuantize, "quantizes, or changes the quantization", kF | kQ | kQA, kQ | kQA).Asm("$* {} : functional"),
-    Unary(OpCode::kUniformDequantize, "the expressed value of a quantized one", kQ | kQA, kF).Asm("$* {} : functional"),
+    Unary(OpCode::kUniformQuantize, "quantizes, or changes the quantization", kF | kQ | kQA, kQ | kQA).Asm("$* {} : functional").Verify(VerifyQuantize),
+    Unary(OpCode::kUniformDequantize, "the expressed value of a quantized one", kQ | kQA, kF).Asm("$* {} : functional").Infer(InferDequantize),
 
     Function(OpCode::kCbrt, "cube root"),
     Function(OpCode::kCosine, "cosine"),
@@ -78,16 +79,17 @@ constexpr OpRow kRows[] = {
         .In("lhs").In("rhs").Out("result", kB)
         .Attr("comparison_direction", AttrType::kEnum, "stablehlo.comparison_direction")
         .Opt("compare_type", AttrType::kEnum, "FLOAT, SIGNED or UNSIGNED by the element type", "stablehlo.comparison_type")
-        .Is(kElementwise).Asm("@comparison_direction:enum , $* ?( , @compare_type:enum ) {} : functional"),
+        .Is(kElementwise).Asm("@comparison_direction:enum , $* ?( , @compare_type:enum ) {} : functional")
+        .Infer(InferCompare).Verify(VerifyCompare),
     Row(OpCode::kComplex, "a complex number of real and imaginary part")
         .In("lhs", kF).In("rhs", kF).Out("result", kC)
-        .Is(kElementwise).Asm("$* {} : <complex-type>"),
+        .Is(kElementwise).Asm("$* {} : <complex-type>").Infer(InferComplex),
     Row(OpCode::kSelect, "on_true where pred holds, else on_false; pred may be a scalar")
         .In("pred", kB).In("on_true", kAny | kQA).In("on_false", kAny | kQA).Out("result", kAny | kQA)
-        .Asm("$* {} : <select-type>"),
+        .Asm("$* {} : <select-type>").Infer(InferSelect),
     Row(OpCode::kClamp, "min(max(operand, min), max); min and max may be scalars")
         .In("min").In("operand").In("max").Out("result")
-        .Asm("$* {} : type"),
+        .Asm("$* {} : type").Infer(InferClamp),
 };
 
 }  // namespace

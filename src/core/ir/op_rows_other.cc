@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of func and builtin, of the testing dialects check and interpreter, and of the few sdy and mhlo ops in programs.
+#include "src/core/ir/op_functions.h"
 #include "src/core/ir/op_rows.h"
 
 namespace pjrt::ir {
@@ -70,17 +71,17 @@ constexpr OpRow kRows[] = {
         .In("operand", kAnyQ).Is(kSideEffect).Asm("$* {} : type"),
     Row(OpCode::kInterpreterProbe, "identity that keeps a copy of the operand")
         .In("operand", kAnyQ).Out("result", kAnyQ).Attr("probe_id", AttrType::kString)
-        .Is(kSideEffect).Asm("$* , probe_id = @probe_id:string {} : type"),
+        .Is(kSideEffect).Asm("$* , probe_id = @probe_id:string {} : type").Infer(InferOperands),
 
     Row(OpCode::kSdyMesh, "names and sizes of the axes that devices are arranged in")
         .Attr("sym_name", AttrType::kString).Attr("mesh", AttrType::kAnyAttr, "sdy.mesh")
         .Asm("@sym_name:symbol = @mesh:balanced {}"),
     Row(OpCode::kSdyShardingConstraint, "identity that demands a sharding")
         .In("input", kAnyQ).Out("result", kAnyQ).Attr("sharding", AttrType::kAnyAttr, "sdy.sharding")
-        .Asm("$* @sharding:balanced {} : type"),
+        .Asm("$* @sharding:balanced {} : type").Infer(InferOperands),
     Row(OpCode::kSdyReshard, "identity that changes the sharding")
         .In("input", kAnyQ).Out("result", kAnyQ).Attr("sharding", AttrType::kAnyAttr, "sdy.sharding")
-        .Asm("$* @sharding:balanced {} : type"),
+        .Asm("$* @sharding:balanced {} : type").Infer(InferOperands),
     Row(OpCode::kSdyManualComputation, "a body that works on the shards of one device")
         .Ins("tensors", kAnyQ | kToken).Outs("results", kAnyQ | kToken)
         .Attr("in_shardings", AttrType::kAnyAttr, "sdy.sharding_per_value")
@@ -99,13 +100,13 @@ constexpr OpRow kRows[] = {
     Row(OpCode::kSdyPropagationBarrier, "identity that shardings do not pass")
         .In("input", kAnyQ).Out("result", kAnyQ)
         .Attr("allowed_direction", AttrType::kEnum, "sdy.propagation_direction")
-        .Asm("$* allowed_direction = @allowed_direction:enum {} : type"),
+        .Asm("$* allowed_direction = @allowed_direction:enum {} : type").Infer(InferOperands),
     Row(OpCode::kSdyConstant, "a constant")
-        .Out("output", kAnyQ).Attr("value", AttrType::kElements)
-        .Asm("<constant>"),
+        .Out("output", kAnyQ | kStatic).Attr("value", AttrType::kElements)
+        .Is(kElementTypeGiven).Asm("<constant>").Infer(InferConstant).Verify(VerifyConstant),
     Row(OpCode::kSdyDataFlowEdge, "identity on a value that a region carries")
         .In("input", kAnything).Out("result", kAnything).Opt("sharding", AttrType::kAnyAttr, "", "sdy.sharding")
-        .Asm("$* ?( sharding = @sharding:balanced ) {} : type"),
+        .Asm("$* ?( sharding = @sharding:balanced ) {} : type").Infer(InferOperands),
     Row(OpCode::kSdyReturn, "ends a region of an sdy op and gives its results")
         .Ins("results", kAnything)
         .Is(kTerminator).Asm("<return>"),
@@ -136,12 +137,12 @@ constexpr OpRow kRows[] = {
 
     Row(OpCode::kMhloTopk, "the k largest or smallest of the last dimension and their indices")
         .In("operand").Out("values").Out("indices", kSI)
-        .Attr("k", AttrType::kI64).Opt("largest", AttrType::kBool, "true")
+        .Attr("k", AttrType::kI64).Opt("largest", AttrType::kBool, "true").Infer(InferTopK)
         .Asm("( $* , k = @k:int ?( , largest = @largest:bool ) ) {} : arrow"),
     Row(OpCode::kMhloErf, "error function")
-        .In("operand", kF).Out("result", kF).Is(kElementwise | kSameTypes).Asm("$* {} : type"),
+        .In("operand", kF).Out("result", kF).Is(kElementwise | kSameTypes).Asm("$* {} : type").Infer(InferSame),
     Row(OpCode::kMhloTan, "tangent")
-        .In("operand", kF | kC).Out("result", kF | kC).Is(kElementwise | kSameTypes).Asm("$* {} : type"),
+        .In("operand", kF | kC).Out("result", kF | kC).Is(kElementwise | kSameTypes).Asm("$* {} : type").Infer(InferSame),
 };
 
 }  // namespace

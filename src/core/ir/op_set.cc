@@ -6,9 +6,11 @@
 #include <cstddef>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "pjrt/ir/module.h"
+#include "src/core/base/status_macros.h"
 #include "src/core/ir/op_rows.h"
+#include "src/core/ir/row_checks.h"
+#include "src/core/ir/type_rules.h"
 
 namespace pjrt::ir {
 namespace {
@@ -84,9 +86,9 @@ Type InferInput::operand_type(size_t i) const { return i < operands.size() ? ope
 absl::Status InferResultTypes(const InferInput& in, TypeList* out) {
   const OpInfo& info = GetOpInfo(in.code);
   if (info.infer == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat("[PJRT-V007] the result types of '", info.name, "' cannot be inferred from its operands: give them"));
+    return Unimplemented(rule::kNoInference, "the result types of '", info.name, "' do not follow from its operands: give them");
   }
+  PJRT_RETURN_IF_ERROR(CheckInputs(info, in));
   return info.infer(in, out);
 }
 
