@@ -155,9 +155,9 @@ LoopValue LoopBuilder::Load(const ArrayView& view) {
       break;
     case ArrayView::kIota:
       instr.kind = LoopInstr::kIota;
-      instr.view.offset = view.offset;
-      instr.view.strides = view.strides;
-      if (view.dims.empty()) instr.view.strides.assign(program_.dims.size(), 0);
+      instr.index = static_cast<int32_t>(program_.iotas.size());
+      program_.iotas.push_back({view.offset, view.strides});
+      if (view.dims.empty()) program_.iotas.back().strides.assign(program_.dims.size(), 0);
       break;
   }
   LoopValue value = Append(std::move(instr));
@@ -216,22 +216,24 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
   const CType result = ComputeTypeOf(result_type);
   switch (op.opcode()) {
     case OpCode::kCompare: {
-      PJRT_ASSIGN_OR_RETURN(const ir::CompareAttrs attrs, ir::CompareAttrs::From(op));
-      const CType operand = type(operands[0]);
-      const bool total = attrs.type == ir::ComparisonType::kTotalOrder && (operand == CType::kF32 || operand == CType::kF64);
-      LoopValue a = operands[0], b = operands[1];
       using D = ir::ComparisonDirection;
+      const std::optional<D> direction = ir::EnumFrom<D>(op.attr("comparison_direction"));
+      if (!direction.has_value()) return UnsupportedOp(op, "its comparison_direction cannot be read");
+      const CType operand = type(operands[0]);
+      const bool total = ir::EnumFrom<ir::ComparisonType>(op.attr("compare_type")) == ir::ComparisonType::kTotalOrder &&
+                         (operand == CType::kF32 || operand == CType::kF64);
+      LoopValue a = operands[0], b = operands[1];
       if (!total) {
         static constexpr BlockOp kOps[] = {BlockOp::kCompareEq, BlockOp::kCompareNe, BlockOp::kCompareGe,
                                            BlockOp::kCompareGt, BlockOp::kCompareLe, BlockOp::kCompareLt};
-        return Op(kOps[static_cast<int>(attrs.direction)], CType::kPred, operand, a, b);
+        return Op(kOps[static_cast<int>(*direction)], CType::kPred, operand, a, b);
       }
-      if (attrs.direction == D::kGe || attrs.direction == D::kGt) std::swap(a, b);
-      const BlockOp ordered = attrs.direction == D::kEq || attrs.direction == D::kNe   ? BlockOp::kTotalEq
-                              : attrs.direction == D::kGe || attrs.direction == D::kLe ? BlockOp::kTotalLe
+      if (*direction == D::kGe || *direction == D::kGt) std::swap(a, b);
+      const BlockOp ordered = *direction == D::kEq || *direction == D::kNe   ? BlockOp::kTotalEq
+                              : *direction == D::kGe || *direction == D::kLe ? BlockOp::kTotalLe
                                                                                        : BlockOp::kTotalLt;
       const LoopValue value = Op(ordered, CType::kPred, operand, a, b);
-      return attrs.direction == D::kNe ? Op(BlockOp::kNot, CType::kPred, CType::kPred, value) : value;
+      return *direction == D::kNe ? Op(BlockOp::kNot, CType::kPred, CType::kPred, value) : value;
     }
     case OpCode::kConvert: {
       const PrimitiveType from = op.operand_type(0).primitive_type();

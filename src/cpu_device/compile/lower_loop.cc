@@ -23,9 +23,7 @@ int64_t Product(absl::Span<const int64_t> dims) { return std::accumulate(dims.be
 template <typename Fn>
 void ForEachView(LoopProgram* program, Fn fn) {
   for (LoopInput& input : program->inputs) fn(&input.view);
-  for (LoopInstr& instr : program->instrs) {
-    if (instr.kind == LoopInstr::kIota) fn(&instr.view);
-  }
+  for (LoopView& iota : program->iotas) fn(&iota);
   for (LoopStore& store : program->stores) fn(&store.view);
   for (LoopReduce& reduce : program->reduces) {
     for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);

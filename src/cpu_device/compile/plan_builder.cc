@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
@@ -62,10 +63,10 @@ class FreeList {
  private:
   void Insert(int64_t offset, int64_t bytes) {
     by_offset_[offset] = bytes;
-    by_size_[{bytes, offset}] = 0;
+    by_size_.insert({bytes, offset});
   }
   std::map<int64_t, int64_t> by_offset_;
-  std::map<std::pair<int64_t, int64_t>, char> by_size_;
+  std::set<std::pair<int64_t, int64_t>> by_size_;
   int64_t end_ = 0, peak_ = 0;
 };
 

@@ -145,15 +145,16 @@ void BlockFrame::State::Move(const LoopView& view, int size_log2, const char* ar
 }
 
 void BlockFrame::State::Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const {
+  const LoopView& view = frame_.program_.iotas[instr.index];
   const Dims& dims = frame_.program_.dims;
   const int64_t inner = dims.empty() ? 1 : dims.back();
-  const int64_t stride = dims.empty() ? 0 : instr.view.strides.back();
+  const int64_t stride = dims.empty() ? 0 : view.strides.back();
   const IotaFn iota = frame_.kernels_.iota[static_cast<int>(instr.type)];
   const int size = kCTypeSize[static_cast<int>(instr.type)];
   while (n > 0) {
     const int64_t column = dims.empty() ? 0 : from % inner;
     const int64_t piece = std::min(n, inner - column);
-    iota(dst, OffsetAt(instr.view, from), stride, piece);
+    iota(dst, OffsetAt(view, from), stride, piece);
     dst += piece * size;
     from += piece;
     n -= piece;

@@ -41,9 +41,7 @@ double OpCostNs(BlockOp op, CType type) {
 template <typename Fn>
 void ForEachView(LoopProgram* p, Fn fn) {
   for (LoopInput& input : p->inputs) fn(&input.view);
-  for (LoopInstr& instr : p->instrs) {
-    if (instr.kind == LoopInstr::kIota) fn(&instr.view);
-  }
+  for (LoopView& iota : p->iotas) fn(&iota);
   for (LoopStore& store : p->stores) fn(&store.view);
   for (LoopReduce& reduce : p->reduces) {
     for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);

@@ -40,7 +40,7 @@ struct LoopInstr {
     kInput,            // the element of input `index`, in its compute type
     kParameter,        // parameter `index` of a body (a reducer, a comparator): given by whoever calls the body
     kConstant,         // `bits`, in the compute type's representation
-    kIota,             // view.offset + sum of coordinate * view.strides, as an integer converted to the type
+    kIota,             // with view iotas[index]: offset + sum of coordinate * strides, as an integer converted to the type
     kOp,               // op(args...)
     kConvert,          // args[0] from its type to this one
     kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
@@ -56,7 +56,6 @@ struct LoopInstr {
   int32_t index = 0;
   LoopValue args[3] = {-1, -1, -1};
   char bits[16] = {};
-  LoopView view;
 };
 
 // Writes a value to an array, once for each point of the iteration space. A program with reductions may store too.
@@ -91,6 +90,7 @@ struct LoopProgram {
   int num_outer = 0;
   int num_reduced = 0;
   std::vector<LoopInput> inputs;
+  std::vector<LoopView> iotas;
   std::vector<LoopInstr> instrs;
   std::vector<LoopStore> stores;
   std::vector<LoopReduce> reduces;
