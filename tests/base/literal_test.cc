@@ -317,7 +317,7 @@ TEST(LiteralTest, BorrowedTuplesTakeOnePointerAnArray) {
   MutableBorrowingLiteral writable(std::vector<void*>{&a, b}, shape);
   writable.Set<int32_t>({0}, 7, {2});
   EXPECT_EQ(b[0], 7);
-  EXPECT_EQ(BorrowingLiteral({&a}, shape).ToString(), "()");
+  EXPECT_EQ(BorrowingLiteral(&a, shape).ToString(), "()");
   EXPECT_EQ(BorrowingLiteral(&a, MakeShape(F32, {5}, {true})).ToString(), "()");
 }
 

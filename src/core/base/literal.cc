@@ -5,7 +5,6 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <new>
 
 #include "src/core/base/checked_math.h"
@@ -164,11 +163,8 @@ absl::StatusOr<Literal> Literal::MakeUninitialized(const Shape& shape) {
     if (part.IsArray()) bytes = SaturatingAdd(bytes, Aligned(ByteSize(part)));
   });
   Block block;
-  // An allocator may add to the size it is asked for; one that does so carelessly must not
-  // overflow.
-  if (bytes < std::numeric_limits<int64_t>::max() / 2) {
-    block = {Allocate(static_cast<size_t>(bytes)), bytes};
-  }
+  // No address space is larger; and allocators need not expect sizes near their own limits.
+  if (bytes < int64_t{1} << 56) block = {Allocate(static_cast<size_t>(bytes)), bytes};
   if (block.memory == nullptr) {
     return ResourceExhausted("PJRT-B008", "no memory for a literal of shape ", shape.ToString(),
                              ": ", bytes, " bytes");
