@@ -63,7 +63,8 @@ struct BackendMemory {
   int device = 0;         // the device that it is attached to: an index into Backend::devices()
   std::string kind;       // "device"
   int kind_id = 0;        // equal exactly for equal kinds; FingerprintKind(kind) will do
-  std::string to_string;  // see PjRtMemorySpace
+  bool is_host_accessible = true;  // whether its raw buffers have a host_pointer()
+  std::string to_string;           // see PjRtMemorySpace
   std::string debug_string;
 };
 

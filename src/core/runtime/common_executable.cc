@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What executables of the common client know of themselves, and how they are made. Running them is
+// in common_execute.cc.
+#include "src/core/runtime/common_executable.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "pjrt/ir/module.h"
+#include "pjrt/ir/verifier.h"
+#include "src/core/base/error.h"
+#include "src/core/base/status_macros.h"
+
+namespace pjrt {
+namespace {
+
+constexpr absl::string_view kSerializedMagic = "pjrt.executable.v1\n";
+
+template <typename Values, typename Field>
+std::optional<std::vector<std::string>> Shardings(const Values& values, Field field) {
+  std::vector<std::string> shardings;
+  bool has_any = false;
+  for (const auto& value : values) {
+    shardings.push_back(value.*field);
+    has_any |= !shardings.back().empty();
+  }
+  if (!has_any) return std::nullopt;
+  return shardings;
+}
+
+// Takes the next line of `text`.
+absl::string_view TakeLine(absl::string_view* text) {
+  const size_t end = text->find('\n');
+  const absl::string_view line = text->substr(0, end);
+  text->remove_prefix(end == absl::string_view::npos ? text->size() : end + 1);
+  return line;
+}
+
+}  // namespace
+
+const void* CommonPjRtExecutable::ClassId() {
+  static constexpr char kId = 0;
+  return &kId;
+}
+
+absl::StatusOr<std::vector<Shape>> CommonPjRtExecutable::GetOutputShapes() const {
+  std::vector<Shape> leaves;
+  for (const ProgramResult& result : info().results) leaves.push_back(result.shape);
+  if (leaves.size() == 1 && !info().result_is_tuple) return leaves;
+  return std::vector<Shape>{Shape(std::move(leaves))};
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const PjRtLayout>>>
+CommonPjRtExecutable::GetParameterLayouts() const {
+  std::vector<std::shared_ptr<const PjRtLayout>> layouts;
+  for (const ProgramParameter& parameter : info().parameters) {
+    const Shape& shape = parameter.shape;
+    layouts.push_back(std::make_shared<const PjRtLayout>(
+        shape.has_layout() ? shape.layout() : MakeDescendingLayout(shape.rank())));
+  }
+  return layouts;
+}
+
+absl::StatusOr<std::vector<std::vector<absl::string_view>>>
+CommonPjRtExecutable::GetParameterMemoryKinds() const {
+  std::vector<std::vector<absl::string_view>> kinds(1);
+  for (const ProgramParameter& p : info().parameters) kinds[0].push_back(p.memory_kind);
+  return kinds;
+}
+
+absl::StatusOr<std::vector<std::vector<absl::string_view>>>
+CommonPjRtExecutable::GetOutputMemoryKinds() const {
+  std::vector<std::vector<absl::string_view>> kinds(1);
+  for (const ProgramResult& r : info().results) kinds[0].push_back(r.memory_kind);
+  return kinds;
+}
+
+std::optional<std::vector<std::string>> CommonPjRtExecutable::GetParameterShardings() const {
+  return Shardings(info().parameters, &ProgramParameter::sharding);
+}
+
+std::optional<std::vector<std::string>> CommonPjRtExecutable::GetOutputShardings() const {
+  return Shardings(info().results, &ProgramResult::sharding);
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const ir::Module>>> CommonPjRtExecutable::GetModules()
+    const {
+  if (info().module == nullptr) return PjRtExecutable::GetModules();
+  return std::vector<std::shared_ptr<const ir::Module>>{info().module};
+}
+
+absl::StatusOr<CompiledMemoryStats> CommonPjRtExecutable::GetCompiledMemoryStats() const {
+  return info().memory_stats;
+}
+
+absl::StatusOr<CostMap> CommonPjRtExecutable::GetCostAnalysis() const { return info().cost; }
+
+absl::StatusOr<std::string> CommonPjRtExecutable::FingerprintExecutable() const {
+  if (info().fingerprint.empty()) return PjRtExecutable::FingerprintExecutable();
+  return info().fingerprint;
+}
+
+// A magic line, the platform's name, the length of the options, the options, and the program.
+absl::StatusOr<std::string> CommonPjRtExecutable::SerializeExecutable() const {
+  PJRT_ASSIGN_OR_RETURN(const std::string program, program_->Serialize());
+  const std::string options = options_.Serialize();
+  return absl::StrCat(kSerializedMagic, platform_name_, "\n", options.size(), "\n", options,
+                      program);
+}
+
+absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view serialized,
+                                                               absl::string_view platform_name) {
+  absl::string_view rest = serialized;
+  if (rest.substr(0, kSerializedMagic.size()) != kSerializedMagic) {
+    return InvalidArgument("PJRT-R043", "the bytes aren't a serialized executable of this version");
+  }
+  rest.remove_prefix(kSerializedMagic.size());
+  const absl::string_view platform = TakeLine(&rest);
+  if (platform != platform_name) {
+    return InvalidArgument("PJRT-R043", "the executable is for another platform than ",
+                           platform_name);
+  }
+  uint64_t options_size = 0;
+  if (!absl::SimpleAtoi(TakeLine(&rest), &options_size) || options_size > rest.size()) {
+    return InvalidArgument("PJRT-R043", "the serialized executable is damaged or cut short");
+  }
+  SerializedExecutable parsed;
+  PJRT_ASSIGN_OR_RETURN(parsed.options, CompileOptions::Deserialize(rest.substr(0, options_size)));
+  parsed.program = rest.substr(options_size);
+  return parsed;
+}
+
+CommonPjRtLoadedExecutable::CommonPjRtLoadedExecutable(
+    CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
+    ResolvedAssignment assignment)
+    : client_(client),
+      executable_(std::move(executable)),
+      program_(executable_->program()),
+      assignment_(assignment.device_assignment != nullptr
+                      ? assignment.device_assignment
+                      : std::make_shared<const DeviceAssignment>()),
+      has_assignment_(assignment.device_assignment != nullptr) {}
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable::Create(
+    CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
+    ResolvedAssignment assignment) {
+  auto loaded = std::make_unique<CommonPjRtLoadedExecutable>(client, std::move(executable),
+                                                             std::move(assignment));
+  const ProgramInfo& info = loaded->program_->info();
+  constexpr absl::string_view kCaller = "loading an executable";
+  for (const ProgramParameter& parameter : info.parameters) {
+    const Shape& shape = parameter.shape;
+    PJRT_ASSIGN_OR_RETURN(
+        const BufferTypeRef type,
+        client->MakeBufferType(shape, shape.has_layout() ? &shape.layout() : nullptr, kCaller));
+    loaded->parameter_bytes_.push_back(type->bytes);
+    loaded->has_memory_kinds_ |= !parameter.memory_kind.empty();
+  }
+  for (const ProgramResult& result : info.results) {
+    if (result.shape.IsTuple()) {
+      return Internal("PJRT-R044", "the program ", info.name,
+                      " has a nested tuple in its result: ", result.shape.ToString());
+    }
+    PJRT_ASSIGN_OR_RETURN(
+        BufferTypeRef type,
+        client->MakeBufferType(
+            result.shape, result.shape.has_layout() ? &result.shape.layout() : nullptr, kCaller));
+    loaded->result_types_.push_back(std::move(type));
+    if (result.aliased_parameter >= static_cast<int>(info.parameters.size())) {
+      return Internal("PJRT-R044", "a result of the program ", info.name, " aliases parameter ",
+                      result.aliased_parameter, " of ", info.parameters.size());
+    }
+  }
+  if (!loaded->has_assignment_) return loaded;
+  const DeviceAssignment& devices = *loaded->assignment_;
+  for (int r = 0; r < devices.replica_count(); ++r) {
+    for (int p = 0; p < devices.computation_count(); ++p) {
+      PJRT_ASSIGN_OR_RETURN(PjRtDevice * device, client->LookupDevice(devices.DeviceId(r, p)));
+      if (!device->IsAddressable()) continue;
+      Place place;
+      place.device = static_cast<CommonDevice*>(device);
+      place.replica = r;
+      place.partition = p;
+      PJRT_RETURN_IF_ERROR(loaded->ResolveResultSpaces(&place));
+      loaded->places_.push_back(std::move(place));
+      loaded->logical_ids_.push_back({r, p});
+      loaded->devices_.push_back(device);
+    }
+  }
+  return loaded;
+}
+
+absl::Status CommonPjRtLoadedExecutable::ResolveResultSpaces(Place* place) const {
+  for (const ProgramResult& result : program_->info().results) {
+    CommonMemorySpace* const space = place->device->FindMemory(result.memory_kind);
+    if (space == nullptr) {
+      return InvalidArgument("PJRT-R044", "the program ", program_->info().name,
+                             " puts a result into memory of kind ", result.memory_kind, ", which ",
+                             place->device->DebugString(), " doesn't have");
+    }
+    place->result_spaces.push_back(space);
+  }
+  return absl::OkStatus();
+}
+
+// ----- Compiling and loading -----
+
+absl::StatusOr<ResolvedAssignment> CommonPjRtClient::Resolve(const CompileOptions& options) const {
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment resolved,
+                        ResolveDeviceAssignment(options, [this](int replicas, int partitions) {
+                          return GetDefaultDeviceAssignment(replicas, partitions);
+                        }));
+  if (resolved.device_assignment == nullptr) return resolved;
+  bool any_addressable = false;
+  for (const int64_t id : resolved.device_assignment->device_ids()) {
+    // Ids that are no int32 can't be found; they must not be cut down to ones that can.
+    const bool fits = id >= 0 && id <= std::numeric_limits<int32_t>::max();
+    PJRT_ASSIGN_OR_RETURN(const PjRtDevice* device,
+                          LookupDevice(GlobalDeviceId(fits ? static_cast<int32_t>(id) : -1)));
+    any_addressable |= device->IsAddressable();
+  }
+  if (!any_addressable) {
+    return InvalidArgument("PJRT-R045", "no device of the assignment is addressable: ",
+                           resolved.device_assignment->ToString());
+  }
+  return resolved;
+}
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::LoadProgram(
+    std::shared_ptr<const DeviceProgram> program, CompileOptions options,
+    ResolvedAssignment assignment) {
+  auto executable = std::make_shared<CommonPjRtExecutable>(
+      std::move(program), std::move(options), assignment.num_replicas, assignment.num_partitions,
+      std::string(platform_name()));
+  return CommonPjRtLoadedExecutable::Create(this, std::move(executable), std::move(assignment));
+}
+
+namespace {
+
+absl::StatusOr<std::shared_ptr<const DeviceProgram>> CompileProgram(
+    Backend* backend, PjRtProgram program, const CompileOptions& options,
+    const ResolvedAssignment& assignment) {
+  PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module, std::move(program).TakeModule());
+  PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
+  return backend->Compile(std::move(module), options, assignment);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::CompileAndLoad(
+    PjRtProgram program, CompileOptions options) {
+  PJRT_RETURN_IF_ERROR(options.ApplyAllOptionOverrides());
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
+  PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> compiled,
+                        CompileProgram(backend_.get(), std::move(program), options, assignment));
+  return LoadProgram(std::move(compiled), std::move(options), std::move(assignment));
+}
+
+absl::StatusOr<std::unique_ptr<PjRtExecutable>> CommonPjRtClient::CompileUnloaded(
+    PjRtProgram program, CompileOptions options) {
+  PJRT_RETURN_IF_ERROR(options.ApplyAllOptionOverrides());
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
+  PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> compiled,
+                        CompileProgram(backend_.get(), std::move(program), options, assignment));
+  return std::make_unique<CommonPjRtExecutable>(std::move(compiled), std::move(options),
+                                                assignment.num_replicas, assignment.num_partitions,
+                                                std::string(platform_name()));
+}
+
+absl::StatusOr<std::unique_ptr<PjRtExecutable>> CommonPjRtClient::DeserializeExecutable(
+    absl::string_view serialized, std::optional<CompileOptions> options) {
+  PJRT_ASSIGN_OR_RETURN(SerializedExecutable parsed,
+                        ParseSerializedExecutable(serialized, platform_name()));
+  if (options.has_value()) {
+    PJRT_RETURN_IF_ERROR(options->ApplyAllOptionOverrides());
+    parsed.options = *std::move(options);
+  }
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(parsed.options));
+  PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> program,
+                        backend_->DeserializeProgram(parsed.program, parsed.options, assignment));
+  return std::make_unique<CommonPjRtExecutable>(std::move(program), std::move(parsed.options),
+                                                assignment.num_replicas, assignment.num_partitions,
+                                                std::string(platform_name()));
+}
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::LoadSerializedExecutable(
+    absl::string_view serialized, std::optional<CompileOptions> options,
+    const LoadOptions& load_options) {
+  PJRT_ASSIGN_OR_RETURN(std::shared_ptr<PjRtExecutable> executable,
+                        DeserializeExecutable(serialized, std::move(options)));
+  return Load(std::move(executable), load_options);
+}
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::Load(
+    std::shared_ptr<PjRtExecutable> executable, const LoadOptions&) {
+  if (executable == nullptr) {
+    return InvalidArgument("PJRT-R046", "Load needs an executable; given null");
+  }
+  if (executable->class_id() != CommonPjRtExecutable::ClassId()) {
+    return InvalidArgument("PJRT-R046", "the executable ", executable->name(),
+                           " wasn't made by a client of this kind");
+  }
+  auto common = std::static_pointer_cast<CommonPjRtExecutable>(std::move(executable));
+  if (common->platform_name() != platform_name()) {
+    return InvalidArgument("PJRT-R046", "the executable ", common->name(), " is for platform ",
+                           common->platform_name(), "; this client's is ", platform_name());
+  }
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(common->options()));
+  return CommonPjRtLoadedExecutable::Create(this, std::move(common), std::move(assignment));
+}
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> LoadDeviceProgram(
+    PjRtClient* client, std::shared_ptr<const DeviceProgram> program, CompileOptions options) {
+  auto* common = static_cast<CommonPjRtClient*>(client);
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, common->Resolve(options));
+  return common->LoadProgram(std::move(program), std::move(options), std::move(assignment));
+}
+
+}  // namespace pjrt
