@@ -41,6 +41,8 @@ TEST(LiteralPrintTest, FloatsAreAsShortAsTheirFormatAllows) {
   EXPECT_EQ(CreateR0(0.1).ToString(), "f64[] 0.1");
   EXPECT_EQ(CreateR0(0.1 + 0.2).ToString(), "f64[] 0.30000000000000004");
   EXPECT_EQ(CreateR0(half(0.1f)).ToString(), "f16[] 0.1");
+  EXPECT_EQ(CreateR0(half(20)).ToString(), "f16[] 20");
+  EXPECT_EQ(CreateR0(half(-65504)).ToString(), "f16[] -65500");
   EXPECT_EQ(CreateR0(bfloat16(3.14159f)).ToString(), "bf16[] 3.14");
   EXPECT_EQ(CreateR0(float8_e4m3fn(0.4375f)).ToString(), "f8e4m3fn[] 0.44");
   EXPECT_EQ(CreateR0(float4_e2m1fn(-1.5f)).ToString(), "f4e2m1fn[] -1.5");

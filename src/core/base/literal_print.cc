@@ -25,29 +25,37 @@ bool SameValue(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-// The shortest decimal number that reads back as `value` of its own format.
+// The shortest text that reads back as `value`.
+template <typename T>
+std::string Shortest(T value) {
+  char text[64];
+  const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end.ptr);
+}
+
+// A short decimal number that reads back as `value` of its own format.
 template <typename T>
 std::string FloatText(T value) {
   const double wide = static_cast<double>(value);
   if (wide != wide) return "nan";
   if (wide == std::numeric_limits<double>::infinity()) return "inf";
   if (wide == -std::numeric_limits<double>::infinity()) return "-inf";
-  char text[64];
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    const std::to_chars_result end =
-        std::to_chars(text, text + sizeof(text), value, std::chars_format::general);
-    return std::string(text, end.ptr);
+    return Shortest(value);
   } else {
-    for (int digits = 1;; ++digits) {
+    // The fewest digits that tell the number from its neighbours.
+    for (int digits = 1; digits < std::numeric_limits<float>::max_digits10; ++digits) {
+      char text[64];
       const std::to_chars_result end =
-          std::to_chars(text, text + sizeof(text), wide, std::chars_format::general, digits);
-      double back = 0;
-      const absl::string_view printed(text, static_cast<size_t>(end.ptr - text));
-      if (digits >= std::numeric_limits<float>::max_digits10 ||
-          (absl::SimpleAtod(printed, &back) && SameValue(T(back), value))) {
-        return std::string(printed);
+          std::to_chars(text, text + sizeof(text), wide, std::chars_format::scientific, digits - 1);
+      double rounded = 0;
+      if (absl::SimpleAtod(absl::string_view(text, static_cast<size_t>(end.ptr - text)),
+                           &rounded) &&
+          SameValue(T(rounded), value)) {
+        return Shortest(rounded);
       }
     }
+    return Shortest(wide);
   }
 }
 
