@@ -5,15 +5,18 @@
 #ifndef PJRT_TESTS_CPU_KERNEL_TEST_UTIL_H_
 #define PJRT_TESTS_CPU_KERNEL_TEST_UTIL_H_
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "gtest/gtest.h"
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 
@@ -28,9 +31,9 @@ inline std::vector<const BlockKernels*> SupportedBlockKernels() {
   return result;
 }
 
+// The compute type of an element type. Predicates are bytes and have to be named by CType::kPred.
 template <typename T>
 CType CTypeOf();
-template <> inline CType CTypeOf<bool>() { return CType::kPred; }
 template <> inline CType CTypeOf<int8_t>() { return CType::kS8; }
 template <> inline CType CTypeOf<uint8_t>() { return CType::kU8; }
 template <> inline CType CTypeOf<int16_t>() { return CType::kS16; }
@@ -49,7 +52,7 @@ inline BlockFn Find(const BlockKernels& kernels, BlockOp op, CType type,
   return kernels.op[static_cast<int>(op)][static_cast<int>(type)][static_cast<int>(scalars)];
 }
 
-// Elements in memory of their own size. Not std::vector<bool>: predicates are uint8_t here.
+// op on all elements at once.
 template <typename R, typename A>
 std::vector<R> CallUnary(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a) {
   std::vector<R> result(a.size());
@@ -88,21 +91,154 @@ double UlpError(T actual, Wide expected) {
   return static_cast<double>(std::ldexp(std::fabs(static_cast<Wide>(actual) - expected), -unit));
 }
 
-template <typename T>
-std::string Bits(T value) {
-  uint64_t bits = 0;
-  static_assert(sizeof(T) <= sizeof(bits));
-  std::memcpy(&bits, &value, sizeof(T));
-  char text[32];
-  std::snprintf(text, sizeof(text), "%0*llx", static_cast<int>(2 * sizeof(T)), static_cast<unsigned long long>(bits));
-  return text;
-}
-
 // The same bits, or two NaNs of whatever bits.
 template <typename T>
 bool SameValue(T a, T b) {
   if (a != a || b != b) return a != a && b != b;
   return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <typename T>
+bool SameValue(std::complex<T> a, std::complex<T> b) {
+  return SameValue(a.real(), b.real()) && SameValue(a.imag(), b.imag());
+}
+
+template <typename T>
+std::string Show(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.9g (%a)", static_cast<double>(value), static_cast<double>(value));
+    return text;
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else {
+    return "(" + Show(value.real()) + ", " + Show(value.imag()) + ")";
+  }
+}
+
+// Block lengths around the widths of vectors.
+inline const std::vector<int64_t>& BlockLengths() {
+  static const auto* const lengths = new std::vector<int64_t>{0, 1, 2, 7, 8, 15, 33, 64, 100, 1000};
+  return *lengths;
+}
+
+// Fills a result with a pattern first, so that an element that is not written, or one too many, shows.
+template <typename R>
+std::vector<R> Untouched(size_t size) {
+  std::vector<R> result(size);
+  if (size > 0) std::memset(static_cast<void*>(result.data()), 0x5a, size * sizeof(R));
+  return result;
+}
+
+// Checks `op` on `type` at one level for blocks of each length, at each place of the data, in place too
+// when the result is as wide as the operand. expected(x) gives the result of one element.
+template <typename R, typename A, typename Expected>
+void CheckUnaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a,
+                  Expected expected) {
+  const BlockFn function = Find(kernels, op, type);
+  ASSERT_NE(function, nullptr) << kernels.level;
+  const auto check = [&](const std::vector<R>& results, size_t first, int64_t n, const char* how) {
+    for (int64_t i = 0; i < n; ++i) {
+      const R want = expected(a[first + i]);
+      ASSERT_TRUE(SameValue(results[i], want))
+          << kernels.level << " " << how << ", n = " << n << ", i = " << i << ": f(" << Show(a[first + i])
+          << ") = " << Show(results[i]) << ", expected " << Show(want);
+    }
+    const R untouched = Untouched<R>(1)[0];
+    ASSERT_EQ(std::memcmp(&results[n], &untouched, sizeof(R)), 0) << "wrote behind the block";
+  };
+  size_t first = 0;
+  for (int64_t n : BlockLengths()) {
+    if (first + n > a.size()) first = 0;
+    n = std::min(n, static_cast<int64_t>(a.size() - first));
+    std::vector<R> results = Untouched<R>(n + 1);
+    function(results.data(), a.data() + first, nullptr, nullptr, n);
+    check(results, first, n, "block");
+    if (sizeof(R) == sizeof(A)) {
+      results = Untouched<R>(n + 1);
+      if (n > 0) std::memcpy(static_cast<void*>(results.data()), a.data() + first, n * sizeof(A));
+      function(results.data(), results.data(), nullptr, nullptr, n);
+      check(results, first, n, "in place");
+    }
+    first += n;
+  }
+  const int64_t all = static_cast<int64_t>(a.size());
+  std::vector<R> results = Untouched<R>(all + 1);
+  function(results.data(), a.data(), nullptr, nullptr, all);
+  check(results, 0, all, "block");
+}
+
+// The same for two operands, in all forms that the table has: blocks, first or second operand one
+// element, in place of either.
+template <typename R, typename A, typename Expected>
+void CheckBinaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a,
+                   const std::vector<A>& b, Expected expected) {
+  ASSERT_NE(Find(kernels, op, type), nullptr) << kernels.level;
+  const auto check = [&](const std::vector<R>& results, const A* x, bool x_scalar, const A* y,
+                         bool y_scalar, int64_t n, const char* how) {
+    for (int64_t i = 0; i < n; ++i) {
+      const A p = x[x_scalar ? 0 : i], q = y[y_scalar ? 0 : i];
+      const R want = expected(p, q);
+      ASSERT_TRUE(SameValue(results[i], want))
+          << kernels.level << " " << how << ", n = " << n << ", i = " << i << ": f(" << Show(p) << ", "
+          << Show(q) << ") = " << Show(results[i]) << ", expected " << Show(want);
+    }
+    const R untouched = Untouched<R>(1)[0];
+    ASSERT_EQ(std::memcmp(&results[n], &untouched, sizeof(R)), 0) << "wrote behind the block";
+  };
+  size_t first = 0;
+  std::vector<int64_t> lengths = BlockLengths();
+  lengths.push_back(static_cast<int64_t>(a.size()));
+  for (int64_t n : lengths) {
+    if (first + n > a.size()) first = 0;
+    n = std::min(n, static_cast<int64_t>(a.size() - first));
+    const A *x = a.data() + first, *y = b.data() + first;
+    std::vector<R> results = Untouched<R>(n + 1);
+    Find(kernels, op, type)(results.data(), x, y, nullptr, n);
+    check(results, x, false, y, false, n, "blocks");
+    if (const BlockFn function = Find(kernels, op, type, Scalars::kFirst)) {
+      results = Untouched<R>(n + 1);
+      function(results.data(), x, y, nullptr, n);
+      check(results, x, true, y, false, n, "first operand one element");
+    }
+    if (const BlockFn function = Find(kernels, op, type, Scalars::kSecond)) {
+      results = Untouched<R>(n + 1);
+      function(results.data(), x, y, nullptr, n);
+      check(results, x, false, y, true, n, "second operand one element");
+    }
+    if (sizeof(R) == sizeof(A) && n > 0) {
+      results = Untouched<R>(n + 1);
+      std::memcpy(static_cast<void*>(results.data()), x, n * sizeof(A));
+      Find(kernels, op, type)(results.data(), results.data(), y, nullptr, n);
+      check(results, x, false, y, false, n, "in place of the first operand");
+      results = Untouched<R>(n + 1);
+      std::memcpy(static_cast<void*>(results.data()), y, n * sizeof(A));
+      Find(kernels, op, type)(results.data(), x, results.data(), nullptr, n);
+      check(results, x, false, y, false, n, "in place of the second operand");
+    }
+    first += n;
+  }
+}
+
+// Numbers of all sizes, with the ends of the range, and each pair of the landmarks.
+template <typename T>
+struct Operands {
+  std::vector<T> a, b;
+};
+template <typename T>
+Operands<T> Pairs(const std::vector<T>& landmarks, const std::vector<T>& others) {
+  Operands<T> result;
+  for (T x : landmarks) {
+    for (T y : landmarks) {
+      result.a.push_back(x);
+      result.b.push_back(y);
+    }
+  }
+  for (size_t i = 0; i + 1 < others.size(); ++i) {
+    result.a.push_back(others[i]);
+    result.b.push_back(others[i + 1]);
+  }
+  return result;
 }
 
 }  // namespace pjrt::cpu

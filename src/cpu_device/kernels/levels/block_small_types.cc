@@ -91,7 +91,7 @@ PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
   }
 }
 
-// float8_e8m0fnu, the powers of two: an f32 exponent alone, rounded to nearest.
+// float8_e8m0fnu, the powers of two: an f32 exponent alone, rounded to nearest, halves upwards.
 PJRT_INLINE float DecodeE8m0(uint32_t bits) {
   const uint32_t wide = bits == 0 ? 0x00400000u : bits << 23;
   return BitCast<float>(bits == 0xff ? 0x7fc00000u : wide);
@@ -99,8 +99,8 @@ PJRT_INLINE float DecodeE8m0(uint32_t bits) {
 PJRT_INLINE uint32_t EncodeE8m0(float x) {
   const uint32_t from = ToBits(x);
   const uint32_t magnitude = from & 0x7fffffffu;
-  const uint32_t normal = (magnitude + 0x3fffffu + ((magnitude >> 23) & 1)) >> 23;
-  const uint32_t denormal = magnitude > 0x00600000u ? 1 : 0;  // 2^-126 is nearer than 2^-127
+  const uint32_t normal = (magnitude + 0x400000u) >> 23;
+  const uint32_t denormal = magnitude >= 0x00600000u ? 1 : 0;  // from halfway between 2^-127 and 2^-126
   const uint32_t rounded = magnitude < 0x00800000u ? denormal : normal;
   const uint32_t positive = rounded > 0xfe ? 0xffu : rounded;
   return from > 0x80000000u ? 0xffu : positive;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integer and predicate instructions against 128-bit arithmetic, at each level.
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+using Wide = __int128;
+
+template <typename T>
+class IntegerKernelsTest : public testing::Test {
+ protected:
+  static constexpr T kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+
+  IntegerKernelsTest() {
+    std::vector<T> landmarks = {0, 1, 2, 3, 5, 7, 8, 10, 15, 16, 31, 32, 63, 64, 100, 127,
+                                kLow, static_cast<T>(kLow + 1), kHigh, static_cast<T>(kHigh - 1),
+                                static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(-7),
+                                static_cast<T>(kHigh / 2), static_cast<T>(kHigh / 3)};
+    std::mt19937_64 random(3);
+    std::vector<T> others;
+    for (int i = 0; i < 1500; ++i) {
+      const T x = static_cast<T>(random() >> (random() % 60));
+      others.push_back(i % 3 == 0 ? static_cast<T>(0 - x) : x);
+    }
+    operands_ = Pairs(landmarks, others);
+  }
+
+  template <typename Expected>
+  void Unary(BlockOp op, Expected expected) {
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      CheckUnaryOp<T, T>(*kernels, op, CTypeOf<T>(), operands_.a, [&](T x) { return static_cast<T>(expected(x)); });
+    }
+  }
+  template <typename R = T, typename Expected>
+  void Binary(BlockOp op, Expected expected) {
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      CheckBinaryOp<R, T>(*kernels, op, CTypeOf<T>(), operands_.a, operands_.b,
+                          [&](T x, T y) { return static_cast<R>(expected(x, y)); });
+    }
+  }
+
+  Operands<T> operands_;
+};
+
+using Types = testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+TYPED_TEST_SUITE(IntegerKernelsTest, Types);
+
+TYPED_TEST(IntegerKernelsTest, SumsDifferencesAndProductsWrapAround) {
+  this->Binary(BlockOp::kAdd, [](Wide x, Wide y) { return x + y; });
+  this->Binary(BlockOp::kSubtract, [](Wide x, Wide y) { return x - y; });
+  using Unsigned = unsigned __int128;
+  this->Binary(BlockOp::kMultiply,
+               [](TypeParam x, TypeParam y) { return static_cast<Unsigned>(x) * static_cast<Unsigned>(y); });
+  this->Unary(BlockOp::kNegate, [](Wide x) { return -x; });
+}
+
+TYPED_TEST(IntegerKernelsTest, QuotientsAreCutTowardsZeroAndByZeroAreAllOnes) {
+  this->Binary(BlockOp::kDivide, [](Wide x, Wide y) { return y == 0 ? Wide{-1} : x / y; });
+}
+
+TYPED_TEST(IntegerKernelsTest, RemaindersHaveTheDividendsSignAndByZeroAreTheDividend) {
+  this->Binary(BlockOp::kRemainder, [](Wide x, Wide y) { return y == 0 ? x : x % y; });
+}
+
+TYPED_TEST(IntegerKernelsTest, MaximumMinimumAndClampCompareByTheTypesSign) {
+  using T = TypeParam;
+  this->Binary(BlockOp::kMaximum, [](T x, T y) { return x > y ? x : y; });
+  this->Binary(BlockOp::kMinimum, [](T x, T y) { return x < y ? x : y; });
+  const std::vector<T>&low = this->operands_.a, &x = this->operands_.b;
+  std::vector<T> high(low.rbegin(), low.rend()), result(low.size());
+  const int64_t n = static_cast<int64_t>(low.size());
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    Find(*kernels, BlockOp::kClamp, CTypeOf<T>())(result.data(), low.data(), x.data(), high.data(), n);
+    for (size_t i = 0; i < low.size(); ++i) {
+      ASSERT_EQ(result[i], std::min(std::max(x[i], low[i]), high[i])) << kernels->level;
+    }
+    const T bottom = 3, top = 90;
+    Find(*kernels, BlockOp::kClamp, CTypeOf<T>(), Scalars::kBounds)(result.data(), &bottom, x.data(), &top, n);
+    for (size_t i = 0; i < low.size(); ++i) {
+      ASSERT_EQ(result[i], std::min(std::max(x[i], bottom), top)) << kernels->level;
+    }
+  }
+}
+
+TYPED_TEST(IntegerKernelsTest, PowersWrapAroundAndNegativeExponentsGiveTheCutReciprocal) {
+  using T = TypeParam;
+  this->Binary(BlockOp::kPower, [](T x, T y) {
+    if (std::is_signed_v<T> && y < T{0}) return x == T{1} ? T{1} : x == static_cast<T>(-1) ? (y % 2 != 0 ? x : T{1}) : T{0};
+    // Repeated multiplication, of which only the low bits count: the exponent's order divides 2^(w-1).
+    uint64_t result = 1, base = static_cast<uint64_t>(x);
+    for (uint64_t rest = static_cast<std::make_unsigned_t<T>>(y); rest > 0; --rest) {
+      if (rest > 4096) {  // too many to go one by one: halve
+        if (rest % 2 != 0) result *= base;
+        base *= base;
+        rest = rest / 2 + 1;
+        continue;
+      }
+      result *= base;
+    }
+    return static_cast<T>(result);
+  });
+}
+
+TYPED_TEST(IntegerKernelsTest, BitwiseLogicAndCounts) {
+  using T = TypeParam;
+  using U = std::make_unsigned_t<T>;
+  this->Binary(BlockOp::kAnd, [](T x, T y) { return x & y; });
+  this->Binary(BlockOp::kOr, [](T x, T y) { return x | y; });
+  this->Binary(BlockOp::kXor, [](T x, T y) { return x ^ y; });
+  this->Unary(BlockOp::kNot, [](T x) { return ~x; });
+  this->Unary(BlockOp::kCopy, [](T x) { return x; });
+  this->Unary(BlockOp::kPopcnt, [](T x) { return __builtin_popcountll(static_cast<U>(x)); });
+  this->Unary(BlockOp::kClz, [](T x) {
+    return x == 0 ? int{sizeof(T) * 8} : __builtin_clzll(static_cast<U>(x)) - (64 - int{sizeof(T) * 8});
+  });
+}
+
+TYPED_TEST(IntegerKernelsTest, ShiftsReadTheAmountAsUnsignedAndEmptyTheNumberAtItsWidth) {
+  using T = TypeParam;
+  using U = std::make_unsigned_t<T>;
+  using S = std::make_signed_t<T>;
+  constexpr uint64_t kWidth = sizeof(T) * 8;
+  this->Binary(BlockOp::kShiftLeft, [](T x, T y) {
+    const uint64_t amount = static_cast<U>(y);
+    return amount < kWidth ? static_cast<uint64_t>(x) << amount : 0;
+  });
+  this->Binary(BlockOp::kShiftRightLogical, [](T x, T y) {
+    const uint64_t amount = static_cast<U>(y);
+    return amount < kWidth ? static_cast<uint64_t>(static_cast<U>(x)) >> amount : 0;
+  });
+  this->Binary(BlockOp::kShiftRightArithmetic, [](T x, T y) {
+    const uint64_t amount = static_cast<U>(y);
+    return static_cast<int64_t>(static_cast<S>(x)) >> std::min<uint64_t>(amount, 63);
+  });
+}
+
+TYPED_TEST(IntegerKernelsTest, ComparisonsGiveOneOrZero) {
+  using T = TypeParam;
+  this->template Binary<uint8_t>(BlockOp::kCompareEq, [](T x, T y) { return x == y; });
+  this->template Binary<uint8_t>(BlockOp::kCompareNe, [](T x, T y) { return x != y; });
+  this->template Binary<uint8_t>(BlockOp::kCompareLt, [](T x, T y) { return x < y; });
+  this->template Binary<uint8_t>(BlockOp::kCompareLe, [](T x, T y) { return x <= y; });
+  this->template Binary<uint8_t>(BlockOp::kCompareGt, [](T x, T y) { return x > y; });
+  this->template Binary<uint8_t>(BlockOp::kCompareGe, [](T x, T y) { return x >= y; });
+}
+
+TYPED_TEST(IntegerKernelsTest, AbsAndSignExistForSignedTypesAndTheLowestNumberStays) {
+  using T = TypeParam;
+  if constexpr (std::is_signed_v<T>) {
+    this->Unary(BlockOp::kAbs, [](Wide x) { return x < 0 ? -x : x; });
+    this->Unary(BlockOp::kSign, [](Wide x) { return x < 0 ? -1 : x > 0 ? 1 : 0; });
+  } else {
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      EXPECT_EQ(Find(*kernels, BlockOp::kAbs, CTypeOf<T>()), nullptr);
+      EXPECT_EQ(Find(*kernels, BlockOp::kSign, CTypeOf<T>()), nullptr);
+    }
+  }
+}
+
+TEST(PredicateKernelsTest, SumsAreOrAndProductsAnd) {
+  std::vector<uint8_t> a, b;
+  for (int i = 0; i < 1100; ++i) {
+    a.push_back(i % 2);
+    b.push_back(i / 2 % 2);
+  }
+  const auto check = [&](BlockOp op, auto expected) {
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      CheckBinaryOp<uint8_t, uint8_t>(*kernels, op, CType::kPred, a, b, [&](bool x, bool y) {
+        return static_cast<uint8_t>(expected(x, y));
+      });
+    }
+  };
+  for (BlockOp op : {BlockOp::kAdd, BlockOp::kMaximum, BlockOp::kOr}) check(op, [](bool x, bool y) { return x || y; });
+  for (BlockOp op : {BlockOp::kMultiply, BlockOp::kMinimum, BlockOp::kAnd}) check(op, [](bool x, bool y) { return x && y; });
+  check(BlockOp::kXor, [](bool x, bool y) { return x != y; });
+  check(BlockOp::kCompareEq, [](bool x, bool y) { return x == y; });
+  check(BlockOp::kCompareNe, [](bool x, bool y) { return x != y; });
+  check(BlockOp::kCompareLt, [](bool x, bool y) { return !x && y; });
+  check(BlockOp::kCompareLe, [](bool x, bool y) { return !x || y; });
+  check(BlockOp::kCompareGt, [](bool x, bool y) { return x && !y; });
+  check(BlockOp::kCompareGe, [](bool x, bool y) { return x || !y; });
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    CheckUnaryOp<uint8_t, uint8_t>(*kernels, BlockOp::kNot, CType::kPred, a,
+                                   [](bool x) { return static_cast<uint8_t>(!x); });
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instructions that move elements without reading them as numbers, and iota, at each level.
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Elements of 1 << log2 bytes as bytes, all different from their neighbours.
+std::vector<uint8_t> RandomBytes(int64_t elements, int log2, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> result(static_cast<size_t>(elements) << log2);
+  for (uint8_t& byte : result) byte = static_cast<uint8_t>(random());
+  return result;
+}
+
+TEST(MoveKernelsTest, StridedElementsAreGatheredFromEachSideOfTheFirst) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 5; ++log2) {
+      const int size = 1 << log2;
+      const std::vector<uint8_t> source = RandomBytes(2 * 7 * 100 + 1, log2);
+      const uint8_t* const middle = source.data() + 7 * 100 * size;
+      for (int64_t stride : {0, 1, 2, 3, 7, -1, -2, -7}) {
+        for (int64_t n : {0, 1, 5, 32, 100}) {
+          std::vector<uint8_t> result = Untouched<uint8_t>((n + 1) * size);
+          kernels->gather_stride[log2](result.data(), middle, stride, n);
+          for (int64_t i = 0; i < n; ++i) {
+            ASSERT_EQ(std::memcmp(&result[i * size], middle + i * stride * size, size), 0)
+                << kernels->level << " size " << size << " stride " << stride;
+          }
+          ASSERT_EQ(result[n * size], 0x5a);
+        }
+      }
+    }
+  }
+}
+
+TEST(MoveKernelsTest, ElementsAreScatteredAndWhatLiesBetweenStays) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 5; ++log2) {
+      const int size = 1 << log2;
+      const std::vector<uint8_t> source = RandomBytes(100, log2);
+      for (int64_t stride : {1, 2, 7, -1, -2}) {
+        for (int64_t n : {0, 1, 5, 100}) {
+          std::vector<uint8_t> result = Untouched<uint8_t>(1401 * size), expected = result;
+          kernels->scatter_stride[log2](&result[700 * size], source.data(), stride, n);
+          for (int64_t i = 0; i < n; ++i) std::memcpy(&expected[(700 + i * stride) * size], &source[i * size], size);
+          ASSERT_EQ(result, expected) << kernels->level << " size " << size << " stride " << stride;
+        }
+      }
+    }
+  }
+}
+
+TEST(MoveKernelsTest, FillRepeatsOneElementAndCopyRepeatsAll) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int type = 0; type < kNumCTypes; ++type) {
+      const int size = kCTypeSize[type];
+      const int log2 = __builtin_ctz(size);
+      for (int64_t n : BlockLengths()) {
+        const std::vector<uint8_t> source = RandomBytes(n + 1, log2);
+        std::vector<uint8_t> result = Untouched<uint8_t>((n + 1) * size);
+        kernels->fill[log2](result.data(), source.data(), n);
+        for (int64_t i = 0; i < n; ++i) ASSERT_EQ(std::memcmp(&result[i * size], source.data(), size), 0);
+        ASSERT_EQ(result[n * size], 0x5a);
+        Find(*kernels, BlockOp::kCopy, static_cast<CType>(type))(result.data(), source.data(), nullptr, nullptr, n);
+        ASSERT_EQ(std::memcmp(result.data(), source.data(), n * size), 0);
+        ASSERT_EQ(result[n * size], 0x5a);
+      }
+    }
+  }
+}
+
+TEST(MoveKernelsTest, SelectTakesEachElementFromItsSideInAllForms) {
+  const int64_t n = 1000;
+  std::mt19937 random(2);
+  std::vector<uint8_t> predicate(n);
+  for (uint8_t& p : predicate) p = random() % 2;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int t = 0; t < kNumCTypes; ++t) {
+      const CType type = static_cast<CType>(t);
+      const int size = kCTypeSize[t], log2 = __builtin_ctz(size);
+      const std::vector<uint8_t> b = RandomBytes(n, log2, 3), c = RandomBytes(n, log2, 4);
+      struct {
+        Scalars form;
+        bool scalar[3];
+      } const forms[] = {{Scalars::kNone, {false, false, false}},  {Scalars::kFirst, {true, false, false}},
+                         {Scalars::kSecond, {false, true, false}}, {Scalars::kThird, {false, false, true}},
+                         {Scalars::kBoth, {false, true, true}}};
+      for (const auto& form : forms) {
+        for (int64_t count : {int64_t{0}, int64_t{1}, int64_t{7}, n}) {
+          std::vector<uint8_t> result = Untouched<uint8_t>((count + 1) * size);
+          Find(*kernels, BlockOp::kSelect, type, form.form)(result.data(), predicate.data(), b.data(), c.data(), count);
+          for (int64_t i = 0; i < count; ++i) {
+            const uint8_t* const expected = predicate[form.scalar[0] ? 0 : i] != 0 ? &b[form.scalar[1] ? 0 : i * size]
+                                                                                   : &c[form.scalar[2] ? 0 : i * size];
+            ASSERT_EQ(std::memcmp(&result[i * size], expected, size), 0)
+                << kernels->level << " type " << t << " form " << static_cast<int>(form.form);
+          }
+          ASSERT_EQ(result[count * size], 0x5a);
+        }
+      }
+      // In place of either side.
+      std::vector<uint8_t> place = b, other = c;
+      Find(*kernels, BlockOp::kSelect, type)(place.data(), predicate.data(), place.data(), c.data(), n);
+      Find(*kernels, BlockOp::kSelect, type)(other.data(), predicate.data(), b.data(), other.data(), n);
+      EXPECT_EQ(place, other);
+    }
+  }
+}
+
+TEST(MoveKernelsTest, TransposeSwapsRowsAndColumnsOfAnyCount) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 5; ++log2) {
+      const int size = 1 << log2;
+      const int64_t counts[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 64, 70, 130};
+      for (int64_t rows : counts) {
+        for (int64_t cols : counts) {
+          const int64_t src_stride = cols + 3, dst_stride = rows + 2;
+          const std::vector<uint8_t> source = RandomBytes(rows * src_stride, log2);
+          std::vector<uint8_t> result = Untouched<uint8_t>((cols * dst_stride + 1) * size), expected = result;
+          for (int64_t r = 0; r < rows; ++r) {
+            for (int64_t c = 0; c < cols; ++c) {
+              std::memcpy(&expected[(c * dst_stride + r) * size], &source[(r * src_stride + c) * size], size);
+            }
+          }
+          kernels->transpose_2d[log2](result.data(), dst_stride, source.data(), src_stride, rows, cols);
+          ASSERT_EQ(result, expected) << kernels->level << " size " << size << " " << rows << "x" << cols;
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+void CheckIota() {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const IotaFn iota = kernels->iota[static_cast<int>(CTypeOf<T>())];
+    ASSERT_NE(iota, nullptr);
+    struct {
+      int64_t start, step;
+    } const cases[] = {{0, 1}, {5, 0}, {-3, 2}, {100, -1}, {250, 1}, {16777210, 1}, {2147483640, 1}, {-9007199254740999, 7},
+                       {0, 1099511627776}, {4294967290, 1}};
+    for (const auto& c : cases) {
+      for (int64_t n : BlockLengths()) {
+        std::vector<T> result = Untouched<T>(n + 1);
+        iota(result.data(), c.start, c.step, n);
+        for (int64_t i = 0; i < n; ++i) {
+          T expected;
+          const int64_t value = c.start + i * c.step;
+          if constexpr (std::is_arithmetic_v<T>) {
+            expected = static_cast<T>(value);
+          } else {
+            expected = T(static_cast<typename T::value_type>(value), 0);
+          }
+          ASSERT_TRUE(SameValue(result[i], expected)) << kernels->level << " " << c.start << " + " << i << " * " << c.step;
+        }
+        const T untouched = Untouched<T>(1)[0];
+        ASSERT_EQ(std::memcmp(&result[n], &untouched, sizeof(T)), 0);
+      }
+    }
+  }
+}
+
+TEST(MoveKernelsTest, IotaCountsAndWrapsOrRounds) {
+  CheckIota<int8_t>();
+  CheckIota<uint8_t>();
+  CheckIota<int16_t>();
+  CheckIota<uint16_t>();
+  CheckIota<int32_t>();
+  CheckIota<uint32_t>();
+  CheckIota<int64_t>();
+  CheckIota<uint64_t>();
+  CheckIota<float>();
+  CheckIota<double>();
+  CheckIota<std::complex<float>>();
+  CheckIota<std::complex<double>>();
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
