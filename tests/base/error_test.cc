@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/base/error.h"
 
+#include <string>
+
 #include "absl/strings/cord.h"
 #include "gtest/gtest.h"
 #include "src/core/base/status_macros.h"
@@ -41,6 +43,12 @@ TEST(ErrorTest, ContextGoesBehindTheId) {
   EXPECT_EQ(*with_context.GetPayload("url"), "payload");
   EXPECT_EQ(WithContext(absl::InternalError("plain"), "here").message(), "here: plain");
   EXPECT_TRUE(WithContext(absl::OkStatus(), "here").ok());
+}
+
+TEST(ErrorTest, LongTextsAreCut) {
+  EXPECT_EQ(Shorten("short"), "short");
+  EXPECT_EQ(Shorten("abcdef", 3), "abc...");
+  EXPECT_EQ(Shorten(std::string(1000, 'x')).size(), 203u);
 }
 
 absl::StatusOr<int> Half(int x) {

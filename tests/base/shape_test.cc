@@ -194,6 +194,12 @@ TEST(ShapeTest, ValidationNamesWhatIsWrong) {
   EXPECT_THAT(message(nested), HasSubstr("levels"));
 }
 
+TEST(ShapeTest, ErrorsAboutShapesOfHugeRankStayShort) {
+  std::vector<int64_t> sizes(100000, 1);
+  sizes.back() = -1;
+  EXPECT_LT(ValidateShape(MakeShape(F32, sizes)).message().size(), 400u);
+}
+
 TEST(ShapeTest, EqualityCountsEverythingUnlessToldOtherwise) {
   const Shape a = MakeShapeWithLayout(F32, {2, 3}, {1, 0});
   const Shape b = MakeShapeWithLayout(F32, {2, 3}, {0, 1});

@@ -19,6 +19,11 @@ absl::string_view ErrorId(const absl::Status& status) {
   return message.substr(1, end - 1);
 }
 
+std::string Shorten(absl::string_view text, size_t longest) {
+  if (text.size() <= longest) return std::string(text);
+  return absl::StrCat(text.substr(0, longest), "...");
+}
+
 absl::Status WithContext(const absl::Status& status, absl::string_view context) {
   if (status.ok()) return status;
   const absl::string_view id = ErrorId(status);

@@ -11,6 +11,9 @@
 #ifndef PJRT_CORE_BASE_ERROR_H_
 #define PJRT_CORE_BASE_ERROR_H_
 
+#include <cstddef>
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -26,6 +29,10 @@ absl::string_view ErrorId(const absl::Status& status);
 
 // `status` with "context: " put after the id of its message; OK stays OK. Payloads are kept.
 absl::Status WithContext(const absl::Status& status, absl::string_view context);
+
+// `text`, or its beginning and "..." when it is longer than `longest` characters: for what comes
+// from a user and may be of any length.
+std::string Shorten(absl::string_view text, size_t longest = 200);
 
 #define PJRT_DEFINE_ERROR_MAKER_(Name, code)                             \
   template <typename... Args>                                            \

@@ -188,7 +188,7 @@ bool IsMonotonicWithDim0Minor(const Layout& layout) {
 
 absl::Status ValidateLayout(const Layout& layout, int64_t rank) {
   const auto error = [&layout](const auto&... why) {
-    return InvalidArgument("PJRT-B003", "layout ", layout.ToString(), ": ", why...);
+    return InvalidArgument("PJRT-B003", "layout ", Shorten(layout.ToString()), ": ", why...);
   };
   const int64_t listed = static_cast<int64_t>(layout.minor_to_major().size());
   if (listed != rank) return error("lists ", listed, " dimensions; the shape has ", rank);

@@ -47,8 +47,8 @@ std::shared_ptr<void> Allocate(size_t bytes) {
 }
 
 absl::Status ShapesDiffer(const Shape& got, const Shape& wanted, absl::string_view what) {
-  return InvalidArgument("PJRT-B009", "a literal of shape ", got.ToString(), " cannot be ", what,
-                         " ", wanted.ToString());
+  return InvalidArgument("PJRT-B009", "a literal of shape ", Shorten(got.ToString()), " cannot be ",
+                         what, " ", Shorten(wanted.ToString()));
 }
 
 void CopyArray(const Shape& from_shape, const void* from, const Shape& to_shape, void* to) {
@@ -68,12 +68,12 @@ namespace internal {
 
 absl::Status WrongStorageType(const Shape& shape, PrimitiveType given) {
   return InvalidArgument("PJRT-B011", "values of type ", PrimitiveTypeName(given),
-                         " given for a literal of shape ", shape.ToString());
+                         " given for a literal of shape ", Shorten(shape.ToString()));
 }
 
 absl::Status WrongElementCount(const Shape& shape, size_t given) {
   return InvalidArgument("PJRT-B006", given, " values given for a literal of shape ",
-                         shape.ToString(), "; expected ", ElementCount(shape));
+                         Shorten(shape.ToString()), "; expected ", ElementCount(shape));
 }
 
 }  // namespace internal
@@ -153,7 +153,7 @@ int64_t LiteralBase::PhysicalIndex(absl::Span<const int64_t> multi_index,
 absl::StatusOr<Literal> Literal::MakeUninitialized(const Shape& shape) {
   PJRT_RETURN_IF_ERROR(ValidateShape(shape));
   if (shape.is_dynamic()) {
-    return InvalidArgument("PJRT-B007", "shape ", shape.ToString(),
+    return InvalidArgument("PJRT-B007", "shape ", Shorten(shape.ToString()),
                            " has dynamic dimensions; expected a static shape for a literal");
   }
   Literal literal;
@@ -166,8 +166,8 @@ absl::StatusOr<Literal> Literal::MakeUninitialized(const Shape& shape) {
   // No address space is larger; and allocators need not expect sizes near their own limits.
   if (bytes < int64_t{1} << 56) block = {Allocate(static_cast<size_t>(bytes)), bytes};
   if (block.memory == nullptr) {
-    return ResourceExhausted("PJRT-B008", "no memory for a literal of shape ", shape.ToString(),
-                             ": ", bytes, " bytes");
+    return ResourceExhausted("PJRT-B008", "no memory for a literal of shape ",
+                             Shorten(shape.ToString()), ": ", bytes, " bytes");
   }
   char* next = static_cast<char*>(block.memory.get());
   literal.root_ = MakePieces(*literal.owned_shape_, [&next](const Shape& array) {

@@ -232,8 +232,9 @@ void CompareArrays(const LiteralSlice& got, const LiteralSlice& want, const Shap
 void Compare(const LiteralBase& got, const LiteralBase& want, Judge& judge, CompareReport& report) {
   if (!Compatible(got.shape(), want.shape())) {
     report.ok = false;
-    report.shape_mismatch = absl::StrCat("got shape ", got.shape().ToString(/*print_layout=*/false),
-                                         ", want ", want.shape().ToString(/*print_layout=*/false));
+    report.shape_mismatch =
+        absl::StrCat("got shape ", Shorten(got.shape().ToString(/*print_layout=*/false)), ", want ",
+                     Shorten(want.shape().ToString(/*print_layout=*/false)));
     return;
   }
   ForEachSubshape(got.shape(), [&](const Shape& part, const ShapeIndex& index) {
@@ -241,7 +242,7 @@ void Compare(const LiteralBase& got, const LiteralBase& want, Judge& judge, Comp
       CompareArrays(LiteralSlice(got, index), LiteralSlice(want, index), index, judge, report);
     } else if (!part.IsTuple() && !part.IsToken() && report.shape_mismatch.empty()) {
       report.shape_mismatch =
-          absl::StrCat("values of shape ", part.ToString(), " cannot be compared");
+          absl::StrCat("values of shape ", Shorten(part.ToString()), " cannot be compared");
     }
   });
   report.ok = report.mismatches == 0 && report.shape_mismatch.empty();

@@ -81,7 +81,7 @@ std::optional<std::complex<double>> LiteralBase::GetAsComplex(absl::Span<const i
 
 absl::StatusOr<Literal> LiteralBase::Convert(PrimitiveType type) const {
   if (!shape().IsArray() || !IsArrayType(type)) {
-    return InvalidArgument("PJRT-B010", "a literal of shape ", shape().ToString(),
+    return InvalidArgument("PJRT-B010", "a literal of shape ", Shorten(shape().ToString()),
                            " cannot be converted to ", PrimitiveTypeName(type),
                            "; expected an array and an array's element type");
   }

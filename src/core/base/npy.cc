@@ -213,7 +213,7 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
   const absl::Status valid = ValidateShape(MakeShape(sized, header.dimensions));
   if (!valid.ok()) {
     return InvalidArgument("PJRT-B017", "the .npy header claims an array too large to exist: ",
-                           MakeShape(sized, header.dimensions).ToString());
+                           Shorten(MakeShape(sized, header.dimensions).ToString()));
   }
   return header;
 }
@@ -226,14 +226,15 @@ absl::StatusOr<Literal> LiteralFromNpy(absl::string_view bytes, std::optional<Pr
   const int64_t needed = ByteSize(shape);
   const int64_t have = static_cast<int64_t>(data.size());
   if (have < needed) {
-    return CutShort(bytes.size(),
-                    absl::StrCat("an array of shape ", shape.ToString(/*print_layout=*/false)),
-                    SaturatingAdd(header.data_offset, needed));
+    return CutShort(
+        bytes.size(),
+        absl::StrCat("an array of shape ", Shorten(shape.ToString(/*print_layout=*/false))),
+        SaturatingAdd(header.data_offset, needed));
   }
   if (have > needed) {
     return InvalidArgument("PJRT-B019", "the .npy data has ", have - needed,
                            " bytes behind its array of shape ",
-                           shape.ToString(/*print_layout=*/false));
+                           Shorten(shape.ToString(/*print_layout=*/false)));
   }
   PJRT_ASSIGN_OR_RETURN(Literal literal, Literal::MakeUninitialized(shape));
   if (needed > 0) {
@@ -253,7 +254,7 @@ absl::StatusOr<Literal> LiteralFromNpy(absl::string_view bytes, std::optional<Pr
 absl::StatusOr<std::string> LiteralToNpy(const LiteralBase& literal) {
   const Shape& shape = literal.shape();
   if (!shape.IsArray()) {
-    return InvalidArgument("PJRT-B020", "a literal of shape ", shape.ToString(),
+    return InvalidArgument("PJRT-B020", "a literal of shape ", Shorten(shape.ToString()),
                            " cannot be written as .npy; expected an array");
   }
   std::string header = absl::StrCat(

@@ -43,7 +43,7 @@ int64_t SumOverArrays(const Shape& shape, const Size& size) {
 
 absl::Status ValidateArray(const Shape& shape) {
   const auto error = [&shape](const auto&... why) {
-    return InvalidArgument("PJRT-B005", "shape ", shape.ToString(), ": ", why...);
+    return InvalidArgument("PJRT-B005", "shape ", Shorten(shape.ToString()), ": ", why...);
   };
   int64_t bytes = ByteWidth(shape.element_type());
   for (int i = 0; i < shape.dimensions_size(); ++i) {
@@ -59,7 +59,7 @@ absl::Status ValidateArray(const Shape& shape) {
   if (bytes == kMax) return error("its size in bytes does not fit in 63 bits");
   if (shape.has_layout()) {
     const absl::Status status = ValidateLayout(shape.layout(), shape.rank());
-    if (!status.ok()) return WithContext(status, absl::StrCat("shape ", shape.ToString()));
+    if (!status.ok()) return WithContext(status, absl::StrCat("shape ", Shorten(shape.ToString())));
   }
   return absl::OkStatus();
 }
@@ -67,7 +67,7 @@ absl::Status ValidateArray(const Shape& shape) {
 absl::Status Validate(const Shape& shape, int depth) {
   if (shape.IsArray()) {
     if (shape.tuple_shapes_size() != 0) {
-      return InvalidArgument("PJRT-B005", "shape ", shape.ToString(),
+      return InvalidArgument("PJRT-B005", "shape ", Shorten(shape.ToString()),
                              ": an array has no tuple elements");
     }
     return ValidateArray(shape);
