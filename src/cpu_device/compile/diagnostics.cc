@@ -20,7 +20,7 @@ std::string Place(const ir::Op& op) {
 }
 
 absl::Status UnsupportedOp(const ir::Op& op, absl::string_view reason) {
-  return Unimplemented("PJRT-C001", absl::StrCat("the CPU device cannot compile ", Place(op), ": ", reason));
+  return Unimplemented("PJRT-C003", absl::StrCat("the CPU device cannot compile ", Place(op), ": ", reason));
 }
 
 }  // namespace pjrt::cpu

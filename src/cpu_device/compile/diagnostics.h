@@ -15,7 +15,7 @@ namespace pjrt::cpu {
 // "name:line:column: 'stablehlo.op' (tensor<..>, ..) -> tensor<..>"
 std::string Place(const ir::Op& op);
 
-// UNIMPLEMENTED [PJRT-C001] with place, types and reason.
+// UNIMPLEMENTED [PJRT-C003] with place, types and reason.
 absl::Status UnsupportedOp(const ir::Op& op, absl::string_view reason);
 
 }  // namespace pjrt::cpu

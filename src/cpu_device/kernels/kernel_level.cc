@@ -68,22 +68,28 @@ bool HasNeon() { return true; }
 std::vector<Kernels> MakeLevels() {
   std::vector<Kernels> levels;
   const auto add = [&](const char* name, const char* required, bool (*supported)(),
-                       const BlockKernels* (*block)()) {
+                       const BlockKernels* (*block)(), const GemmKernels* (*gemm)()) {
     // A table is built by code of its level.
-    levels.push_back({name, required, supported, supported() ? block() : nullptr, nullptr});
+    const bool has = supported();
+    levels.push_back(
+        {name, required, supported, has ? block() : nullptr, has ? gemm() : nullptr});
   };
 #if defined(PJRT_HAVE_LEVEL_BASELINE)
-  add("baseline", "nothing beyond the compiler's target", HasBaseline, baseline::GetBlockKernels);
+  add("baseline", "nothing beyond the compiler's target", HasBaseline, baseline::GetBlockKernels,
+      baseline::GetGemmKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX2)
-  add("avx2", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT", HasAvx2, avx2::GetBlockKernels);
+  add("avx2", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT", HasAvx2, avx2::GetBlockKernels,
+      avx2::GetGemmKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX512)
   add("avx512", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT, AVX-512 F, BW, DQ, VL, CD", HasAvx512,
-      avx512::GetBlockKernels);
+      avx512::GetBlockKernels,
+      avx512::GetGemmKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_NEON)
-  add("neon", "NEON", HasNeon, neon::GetBlockKernels);
+  add("neon", "NEON", HasNeon, neon::GetBlockKernels,
+      neon::GetGemmKernels);
 #endif
   return levels;
 }

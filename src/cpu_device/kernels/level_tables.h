@@ -7,12 +7,15 @@
 #define PJRT_SRC_CPU_DEVICE_KERNELS_LEVEL_TABLES_H_
 
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/gemm_tile.h"
 
 namespace pjrt::cpu {
 
 #define PJRT_DECLARE_LEVEL_(level)         \
   namespace level {                        \
   const BlockKernels* GetBlockKernels();   \
+  const GemmKernels* GetGemmKernels();     \
   }
 PJRT_DECLARE_LEVEL_(baseline)
 PJRT_DECLARE_LEVEL_(avx2)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tile kernel of matrix products as a template over element type and tile size. Accumulators stay in vector registers: rows x vectors of them, plus the row of B and one
+// broadcast element of A.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
+
+#include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// A vector register of T, and the same for memory that is aligned to T only.
+template <typename T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(PJRT_VECTOR_BYTES)));
+  typedef T Unaligned __attribute__((vector_size(PJRT_VECTOR_BYTES), aligned(alignof(T)), may_alias));
+};
+
+template <typename T>
+inline constexpr int kLanes = PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T));
+
+// acc + a * b is fused where the level has such an instruction: sources that include this are compiled with contraction on.
+template <typename T, int kRows, int kMr, int kVectors>
+PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T* tile, int64_t tile_stride, bool accumulate) {
+  using V = typename VectorOf<T>::Type;
+  using U = typename VectorOf<T>::Unaligned;
+  constexpr int kWidth = kLanes<T>;
+  V acc[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) acc[i][j] = V{};
+  }
+  for (int64_t p = 0; p < k; ++p) {
+    V row[kVectors];
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) row[j] = *reinterpret_cast<const U*>(b + j * kWidth);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const T element = a[i];
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j) acc[i][j] += row[j] * element;
+    }
+    a += kMr;
+    b += b_stride;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      U* to = reinterpret_cast<U*>(tile + i * tile_stride + j * kWidth);
+      *to = accumulate ? static_cast<V>(*to) + acc[i][j] : acc[i][j];
+    }
+  }
+}
+
+// Complex numbers lie interleaved in registers. Two sums are kept, re(a) * b and im(a) * b; they are combined at the end.
+template <typename R, int kRows, int kMr, int kVectors>
+PJRT_INLINE void RunComplexTile(int64_t k, const R* a, const R* b, int64_t b_stride, R* tile, int64_t tile_stride, bool accumulate) {
+  using V = typename VectorOf<R>::Type;
+  using U = typename VectorOf<R>::Unaligned;
+  constexpr int kWidth = kLanes<R>;
+  V by_re[kRows][kVectors], by_im[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) by_re[i][j] = by_im[i][j] = V{};
+  }
+  for (int64_t p = 0; p < k; ++p) {
+    V row[kVectors];
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) row[j] = *reinterpret_cast<const U*>(b + j * kWidth);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+      for (int j = 0; j < kVectors; ++j) {
+        by_re[i][j] += row[j] * a[2 * i];
+        by_im[i][j] += row[j] * a[2 * i + 1];
+      }
+    }
+    a += 2 * kMr;
+    b += 2 * b_stride;
+  }
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      R* to = tile + 2 * i * tile_stride + j * kWidth;
+      for (int e = 0; e < kWidth; e += 2) {
+        const R re = by_re[i][j][e] - by_im[i][j][e + 1];
+        const R im = by_re[i][j][e + 1] + by_im[i][j][e];
+        to[e] = accumulate ? to[e] + re : re;
+        to[e + 1] = accumulate ? to[e + 1] + im : im;
+      }
+    }
+  }
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
