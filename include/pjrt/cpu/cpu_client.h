@@ -44,7 +44,7 @@ struct CpuClientOptions {
   // The index of this process in a distributed computation.
   int process_id = 0;
 
-  // How many threads compute, the caller's own not counted: 0 for one a core; 1 for none at all,
+  // How many threads compute at the same time: 0 for one a core; 1 for no thread but the caller's,
   // and then everything runs on the calling thread, or on the one that makes the inputs ready.
   // Ignored when `executor` is set.
   int threads = 0;
