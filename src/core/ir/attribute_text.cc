@@ -68,8 +68,8 @@ void AppendNested(absl::Span<const int64_t> dims, const Fn& append, std::string*
 // The bytes of all elements: i1 packed into bits, lowest first; other types narrower than a byte
 // without what is above their bits.
 void AppendBlob(Type element, absl::Span<const char> bytes, std::string* out) {
-  constexpr char kHexDigits[] = "0123456789ABCDEF";
-  const auto append_byte = [out, &kHexDigits](unsigned byte) {
+  static constexpr char kHexDigits[] = "0123456789ABCDEF";
+  const auto append_byte = [out](unsigned byte) {
     out->push_back(kHexDigits[(byte >> 4) & 15]);
     out->push_back(kHexDigits[byte & 15]);
   };

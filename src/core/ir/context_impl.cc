@@ -13,11 +13,11 @@ namespace {
 
 // What absl::Hash hashes, so that its combiners can be used.
 struct TypeContent {
-  const TypeStorage& t;
+  const TypeStorage& storage;
 
   template <typename H>
   friend H AbslHashValue(H h, const TypeContent& content) {
-    const TypeStorage& t = content.t;
+    const TypeStorage& t = content.storage;
     h = H::combine(std::move(h), t.kind, t.bit_width, t.element, t.dims, t.encoding.storage());
     if (!t.text.empty()) h = H::combine(std::move(h), t.text);
     if (!t.elements.empty() || !t.results.empty())
@@ -34,11 +34,11 @@ struct TypeContent {
 };
 
 struct AttributeContent {
-  const AttributeStorage& a;
+  const AttributeStorage& storage;
 
   template <typename H>
   friend H AbslHashValue(H h, const AttributeContent& content) {
-    const AttributeStorage& a = content.a;
+    const AttributeStorage& a = content.storage;
     h = H::combine(std::move(h), a.kind, a.flag, a.type, a.bits, a.text, a.name, a.count);
     switch (a.data_kind) {
       case AttributeStorage::Data::kNothing:
