@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "pjrt/base/future.h"
 #include "pjrt/base/shape.h"
 #include "pjrt/callbacks.h"
@@ -103,6 +104,10 @@ class HostCallbackContext {
   const HostCallback& host_callback() const { return host_callback_; }
 
  private:
+  absl::StatusOr<PjRtChunk> ToHost(int operand_index, const PjRtTransferMetadata& metadata,
+                                   PjRtChunk chunk) const;
+  absl::StatusOr<PjRtChunk> ToDevice(int result_index, const Shape& device_shape,
+                                     PjRtChunk chunk) const;
   absl::Status RunCallback();
 
   const HostCallback host_callback_;
@@ -110,7 +115,9 @@ class HostCallbackContext {
   PjRtHostMemoryForDeviceManager* const host_memory_for_device_manager_;
   std::vector<PjRtChunk> operands_;
   std::vector<std::unique_ptr<ThreadSafePjRtChunkQueue>> results_;
-  std::atomic<int> missing_operands_;
+  std::atomic<int> missing_operands_;  // Of the call under way; the last one to come runs it.
+  std::mutex mutex_;
+  absl::Status error_;  // The first failed conversion of this call. Guarded by mutex_.
 };
 
 // Host callbacks of an execution, in the form that ExecuteOptions takes: [device][operation]. The

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "pjrt/base/future.h"
+#include "src/core/base/error.h"
 #include "tests/base/future_test_util.h"
 
 namespace pjrt {
@@ -59,7 +60,7 @@ TEST(FutureMapTest, ExplicitResultTypeConverts) {
   EXPECT_EQ(*a.Await(), "text");
   EXPECT_EQ(b.Await().status(), absl::AbortedError("e"));
   EXPECT_EQ(*c.Await(), "or");
-  EXPECT_TRUE(HasId(d.Await().status(), "PJRT-B025"));
+  EXPECT_EQ(ErrorId(d.Await().status()), "PJRT-B025");
 }
 
 TEST(FutureMapTest, ErrorSkipsTheFunction) {
@@ -188,8 +189,8 @@ TEST(FutureMapTest, ReturnedFutureMayBeMoveOnlyOrInvalid) {
   promise.Set(1);
   inner.Set(std::make_unique<int>(2));
   EXPECT_EQ(**std::move(result).Await(), 2);
-  EXPECT_TRUE(HasId(invalid.Await().status(), "PJRT-B023"));
-  EXPECT_TRUE(HasId(future.Map([](int) { return Future<int>(); }).Await().status(), "PJRT-B023"));
+  EXPECT_EQ(ErrorId(invalid.Await().status()), "PJRT-B023");
+  EXPECT_EQ(ErrorId(future.Map([](int) { return Future<int>(); }).Await().status()), "PJRT-B023");
 }
 
 TEST(FutureMapTest, FlattenUnwrapsOneLevel) {
@@ -262,8 +263,8 @@ TEST(FutureMapTest, DroppedTaskFailsTheResult) {
   Future<int> mapped = Future<int>(1).Map(executor, [](int x) { return x; });
   Future<int> on = MakeFutureOn(executor, [] { return 1; });
   executor.Drop();
-  EXPECT_TRUE(HasId(mapped.Await().status(), "PJRT-B024"));
-  EXPECT_TRUE(HasId(on.Await().status(), "PJRT-B024"));
+  EXPECT_EQ(ErrorId(mapped.Await().status()), "PJRT-B024");
+  EXPECT_EQ(ErrorId(on.Await().status()), "PJRT-B024");
 }
 
 TEST(FutureMapTest, DetachedFutureMapsOnItsExecutorAndTheResultDoesNot) {

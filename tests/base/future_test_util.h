@@ -29,11 +29,6 @@
 
 namespace pjrt {
 
-// Whether the message of `status` begins with "[id]".
-inline bool HasId(const absl::Status& status, const std::string& id) {
-  return std::string(status.message()).rfind("[" + id + "]", 0) == 0;
-}
-
 // Keeps its tasks until RunAll or Drop.
 class ManualExecutor : public Executor {
  public:
