@@ -14,6 +14,7 @@ namespace {
 
 // The bit of a row's TypeSet that stands for an element type; 0 for types that no op computes with.
 TypeSet ElementBit(Type element) {
+  if (!element) return 0;
   switch (element.kind()) {
     case TypeKind::kIndex:
       return kIndex;
