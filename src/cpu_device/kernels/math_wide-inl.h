@@ -22,6 +22,11 @@ PJRT_INLINE double Abs(double x) { return BitCast<double>(ToBits(x) & ~kSign); }
 PJRT_INLINE double CopySign(double x, double y) {
   return BitCast<double>((ToBits(x) & ~kSign) | (ToBits(y) & kSign));
 }
+// `chosen` ? a : b, for conditions from which compilers would make a branch.
+PJRT_INLINE double Choose(bool chosen, double a, double b) {
+  const uint64_t mask = uint64_t{0} - static_cast<uint64_t>(chosen);
+  return BitCast<double>((ToBits(a) & mask) | (ToBits(b) & ~mask));
+}
 // NaN stays.
 PJRT_INLINE double Bound(double x, double low, double high) {
   const double raised = x < low ? low : x;

@@ -18,12 +18,12 @@ struct Power {
     const double half = y_size * 0.5;
     const bool integer = wide::Round(y_size).value == y_size;
     const bool odd = integer & (wide::Round(half).value != half);
-    const bool negative = (ToBits(x) & wide::kSign) != 0;
-    const double signed_result = negative & odd ? -result : result;
+    const double signed_result =
+        BitCast<double>(ToBits(result) ^ (ToBits(x) & wide::kSign & (uint64_t{0} - uint64_t{odd})));
     const bool undefined = (x < 0) & (size < wide::kInfinity) & !integer;
-    const double power = undefined ? wide::kNan : signed_result;
+    const double power = wide::Choose(undefined, wide::kNan, signed_result);
     const bool one = (x == 1) | (y == 0) | ((size == 1) & (wide::Abs(y) == wide::kInfinity));
-    return static_cast<float>(one ? 1.0 : power);
+    return static_cast<float>(wide::Choose(one, 1.0, power));
   }
 };
 
@@ -79,7 +79,6 @@ struct Remainder {
 
 void FillPowerF32(BlockKernels* k) {
   Entry(k, BlockOp::kPower, CType::kF32) = BinaryLoop<Power, float, float>;
-  Entry(k, BlockOp::kPower, CType::kF32, Scalars::kSecond) = BinaryLoopSecondScalar<Power, float, float>;
   SetUnary<float, Cbrt, float, float>(k, BlockOp::kCbrt);
   Entry(k, BlockOp::kAtan2, CType::kF32) = BinaryLoop<Atan2, float, float>;
   Entry(k, BlockOp::kRemainder, CType::kF32) = BinaryLoopWithRare<Remainder, float, false>;
