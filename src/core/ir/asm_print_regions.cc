@@ -78,7 +78,7 @@ bool FirstSegment(Attribute sizes, size_t total, size_t* first) {
 
 //   stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V
 //   stablehlo.reduce(%x init: %i), (%y init: %j) across dimensions = [1] : (T, U, V, W) -> (X, Y)
-//    reducer(%arg0: A, %arg1: A) (%arg2: B, %arg3: B)  {
+//   reducer(%arg0: A, %arg1: A) (%arg2: B, %arg3: B)  {
 //     ...
 //   }
 // Each pair behind `reducer` is an accumulator and an element.
@@ -109,7 +109,7 @@ bool AsmPrinter::PrintReduce(const Op& op) {
   const Scope scope(this, *op.region());
   Print("\n");
   Indent();
-  Print(" reducer");
+  Print("reducer");
   for (size_t i = 0; i < n; ++i) {
     Print(i == 0 ? "(" : " (");
     PrintArgument(body.argument(i));
@@ -123,7 +123,7 @@ bool AsmPrinter::PrintReduce(const Op& op) {
 }
 
 //   stablehlo.while(%arg0 = %0, %arg1 = %1) : T, U attributes {...}
-//    cond {
+//   cond {
 //     ...
 //   } do {
 //     ...
@@ -156,7 +156,7 @@ bool AsmPrinter::PrintWhile(const Op& op) {
     PrintAttrDict(op, {}, "attributes");
     Print("\n");
     Indent();
-    Print(" cond ");
+    Print("cond ");
     PrintRegion(*op.region(0), /*bare=*/true);
   }
   // The arguments of both regions get the same names: both count on from here.
