@@ -37,6 +37,21 @@ function(pjrt_configure_target target)
   target_link_options(${target} PRIVATE ${PJRT_INSTRUMENT_FLAGS})
 endfunction()
 
+# Headers of others that most of our sources include: parsing them is half of what compiling a source takes. Off in
+# the dev preset, where a forgotten #include has to be seen and ccache does more.
+set(PJRT_PRECOMPILED_HEADERS
+    <algorithm> <cstdint> <functional> <memory> <optional> <string> <utility> <vector>
+    <absl/container/flat_hash_map.h> <absl/container/inlined_vector.h> <absl/functional/any_invocable.h>
+    <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/string_view.h>
+    <absl/types/span.h>)
+
+# pjrt_precompile(<target> [<header>...]): precompiles those headers, and the ones given, for a target.
+function(pjrt_precompile target)
+  if(PJRT_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${PJRT_PRECOMPILED_HEADERS} ${ARGN})
+  endif()
+endfunction()
+
 # pjrt_add_library(<target> <alias> SOURCES <file>...): one of the installed libraries.
 # Builds lib<target>, which users know as pjrt::<alias>.
 function(pjrt_add_library target alias)
@@ -60,6 +75,7 @@ function(pjrt_add_library target alias)
                POSITION_INDEPENDENT_CODE ON # a static library may end in somebody's plugin
                VERSION ${PROJECT_VERSION}
                SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  pjrt_precompile(${target})
   if(PJRT_SHARED AND NOT PJRT_SANITIZE)
     target_link_options(${target} PRIVATE -Wl,--no-undefined)
   endif()
