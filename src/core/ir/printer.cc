@@ -58,7 +58,7 @@ void AsmPrinter::PrintOperands(const Op& op, size_t begin, size_t end) {
 void AsmPrinter::PrintOperandTypes(const Op& op) {
   for (size_t i = 0; i < op.num_operands(); ++i) {
     if (i > 0) Print(", ");
-    PrintType(op.operand_type(i));
+    PrintType(op.operand(i) != nullptr ? op.operand_type(i) : Type());
   }
 }
 
