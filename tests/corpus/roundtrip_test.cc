@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every program of the shared corpus parses, and prints to text that parses to an equal program: in
-// the pretty and in the generic form, and after a clone.
+// the pretty and in the generic form, with locations, and after a clone.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -50,6 +50,11 @@ std::string CheckProgram(absl::string_view text, const std::string& name) {
   generic.generic = true;
   if (std::string wrong = RoundTrip(**module, generic); !wrong.empty())
     return absl::StrCat("generic: ", wrong);
+  PrintOptions located;
+  located.locations = true;
+  if (std::string wrong = RoundTrip(**module, located); !wrong.empty()) {
+    return absl::StrCat("with locations: ", wrong);
+  }
   const std::unique_ptr<Module> clone = (*module)->Clone();
   if (!Equal(**module, *clone)) return "its clone is another program";
   if (PrintModule(*clone, pretty) != PrintModule(**module, pretty))
