@@ -308,6 +308,24 @@ TEST(FutureThreadsTest, DerivedFuturesInheritTheHooks) {
   EXPECT_EQ(starts, 7);
 }
 
+TEST(FutureThreadsTest, PromisesSetByCallbacksCanBorrowTheHooks) {
+  int starts = 0;
+  std::optional<Promise<>> open;
+  auto [promise, source] = MakePromise([&] {
+    ++starts;
+    open->Set();
+    return ProfilingKeys();
+  });
+  open.emplace(std::move(promise));
+  auto [next, future] = MakePromise<int>();
+  const Future<int> helped =
+      FutureHelpers::WithHooksOf(future, source.Detach(InlineExecutor::Instance()));
+  source.OnReady([p = std::move(next)](const absl::Status&) mutable { p.Set(1); });
+  EXPECT_EQ(*helped.Await(), 1);
+  EXPECT_EQ(starts, 1);
+  EXPECT_FALSE(FutureHelpers::WithHooksOf(Future<>(), source).IsValid());
+}
+
 TEST(FutureThreadsTest, JoinRunsTheHooksOfAllItsInputs) {
   int starts_a = 0, starts_b = 0, ends_b = 0;
   auto [a, future_a] = MakePromise();

@@ -83,6 +83,15 @@ class FutureHelpers {
     return WithProfiling(std::move(future),
                          BlockHooks(std::move(on_block_start), std::move(on_block_end)));
   }
+
+  // `future` with the hooks of `source` added to those that it has: for a promise that some
+  // callback of `source` sets, whose waiters should help along as those of `source` do. What Map
+  // and JoinFutures return has the hooks already.
+  template <typename T, typename U>
+  static Future<T> WithHooksOf(Future<T> future, const Future<U>& source) {
+    return internal::FutureAccess::WithContext(std::move(future),
+                                               internal::FutureAccess::Handle(source).context());
+  }
 };
 
 // A value or an error that is there now or comes later.

@@ -356,7 +356,7 @@ Executor* ExecutorOf(const FutureContext* context) {
 
 FutureContext* MergeContexts(const FutureContext* base, const FutureContext* more) {
   if (more == nullptr) return Share(base);
-  if (base == nullptr) return Share(more);
+  if (base == nullptr) return NewContext(nullptr, more);
   LeafVector leaves;
   CollectLeaves(base, leaves);
   CollectLeaves(more, leaves);

@@ -111,10 +111,15 @@ struct FutureAccess {
   }
   template <typename T, typename Hooks>
   static Future<T> WithHooks(Future<T> future, const Hooks& hooks) {
-    if (!future.IsValid()) return future;
+    return WithContext(std::move(future), hooks.handle_.context());
+  }
+  // `future` with the hooks of `more` as well.
+  template <typename T>
+  static Future<T> WithContext(Future<T> future, const FutureContext* more) {
+    if (!future.IsValid() || more == nullptr) return future;
     FutureState* state = future.handle_.state();
     state->AddRef();
-    return Wrap<T>(state, MergeContexts(future.handle_.context(), hooks.handle_.context()));
+    return Wrap<T>(state, MergeContexts(future.handle_.context(), more));
   }
   // Takes `context` over.
   template <typename T>
