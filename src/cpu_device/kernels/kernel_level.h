@@ -21,7 +21,7 @@ struct Kernels {
   const char* required;        // the instruction sets it needs, for people: "AVX2, FMA, F16C, BMI"
   bool (*supported)();         // by this machine and its operating system
   const BlockKernels* block;   // null unless supported(): the code that builds the table is the level's
-  const GemmKernels* gemm;
+  const GemmKernels* gemm;     // likewise
 };
 
 // The levels compiled into the library, from the oldest to the widest.

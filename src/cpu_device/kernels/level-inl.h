@@ -237,7 +237,8 @@ void FillComplexMath(BlockKernels* kernels);
 void FillExpF32(BlockKernels* kernels);
 void FillTrigF32(BlockKernels* kernels);
 void FillPowerF32(BlockKernels* kernels);
-void FillMathF64(BlockKernels* kernels);
+void FillExpF64(BlockKernels* kernels);
+void FillTrigF64(BlockKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 

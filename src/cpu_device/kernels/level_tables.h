@@ -8,7 +8,6 @@
 
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
-#include "src/cpu_device/kernels/gemm_tile.h"
 
 namespace pjrt::cpu {
 

@@ -24,7 +24,8 @@ BlockKernels MakeTable() {
   FillReduce(&table);
   FillComplex(&table);
   FillComplexMath(&table);
-  FillMathF64(&table);
+  FillExpF64(&table);
+  FillTrigF64(&table);
   FillExpF32(&table);
   FillTrigF32(&table);
   FillPowerF32(&table);

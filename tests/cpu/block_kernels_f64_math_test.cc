@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mathematical functions of f64 against the C library's in long double, at each level.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+static_assert(std::numeric_limits<long double>::digits > 60, "the reference needs a wider type");
+
+struct UnaryCase {
+  const char* name;
+  BlockOp op;
+  long double (*reference)(long double);
+  double max_ulp;
+};
+
+long double Logistic(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }
+long double Rsqrt(long double x) { return 1 / sqrtl(x); }
+
+const UnaryCase kUnaryCases[] = {
+    {"exp", BlockOp::kExp, expl, 1.5},           {"expm1", BlockOp::kExpm1, expm1l, 1.5},
+    {"log", BlockOp::kLog, logl, 1.5},           {"log1p", BlockOp::kLog1p, log1pl, 1.5},
+    {"logistic", BlockOp::kLogistic, Logistic, 2}, {"tanh", BlockOp::kTanh, tanhl, 1.5},
+    {"sin", BlockOp::kSin, sinl, 1.5},           {"cos", BlockOp::kCos, cosl, 1.5},
+    {"tan", BlockOp::kTan, tanl, 1.5},           {"sqrt", BlockOp::kSqrt, sqrtl, 0.501},
+    {"rsqrt", BlockOp::kRsqrt, Rsqrt, 1.5},      {"cbrt", BlockOp::kCbrt, cbrtl, 1.5},
+};
+
+// Random bits, numbers of moderate size, numbers near 1, multiples of pi/2 and the ends of ranges.
+std::vector<double> Arguments(int count) {
+  const double inf = std::numeric_limits<double>::infinity();
+  std::vector<double> result = {0.0, 1.0, 0.5, 2.0, 1e-300, 5e-324, 2.2250738585072014e-308, 1e308, 709.782712893384,
+                                709.7827128933841, 745.1332191019411, 745.1332191019412, 1048576.0, 1048577.0, 1e22,
+                                6381956970095103.0, inf, 0.625, 0.34657359, 22.0, 710.5};
+  const size_t positive = result.size();
+  for (size_t i = 0; i < positive; ++i) result.push_back(-result[i]);
+  result.push_back(std::numeric_limits<double>::quiet_NaN());
+  std::mt19937_64 random(21);
+  std::uniform_real_distribution<double> small(-3, 3), moderate(-40, 40), large(-750, 750), huge(-1e6, 1e6);
+  std::uniform_int_distribution<int> multiple(-600000, 600000), exponent(-60, 2);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t bits = random();
+    double x;
+    std::memcpy(&x, &bits, sizeof(x));
+    result.push_back(x);
+    result.push_back(small(random));
+    result.push_back(moderate(random));
+    result.push_back(large(random));
+    result.push_back(huge(random));
+    result.push_back(multiple(random) * 1.5707963267948966);
+    result.push_back(1 + small(random) * 0.01);
+    result.push_back(std::ldexp(small(random), exponent(random)));
+  }
+  return result;
+}
+
+class F64MathTest : public testing::TestWithParam<UnaryCase> {
+ protected:
+  void Check(int count) {
+    const UnaryCase& c = GetParam();
+    const std::vector<double> inputs = Arguments(count);
+    const std::vector<const BlockKernels*> levels = SupportedBlockKernels();
+    std::vector<std::vector<double>> results;
+    for (const BlockKernels* kernels : levels) {
+      results.push_back(CallUnary<double>(*kernels, c.op, CType::kF64, inputs));
+      double worst = 0, worst_at = 0;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const long double expected = c.reference(inputs[i]);
+        const double error = UlpError(results.back()[i], expected);
+        if (error > worst) {
+          worst = error;
+          worst_at = inputs[i];
+        }
+        if (expected == 0) {
+          ASSERT_EQ(std::signbit(results.back()[i]), std::signbit(expected)) << c.name << "(" << inputs[i] << ")";
+        }
+      }
+      EXPECT_LE(worst, c.max_ulp) << kernels->level << " " << c.name << " at " << Show(worst_at);
+      if (std::getenv("PJRT_TEST_PRINT_ULP") != nullptr) {
+        std::printf("%-10s %-8s %.4f ulp at %a\n", kernels->level, c.name, worst, worst_at);
+      }
+    }
+    for (size_t level = 2; level < levels.size(); ++level) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        ASSERT_TRUE(SameValue(results[level][i], results[1][i]))
+            << levels[level]->level << " and " << levels[1]->level << " differ: " << c.name << "(" << inputs[i] << ")";
+      }
+    }
+  }
+};
+
+TEST_P(F64MathTest, ErrorStaysInItsBound) { Check(10000); }
+
+// Many more arguments; prints the largest error when PJRT_TEST_PRINT_ULP is set.
+TEST_P(F64MathTest, DISABLED_ManyArguments) { Check(2000000); }
+
+INSTANTIATE_TEST_SUITE_P(Unary, F64MathTest, testing::ValuesIn(kUnaryCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(F64BinaryMathTest, PowerAtan2AndRemainderFollowTheCLibrary) {
+  const std::vector<double> arguments = Arguments(5000);
+  std::vector<double> a, b;
+  for (size_t i = 0; i < 43; ++i) {
+    for (size_t j = 0; j < 43; ++j) {
+      a.push_back(arguments[i]);
+      b.push_back(arguments[j]);
+    }
+  }
+  for (size_t i = 0; i + 3 < arguments.size(); ++i) {
+    a.push_back(arguments[i]);
+    b.push_back(arguments[i + 3]);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<double> power = CallBinary<double>(*kernels, BlockOp::kPower, CType::kF64, a, b);
+    const std::vector<double> angle = CallBinary<double>(*kernels, BlockOp::kAtan2, CType::kF64, a, b);
+    const std::vector<double> rest = CallBinary<double>(*kernels, BlockOp::kRemainder, CType::kF64, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      ASSERT_LE(UlpError(power[i], powl(a[i], b[i])), 1.5) << kernels->level << " pow(" << a[i] << ", " << b[i] << ")";
+      ASSERT_LE(UlpError(angle[i], atan2l(a[i], b[i])), 1.5) << kernels->level << " atan2(" << a[i] << ", " << b[i] << ")";
+      ASSERT_TRUE(SameValue(rest[i], std::fmod(a[i], b[i]))) << kernels->level << " fmod(" << a[i] << ", " << b[i] << ")";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
