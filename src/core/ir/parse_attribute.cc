@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/charconv.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/ir/element.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/charconv.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -167,7 +166,7 @@ class ElementReader {
         }
         if (!is_float_) return Fail(ParseError::kNumber, at, "a floating-point number is no integer", "an integer");
         double value = 0;
-        if (absl::from_chars(digits, p_, value).ptr != p_) {
+        if (!ReadDouble(digits, p_, &value)) {
           return Fail(ParseError::kElements, at, "malformed element", "a number such as 1.0e-5");
         }
         return WriteFloat(integer.negative ? -value : value);
@@ -332,7 +331,7 @@ bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type, 
     for (size_t i = 0; i < count; ++i) {
       bytes[i] = static_cast<char>(static_cast<unsigned char>(raw[i / 8]) >> (i % 8) & 1);
     }
-  } else if (raw.size() % width != 0 || (raw.size() != width && raw.size() / width != count)) {
+  } else if (is_bool || raw.size() % width != 0 || (raw.size() != width && raw.size() / width != count)) {
     return Fail(ParseError::kElements, at, "the bytes do not fit the type",
                 is_bool ? absl::StrCat(count / 8 + (count % 8 != 0 ? 1 : 0), " bytes of packed bits for ", type.ToString())
                         : absl::StrCat(count, " elements of ", width, " bytes for ", type.ToString()),

@@ -125,18 +125,21 @@ bool Parser::ParseFuncOp(ParsedOp* op, Block* block) {
 bool Parser::UnwrapModule(Module* module) {
   Op* const top = module->body()->front();
   if (top == nullptr || top != module->body()->back() || !top->Is(OpCode::kModule)) return true;
+  Region* const region = top->region();
+  if (region->num_blocks() > 1 || top->num_results() > 0 ||
+      (!region->empty() && region->block()->num_arguments() > 0)) {
+    return Fail(ParseError::kUnsupported, text_.data(), "an unusual module", "one block without arguments, and no results",
+                "");
+  }
   for (const NamedAttribute& entry : top->attributes()) {
-    if (entry.name == "sym_name") {
+    if (entry.name == "sym_name" && entry.value.Is(AttrKind::kString)) {
       module->set_name(entry.value.AsString());
     } else {
       module->SetAttr(entry.name, entry.value);
     }
   }
-  if (top->num_regions() > 0 && top->region()->num_blocks() > 1) {
-    return Fail(ParseError::kUnsupported, text_.data(), "a module has several blocks", "one", "");
-  }
-  if (top->num_regions() > 0 && !top->region()->empty()) {
-    for (Op* op : *top->region()->block()) op->MoveBefore(top);
+  if (!region->empty()) {
+    for (Op* op : *region->block()) op->MoveBefore(top);
   }
   top->Erase();
   return true;

@@ -15,6 +15,9 @@ namespace {
 
 constexpr size_t kLongest = 1000;
 
+// Levels of nesting that have to be left for an alias to be read before its turn.
+constexpr int kRoomForAliases = 10;
+
 // What a location that is open waits for.
 enum class Waits : uint8_t {
   kName,    // the ) of "name"(child)
@@ -107,6 +110,11 @@ bool Parser::ParseLocation(Attribute* location) {
         if (!ParseAttribute(&other)) return false;
         own = other.ToString();
         value = own;
+      } else if (!aliases_.contains(tok_.text()) && !DefineLocations()) {
+        return false;
+      } else if (!aliases_.contains(tok_.text()) && depth_ + kRoomForAliases > max_depth_) {
+        value = "unknown";  // a chain in the order that no printer writes
+        Next();
       } else {
         const Alias* alias;
         if (!FindAlias(&alias)) return false;

@@ -3,6 +3,7 @@
 // Numbers, strings and lists of integers.
 #include <cstdint>
 #include <limits>
+#include <system_error>
 
 #include "absl/strings/charconv.h"
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,14 @@
 #include "src/core/ir/parser_impl.h"
 
 namespace pjrt::ir {
+
+bool ReadDouble(const char* begin, const char* end, double* value) {
+  const absl::from_chars_result result = absl::from_chars(begin, end, *value);
+  if (result.ec == std::errc::result_out_of_range && *value > 1) {
+    *value = std::numeric_limits<double>::infinity();
+  }
+  return result.ptr == end;
+}
 
 bool Parser::ReadInteger(const Token& token, Integer* integer) {
   absl::string_view digits = token.text();
@@ -90,7 +99,7 @@ bool Parser::ParsePlainInt(int64_t* value, absl::string_view what) {
 bool Parser::ParseDouble(double* value, absl::string_view what) {
   const bool negative = Accept(TokenKind::kMinus);
   if (!Is(TokenKind::kFloat)) return Unexpected(what);
-  absl::from_chars(tok_.begin, tok_.end, *value);  // out of range gives infinity or zero, as wanted
+  ReadDouble(tok_.begin, tok_.end, value);
   if (negative) *value = -*value;
   Next();
   return true;

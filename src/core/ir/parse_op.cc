@@ -256,7 +256,31 @@ bool Parser::ParseForeignOp(ParsedOp* op) {
   return false;
 }
 
+// What every reader of a program relies on before the verifier has seen it.
+bool Parser::CheckShapeOfOp(const ParsedOp& op, size_t num_regions) {
+  const OpInfo& info = *op.info;
+  if (info.code == OpCode::kUnknown) return true;
+  const auto least = static_cast<size_t>(info.min_regions);
+  if (num_regions < least || (info.max_regions >= 0 && num_regions > static_cast<size_t>(info.max_regions))) {
+    const std::string count = absl::StrCat(least, least == 1 ? " region" : " regions");
+    return Fail(ParseError::kOp, op.at, absl::StrCat("wrong number of regions of ", op.name),
+                info.max_regions == 0    ? "no region"
+                : info.max_regions == info.min_regions ? count
+                                                       : absl::StrCat("at least ", count),
+                absl::StrCat(num_regions));
+  }
+  if (info.code != OpCode::kFuncFunc) return true;
+  bool named = false, typed = false;
+  for (const NamedAttribute& a : op.attributes) {
+    if (a.name == "sym_name") named = a.value.Is(AttrKind::kString);
+    if (a.name == "function_type") typed = a.value.Is(AttrKind::kType) && a.value.AsType().Is(TypeKind::kFunction);
+  }
+  return (named && typed) || Fail(ParseError::kOp, op.at, "incomplete function",
+                                  "sym_name, a string, and function_type, a function type", "");
+}
+
 Op* Parser::MakeOp(const ParsedOp& op, Block* block, size_t num_regions, Attribute location) {
+  if (!CheckShapeOfOp(op, num_regions)) return nullptr;
   if (!op.results->names.empty() && op.results->count != op.result_types.size()) {
     Fail(ParseError::kOp, op.results->names[0].at, "the names do not match the results",
          absl::StrCat(op.result_types.size(), " results of ", op.name), absl::StrCat(op.results->count, " names"));

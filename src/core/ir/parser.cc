@@ -228,6 +228,26 @@ bool Parser::DefineAlias(absl::string_view name, Alias* alias) {
   return true;
 }
 
+bool Parser::DefineForward(absl::string_view name, const char* definition) {
+  Level level(this);
+  if (!level.ok()) return false;
+  Alias* alias = aliases_.emplace(name, std::make_unique<Alias>()).first->second.get();
+  alias->definition = definition;
+  return ParseElsewhere(definition, [&] { return DefineAlias(name, alias); });
+}
+
+bool Parser::DefineLocations() {
+  if (locations_defined_) return true;
+  locations_defined_ = true;
+  for (const TextIndex::Definition& d : Index().definitions()) {
+    const char* p = lexer_.SkipBlanks(d.value);
+    const absl::string_view value(p, static_cast<size_t>(lexer_.end() - p));
+    if (!absl::StartsWith(value, "loc") || aliases_.contains(d.name)) continue;
+    if (!DefineForward(d.name, d.value)) return false;
+  }
+  return true;
+}
+
 bool Parser::FindAlias(const Alias** alias) {
   const absl::string_view name = tok_.text();
   if (const auto it = aliases_.find(name); it != aliases_.end()) {
@@ -239,12 +259,8 @@ bool Parser::FindAlias(const Alias** alias) {
                   absl::StrCat("a definition '", Quoted(name).substr(1, name.size()), " = ...' in the text"),
                   Quoted(name));
     }
-    Level level(this);
-    if (!level.ok()) return false;
-    Alias* made = aliases_.emplace(name, std::make_unique<Alias>()).first->second.get();
-    made->definition = definition;
-    if (!ParseElsewhere(definition, [&] { return DefineAlias(name, made); })) return false;
-    *alias = made;
+    if (!DefineForward(name, definition)) return false;
+    *alias = aliases_.find(name)->second.get();
   }
   if ((*alias)->busy) {
     return Fail(ParseError::kAlias, tok_.begin, "an alias is part of its own value", "", Quoted(name));

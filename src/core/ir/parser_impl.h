@@ -106,6 +106,10 @@ struct RegionArgument {
   Attribute location;
 };
 
+// The number that the digits from `begin` to `end` write, rounded once; infinity beyond the range. False when some of them belong to
+// no number.
+bool ReadDouble(const char* begin, const char* end, double* value);
+
 class Parser {
  public:
   Parser(absl::string_view text, const ParseOptions& options, Context* context);
@@ -179,6 +183,10 @@ class Parser {
   };
   bool ParseAliasDefinition();
   bool DefineAlias(absl::string_view name, Alias* alias);
+  // Reads a definition that stands behind the first use.
+  bool DefineForward(absl::string_view name, const char* definition);
+  // Reads the definitions of all locations in the order of the text, in which each is made of those before it: chains of them are long.
+  bool DefineLocations();
   // The alias that the current token names, wherever it is defined.
   bool FindAlias(const Alias** alias);
   // The same for a use of it in a type or attribute: counts what it adds, and passes the token.
@@ -287,6 +295,7 @@ class Parser {
   bool ParseOperand(ParsedOperand* operand);
   bool ParseOperandList(ParsedOperands* operands);  // %a, %b; none is fine
   bool CheckOperandTypes(const ParsedOp& op, absl::Span<const Type> types, const char* at);
+  bool CheckShapeOfOp(const ParsedOp& op, size_t num_regions);
   // Makes the op in `block`. Null after an error.
   Op* MakeOp(const ParsedOp& op, Block* block, size_t num_regions, Attribute location);
   // Reads the trailing location, makes the op, reads its pending regions (`arguments` tells those of each), defines its results.
@@ -328,6 +337,7 @@ class Parser {
 
   std::unique_ptr<TextIndex> index_;
   absl::flat_hash_map<absl::string_view, std::unique_ptr<Alias>> aliases_;  // by name with # or !
+  bool locations_defined_ = false;
   uint64_t alias_weight_ = 0;  // characters that the uses of aliases so far stand for
   ValueScopes values_;
   // Those of the module whose ops are read; null inside of other ops.

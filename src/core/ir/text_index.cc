@@ -56,7 +56,8 @@ TextIndex::TextIndex(absl::string_view text) {
         while (p != end && IsBareChar(*p) && *p != '.') ++p;
         const char* equal = lexer.SkipBlanks(p);
         if (p - name > 1 && equal != end && *equal == '=') {
-          aliases_.try_emplace(absl::string_view(name, static_cast<size_t>(p - name)), equal + 1);
+          const absl::string_view alias(name, static_cast<size_t>(p - name));
+          if (aliases_.try_emplace(alias, equal + 1).second) definitions_.push_back({alias, equal + 1});
         }
         break;
       }

@@ -26,6 +26,13 @@ class TextIndex {
   // definition.
   const char* AliasDefinition(absl::string_view name) const;
 
+  // All of them in the order of the text.
+  struct Definition {
+    absl::string_view name;
+    const char* value;
+  };
+  const std::vector<Definition>& definitions() const { return definitions_; }
+
   // The `{-#` outside of all braces; null without one.
   const char* resources() const { return resources_; }
 
@@ -35,6 +42,7 @@ class TextIndex {
     Lexer::Position close;  // `at` is null when nothing closes them
   };
   std::vector<Braces> braces_;  // by `open`
+  std::vector<Definition> definitions_;
   absl::flat_hash_map<absl::string_view, const char*> aliases_;
   const char* resources_ = nullptr;
 };
