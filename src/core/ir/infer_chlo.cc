@@ -103,6 +103,10 @@ absl::Status VerifyConstantLike(const Op& op) {
 absl::Status InferTopK(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0);
   const int64_t k = Int(in, "k");
+  if (operand.Is(TypeKind::kUnrankedTensor)) {
+    *out = {operand, in.context->UnrankedTensor(in.context->Integer(32))};
+    return absl::OkStatus();
+  }
   if (operand.rank() == 0) return InvalidArgument(rule::kAgree, "the operand must have rank 1 at least; given ", operand.ToString());
   Extents extents = ExtentsOf(operand);
   if (k < 0 || (!extents.back().IsDynamic() && extents.back().size < k)) {

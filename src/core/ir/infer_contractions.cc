@@ -67,9 +67,6 @@ absl::Status CheckContractionQuantization(const Op& op, absl::Span<const int64_t
       return InvalidArgument(rule::kQuantized, "lhs must be quantized per tensor; given ", lhs.ToString());
     }
   }
-  if (!std::all_of(r.zero_points.begin(), r.zero_points.end(), [](int64_t z) { return z == 0; })) {
-    return InvalidArgument(rule::kQuantized, "zero points of rhs must be 0; given ", rhs.ToString());
-  }
   if (!r.IsPerAxis()) return absl::OkStatus();
   if (Contains(summed_rhs_dimensions, r.axes[0])) {
     return InvalidArgument(rule::kQuantized, "rhs must not be quantized along a contracting dimension; given ", rhs.ToString());
@@ -133,7 +130,7 @@ absl::Status InferDotGeneral(const InferInput& in, TypeList* out) {
   return absl::OkStatus();
 }
 
-absl::Status VerifyDot(const Op& op) { return CheckContractionQuantization(op, {0}, -1, -1); }
+absl::Status VerifyDot(const Op& op) { return CheckContractionQuantization(op, {}, -1, -1); }
 
 absl::Status VerifyDotGeneral(const Op& op) {
   if (op.HasAttr("algorithm")) {

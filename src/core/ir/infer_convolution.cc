@@ -94,7 +94,7 @@ absl::Status InferConvolution(const InferInput& in, TypeList* out) {
     return InvalidArgument(rule::kValue, "precision_config must have at most 2 values; given ", precision.elements().size());
   }
   const Type a = lhs.element_type(), b = rhs.element_type();
-  if (!IsQuantized(a) && !IsQuantized(b) && a.kind() != b.kind()) {
+  if (!IsQuantized(a) && !IsQuantized(b) && !SameType(a, b)) {
     return InvalidArgument(rule::kAgree, "lhs and rhs must have the same element type; given ", lhs.ToString(), " and ", rhs.ToString());
   }
   const int64_t spatial = lhs.rank() - 2;

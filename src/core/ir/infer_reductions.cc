@@ -19,6 +19,27 @@ absl::InlinedVector<Type, 4> OperandTypes(const InferInput& in, size_t first, si
   return out;
 }
 
+// The sizes of `type` occur among `dims`, in order.
+bool OccursIn(Type type, absl::Span<const Extent> dims) {
+  size_t d = 0;
+  for (const Extent& e : dims) {
+    if (d < type.dims().size() && CompatibleExtents(e, ExtentOf(type, d))) ++d;
+  }
+  return d == type.dims().size();
+}
+
+// Initial values have the shape of the accumulators.
+absl::Status CheckInits(const Region& body, absl::Span<const Type> inits) {
+  const auto returns = ReturnTypes(body);
+  for (size_t i = 0; i < inits.size(); ++i) {
+    if (!CompatibleShapes(inits[i], returns[i])) {
+      return InvalidArgument(rule::kRegionResult, "initial values must have the shape that the region returns; given ",
+                             inits[i].ToString(), ", expected ", returns[i].ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
 // What the region of an op that decides or compares returns: one tensor<i1>.
 absl::Status CheckReturnsPredicate(absl::string_view name, const Region& region) {
   const auto returns = ReturnTypes(region);
@@ -26,12 +47,9 @@ absl::Status CheckReturnsPredicate(absl::string_view name, const Region& region)
   return InvalidArgument(rule::kRegionResult, name, " must return tensor<i1>; given (", TypesText(returns), ")");
 }
 
-absl::Status CheckWindow(const InferInput& in, Type operand, bool mandatory, WindowAttrs* window) {
+absl::Status CheckWindow(const InferInput& in, Type operand, WindowAttrs* window) {
   const int64_t rank = operand.rank();
-  const Attribute sizes = in.attr("window_dimensions");
-  if (mandatory || sizes) {
-    PJRT_RETURN_IF_ERROR(CheckLength("window_dimensions", Ints(in, "window_dimensions").size(), rank, "the operand has dimensions"));
-  }
+  PJRT_RETURN_IF_ERROR(CheckLength("window_dimensions", Ints(in, "window_dimensions").size(), rank, "the operand has dimensions"));
   for (absl::string_view name : {"window_strides", "base_dilations", "window_dilations"}) {
     if (in.attr(name)) PJRT_RETURN_IF_ERROR(CheckLength(name, Ints(in, name).size(), rank, "the operand has dimensions"));
   }
@@ -73,7 +91,8 @@ absl::Status MergeInputShapes(absl::Span<const Type> inputs, Extents* out) {
   return absl::OkStatus();
 }
 
-absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, absl::Span<const Type> inits, TypeList* elements) {
+absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, absl::Span<const Type> inits, TypeList* elements,
+                          absl::Span<const Extent> kept_dims) {
   const size_t n = inputs.size();
   const auto arguments = ArgumentTypes(body);
   const auto returns = ReturnTypes(body);
@@ -87,7 +106,7 @@ absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, abs
   }
   elements->clear();
   for (size_t i = 0; i < n; ++i) {
-    if (!IsScalar(returns[i])) {
+    if (!returns[i].IsTensor() || !OccursIn(returns[i], kept_dims)) {
       return InvalidArgument(rule::kRegionResult, "the region must return scalars; given ", returns[i].ToString(), " for value ", i);
     }
     for (size_t a : {i, n + i}) {
@@ -117,12 +136,13 @@ absl::Status InferReduce(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &extents));
   const DimList dimensions = Ints(in, "dimensions");
   PJRT_RETURN_IF_ERROR(CheckDims("dimensions", dimensions, inputs[0].rank(), kInRange | kUnique));
-  TypeList elements;
-  PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements));
   Extents kept;
   for (size_t d = 0; d < extents.size(); ++d) {
     if (!Contains(dimensions, static_cast<int64_t>(d))) kept.push_back(extents[d]);
   }
+  TypeList elements;
+  PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements, kept));
+  PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[0], inits));
   out->clear();
   for (size_t i = 0; i < n; ++i) out->push_back(MakeTensor(*in.context, kept, elements[i]));
   return absl::OkStatus();
@@ -134,9 +154,10 @@ absl::Status InferReduceWindow(const InferInput& in, TypeList* out) {
   Extents extents;
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &extents));
   WindowAttrs window;
-  PJRT_RETURN_IF_ERROR(CheckWindow(in, inputs[0], true, &window));
+  PJRT_RETURN_IF_ERROR(CheckWindow(in, inputs[0], &window));
   TypeList elements;
   PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements));
+  PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[0], inits));
   const Extents windowed = WindowExtents(window, extents);
   out->clear();
   for (size_t i = 0; i < n; ++i) out->push_back(MakeTensor(*in.context, windowed, elements[i]));
@@ -146,7 +167,7 @@ absl::Status InferReduceWindow(const InferInput& in, TypeList* out) {
 absl::Status InferSelectAndScatter(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0), source = in.operand_type(1), init = in.operand_type(2);
   WindowAttrs window;
-  PJRT_RETURN_IF_ERROR(CheckWindow(in, operand, false, &window));
+  PJRT_RETURN_IF_ERROR(CheckWindow(in, operand, &window));
   const auto arguments = ArgumentTypes(*in.regions[0]);
   if (arguments.size() != 2) {
     return InvalidArgument(rule::kRegion, "the select region must take two scalars; given ", arguments.size(), " arguments");
@@ -160,6 +181,7 @@ absl::Status InferSelectAndScatter(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(CheckReturnsPredicate("the select region", *in.regions[0]));
   TypeList elements;
   PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[1], {source}, {init}, &elements));
+  PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[1], {init}));
   const Type expected = MakeTensor(*in.context, WindowExtents(window, ExtentsOf(operand)), operand.element_type());
   if (!CompatibleTypes(expected, source)) {
     return InvalidArgument(rule::kSizes, "source must have an element for each window; given ", source.ToString(), ", expected ",

@@ -111,7 +111,7 @@ constexpr OpRow kRows[] = {
         .Opt("resultSegmentSizes", AttrType::kAnyAttr)
         .Regions(1).Is(kControlFlow).Asm("<scan>").Infer(InferScan),
     Row(OpCode::kChloTopK, "the k largest of the last dimension, in descending order, and their indices")
-        .In("operand").Out("values").Out("indices", kSI)
+        .In("operand", kAny | kU).Out("values", kAny | kU).Out("indices", kSI | kU)
         .Attr("k", AttrType::kI64)
         .Opt("is_stable", AttrType::kBool, "true")
         .Asm("( $* , k = @k:int ?( , is_stable = @is_stable:bool ) ) {} : arrow").Infer(InferTopK),

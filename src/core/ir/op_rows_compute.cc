@@ -67,7 +67,7 @@ constexpr OpRow kRows[] = {
         .Regions(1).Infer(InferReduceWindow),
     Row(OpCode::kSelectAndScatter, "scatters source to the element that each window selects")
         .In("operand").In("source").In("init_value").Out("result")
-        .Opt("window_dimensions", AttrType::kI64Array, "ones")
+        .Opt("window_dimensions", AttrType::kI64Array)
         .Opt("window_strides", AttrType::kI64Array, "ones")
         .Opt("padding", AttrType::kI64Matrix, "zeros")
         .Regions(2).Infer(InferSelectAndScatter),

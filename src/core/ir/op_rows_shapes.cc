@@ -9,6 +9,7 @@ namespace {
 
 constexpr TypeSet kAnyQ = kAny | kQA;
 constexpr TypeSet kDimension = kI | kIndex;  // operands that hold sizes or indices
+constexpr TypeSet kShape = kDimension | kRank1 | kStatic;  // a size for each dimension
 
 constexpr OpRow kRows[] = {
     Row(OpCode::kConstant, "a constant")
@@ -20,7 +21,7 @@ constexpr OpRow kRows[] = {
         .Attr("iota_dimension", AttrType::kI64, "nonnegative")
         .Asm("dim = @iota_dimension:int {} : result").Verify(VerifyIota),
     Row(OpCode::kDynamicIota, "iota of a shape given by an operand")
-        .In("output_shape", kDimension | kRank1).Out("result", kI | kF | kC | kQ)
+        .In("output_shape", kShape).Out("result", kI | kF | kC | kQ)
         .Attr("iota_dimension", AttrType::kI64, "nonnegative")
         .Is(kShapeOperands).Asm("$* , dim = @iota_dimension:int {} : functional").Verify(VerifyDynamicIota),
     Row(OpCode::kBitcastConvert, "the same bits as another element type; widths may differ in the last dimension")
@@ -35,7 +36,7 @@ constexpr OpRow kRows[] = {
         .Attr("broadcast_dimensions", AttrType::kI64Array)
         .Asm("$* , dims = @broadcast_dimensions:ints {} : functional").Verify(VerifyBroadcastInDim),
     Row(OpCode::kDynamicBroadcastInDim, "broadcast_in_dim to a shape given by an operand")
-        .In("operand", kAnyQ).In("output_dimensions", kDimension | kRank1).Out("result", kAnyQ)
+        .In("operand", kAnyQ).In("output_dimensions", kShape).Out("result", kAnyQ)
         .Attr("broadcast_dimensions", AttrType::kI64Array)
         .Opt("known_expanding_dimensions", AttrType::kI64Array)
         .Opt("known_nonexpanding_dimensions", AttrType::kI64Array)
@@ -53,15 +54,15 @@ constexpr OpRow kRows[] = {
         .Infer(InferPad),
     Row(OpCode::kDynamicPad, "pad by amounts given by operands")
         .In("operand").In("padding_value", kAny | kRank0)
-        .In("edge_padding_low", kDimension | kRank1).In("edge_padding_high", kDimension | kRank1)
-        .In("interior_padding", kDimension | kRank1)
+        .In("edge_padding_low", kShape).In("edge_padding_high", kShape)
+        .In("interior_padding", kShape)
         .Out("result")
         .Is(kShapeOperands).Asm("$* {} : functional").Verify(VerifyDynamicPad),
     Row(OpCode::kReshape, "the same elements in another shape")
         .In("operand", kAnyQ).Out("result", kAnyQ)
         .Asm("$* {} : functional").Verify(VerifyReshape),
     Row(OpCode::kDynamicReshape, "reshape to a shape given by an operand")
-        .In("operand", kAnyQ).In("output_shape", kDimension | kRank1).Out("result", kAnyQ)
+        .In("operand", kAnyQ).In("output_shape", kShape).Out("result", kAnyQ)
         .Is(kShapeOperands).Asm("$* {} : functional").Verify(VerifyDynamicReshape),
     Row(OpCode::kReverse, "reverses the order along dimensions")
         .In("operand").Out("result")
@@ -86,7 +87,7 @@ constexpr OpRow kRows[] = {
         .Asm("$* {} : functional").Infer(InferDynamicUpdateSlice),
     Row(OpCode::kRealDynamicSlice, "slice by starts, limits and strides given by operands")
         .In("operand")
-        .In("start_indices", kDimension | kRank1).In("limit_indices", kDimension | kRank1).In("strides", kDimension | kRank1)
+        .In("start_indices", kShape).In("limit_indices", kShape).In("strides", kShape)
         .Out("result")
         .Is(kShapeOperands | kDeprecated).Asm("$* {} : functional").Verify(VerifyRealDynamicSlice),
     Row(OpCode::kGather, "collects slices at indices given by an operand")
@@ -96,7 +97,7 @@ constexpr OpRow kRows[] = {
         .Opt("indices_are_sorted", AttrType::kBool, "false")
         .Infer(InferGather),
     Row(OpCode::kDynamicGather, "gather with slice sizes given by an operand")
-        .In("operand").In("start_indices", kDimension).In("slice_sizes", kDimension | kRank1).Out("result")
+        .In("operand").In("start_indices", kDimension).In("slice_sizes", kShape).Out("result")
         .Attr("dimension_numbers", AttrType::kStruct, "stablehlo.gather")
         .Opt("indices_are_sorted", AttrType::kBool, "false")
         .Is(kShapeOperands).Infer(InferDynamicGather),

@@ -140,10 +140,14 @@ std::optional<DimList> ConstantInts(const Value* value);
 absl::InlinedVector<Type, 6> ArgumentTypes(const Region& region);
 absl::InlinedVector<Type, 4> ReturnTypes(const Region& region);
 
-// A region that folds values: it takes N accumulators and N values, all scalars, and returns N accumulators of the same types.
-// `inputs` are the types of the values that it folds, `inits` those of the initial accumulators (`inputs` again where there are none): both must
-// be promotable to what the region works with. `elements` gets the element types it returns.
-absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, absl::Span<const Type> inits, TypeList* elements);
+// A region that folds values: it takes N accumulators and N values and returns N accumulators of the same types. `inputs` are the types of
+// the values that it folds, `inits` those of the initial accumulators (`inputs` again where there are none): their elements must be
+// promotable to what the region works with. `elements` gets the element types it returns.
+//
+// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result: `kept_dims` then names the sizes that may occur,
+// in order.
+absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, absl::Span<const Type> inits, TypeList* elements,
+                          absl::Span<const Extent> kept_dims = {});
 
 // Inputs of one shape: their most specific extents.
 absl::Status MergeInputShapes(absl::Span<const Type> inputs, Extents* out);
