@@ -304,6 +304,14 @@ TEST_F(PrinterTest, ModulesThatNoParserMadeStillPrint) {
   EXPECT_TRUE(absl::StrContains(text, "\"a.b\"(%unknown)")) << text;
 }
 
+TEST_F(PrinterTest, AReturnInTheMiddleDoesNotTakeTheNextLineForItsOperands) {
+  Add("func.return", {}, {});
+  Add("a.b", {}, {scalar_});
+  EXPECT_EQ(Body(),
+            "    \"func.return\"() : () -> ()\n"
+            "    %0 = \"a.b\"() : () -> tensor<f32>");
+}
+
 // A shardy program, whose forms are seen nowhere else in these tests.
 TEST(PrinterTextTest, TheFormsOfSdyReadBack) {
   constexpr absl::string_view kText = R"(module {

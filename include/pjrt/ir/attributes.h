@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
@@ -49,6 +50,10 @@ class Attribute {
   explicit operator bool() const { return storage_ != nullptr; }
   friend bool operator==(Attribute a, Attribute b) { return a.storage_ == b.storage_; }
   friend bool operator!=(Attribute a, Attribute b) { return a.storage_ != b.storage_; }
+  template <typename H>
+  friend H AbslHashValue(H h, Attribute a) {
+    return H::combine(std::move(h), a.storage_);
+  }
 
   AttrKind kind() const;
   bool Is(AttrKind k) const { return storage_ != nullptr && kind() == k; }

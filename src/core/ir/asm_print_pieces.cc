@@ -198,7 +198,8 @@ bool AsmPrinter::PrintCustomCall(const Op& op) {
 //   stablehlo.return %a, %b : T, U
 bool AsmPrinter::PrintReturn(const Op& op) {
   if (op.num_results() > 0 || op.num_regions() > 0 || !op.attributes().empty()) return false;
-  if (op.num_operands() == 0) return true;
+  // Without operands, what stands on the next line would be read as one.
+  if (op.num_operands() == 0) return op.next() == nullptr;
   Print(" ");
   PrintOperands(op);
   Print(" : ");
