@@ -55,7 +55,8 @@ class Results {
   explicit Results(Op* op) : op_(op) {}
   size_t size() const { return op_ == nullptr ? 0 : op_->num_results(); }
   Value* operator[](size_t i) const { return i < size() ? op_->result(i) : nullptr; }
-  operator Value*() const { return (*this)[0]; }  // the first one; NOLINT(google-explicit-constructor)
+  // The first one.
+  operator Value*() const { return (*this)[0]; }  // NOLINT(google-explicit-constructor)
   Values ToValues() const;
   Op* op() const { return op_; }  // null after an error
 
@@ -63,8 +64,8 @@ class Results {
   Op* op_ = nullptr;
 };
 
-// What fills a region: called once, while the op is made, with the region's arguments; returns what the
-// region returns. Ops made in it land in the region. It may use values from outside.
+// What fills a region: called once, while the op is made, with the region's arguments; returns what
+// the region returns. Ops made in it land in the region. It may use values from outside.
 using Body = absl::FunctionRef<Values(Builder&, ValueSpan arguments)>;
 // The same for regions of two scalars and one result: reducers, comparators, scatter combiners.
 using BinaryBody = absl::FunctionRef<Value*(Builder&, Value* a, Value* b)>;
@@ -80,8 +81,11 @@ class FunctionBuilder {
   Value* Argument(Type type);
   // Ends the function. Each function needs one Return.
   void Return(ValueSpan results);
-  void Return(std::initializer_list<Value*> results) { Return(ValueSpan(results.begin(), results.size())); }
-  // Sets an attribute of argument or result `i`, such as "tf.aliasing_output". Results have them after Return.
+  void Return(std::initializer_list<Value*> results) {
+    Return(ValueSpan(results.begin(), results.size()));
+  }
+  // Sets an attribute of argument or result `i`, such as "tf.aliasing_output". Results have them
+  // after Return.
   void SetArgAttr(size_t i, absl::string_view name, Attribute value);
   void SetResultAttr(size_t i, absl::string_view name, Attribute value);
 
@@ -103,9 +107,11 @@ class Builder {
   // Begins a function; ops made from now on, outside of regions, land in it.
   FunctionBuilder Function(absl::string_view name, bool is_private = false);
 
-  // The finished module, verified. INVALID_ARGUMENT with the first error: "[PJRT-Vnnn] in @main: 'stablehlo.add' op: rule; given
-  // ..., expected ..." for a violated rule, "[PJRT-Innn] ..." for a misuse of the Builder (a null value, a value of another Builder, a
-  // function without Return, a second Build). The Builder makes nothing after this.
+  // The finished module, verified. INVALID_ARGUMENT with the first error: "[PJRT-Vnnn] in @main:
+  // 'stablehlo.add' op: rule; given
+  // ..., expected ..." for a violated rule, "[PJRT-Innn] ..." for a misuse of the Builder (a null
+  // value, a value of another Builder, a function without Return, a second Build). The Builder
+  // makes nothing after this.
   absl::StatusOr<std::unique_ptr<Module>> Build();
 
   // The first error so far; Build() finds more.
@@ -114,7 +120,8 @@ class Builder {
 
   Type TensorType(PrimitiveType type, Dims dims) { return context().Tensor(dims, type); }
 
-  // --- Constants. T is a C++ type that stands for a PrimitiveType: float, int32_t, bool, half, std::complex<float>, ... ---
+  // --- Constants. T is a C++ type that stands for a PrimitiveType: float, int32_t, bool, half, ...
+  // ---
 
   template <typename T, typename = std::enable_if_t<PrimitiveTypeOf<T>() != INVALID>>
   Value* Constant(T value) {
@@ -214,8 +221,8 @@ class Builder {
   Value* Slice(Value* x, Dims start, Dims limit, Dims strides);
   Value* DynamicSlice(Value* x, ValueSpan start_indices, Dims slice_sizes);
   Value* DynamicUpdateSlice(Value* x, Value* update, ValueSpan start_indices);
-  Value* Gather(Value* x, Value* start_indices, const GatherDimensionNumbers& numbers, Dims slice_sizes,
-                bool indices_are_sorted = false);
+  Value* Gather(Value* x, Value* start_indices, const GatherDimensionNumbers& numbers,
+                Dims slice_sizes, bool indices_are_sorted = false);
   Value* Scatter(Value* x, Value* indices, Value* updates, const ScatterDimensionNumbers& numbers,
                  BinaryBody combine, bool indices_are_sorted = false, bool unique_indices = false);
   Value* GetDimensionSize(Value* x, int64_t dimension);
@@ -223,22 +230,26 @@ class Builder {
 
   // --- Contractions, windows, reductions ---
 
-  // The product of matrices, of a matrix and a vector, of vectors: the last dimension of `a` with the first of `b`.
+  // The product of matrices, of a matrix and a vector, of vectors: the last dimension of `a` with
+  // the first of `b`.
   Value* Dot(Value* a, Value* b, Precision precision = Precision::kDefault);
   // `result_type` INVALID: that of the operands.
   Value* DotGeneral(Value* a, Value* b, const DotDimensionNumbers& numbers,
                     Precision precision = Precision::kDefault, PrimitiveType result_type = INVALID);
   // `window` has an entry for each spatial dimension; its sizes are the kernel's and not read.
-  Value* Convolution(Value* x, Value* kernel, const ConvDimensionNumbers& numbers, const WindowAttrs& window,
-                     int64_t feature_group_count = 1, int64_t batch_group_count = 1,
-                     Precision precision = Precision::kDefault, PrimitiveType result_type = INVALID);
+  Value* Convolution(Value* x, Value* kernel, const ConvDimensionNumbers& numbers,
+                     const WindowAttrs& window, int64_t feature_group_count = 1,
+                     int64_t batch_group_count = 1, Precision precision = Precision::kDefault,
+                     PrimitiveType result_type = INVALID);
 
   // `body(accumulator, element)`.
   Value* Reduce(Value* x, Value* init, Dims dimensions, BinaryBody body);
   // `body` takes an accumulator for each input, then an element of each.
   Results Reduce(ValueSpan inputs, ValueSpan inits, Dims dimensions, Body body);
   Value* ReduceSum(Value* x, Dims dimensions);
-  Value* ReduceMax(Value* x, Dims dimensions);  // of numbers that have an order; -inf or the least integer for an empty one
+  // Of integers and of floats of 16 bits or more; the least integer or -inf where nothing is
+  // reduced.
+  Value* ReduceMax(Value* x, Dims dimensions);
   Value* ReduceWindow(Value* x, Value* init, const WindowAttrs& window, BinaryBody body);
   Value* SelectAndScatter(Value* x, Value* source, Value* init, const WindowAttrs& window,
                           BinaryBody select, BinaryBody scatter);
@@ -255,11 +266,12 @@ class Builder {
   Value* TriangularSolve(Value* a, Value* b, bool left_side, bool lower, bool unit_diagonal,
                          ir::Transpose transpose_a);
   Value* Fft(Value* x, FftType type, Dims length);
-  Value* BatchNormInference(Value* x, Value* scale, Value* offset, Value* mean, Value* variance, float epsilon,
+  Value* BatchNormInference(Value* x, Value* scale, Value* offset, Value* mean, Value* variance,
+                            float epsilon, int64_t feature_index);
+  Results BatchNormTraining(Value* x, Value* scale, Value* offset, float epsilon,
                             int64_t feature_index);
-  Results BatchNormTraining(Value* x, Value* scale, Value* offset, float epsilon, int64_t feature_index);
-  Results BatchNormGrad(Value* x, Value* scale, Value* mean, Value* variance, Value* grad_output, float epsilon,
-                        int64_t feature_index);
+  Results BatchNormGrad(Value* x, Value* scale, Value* mean, Value* variance, Value* grad_output,
+                        float epsilon, int64_t feature_index);
   // Uniform in [a, b), or normal with mean a and deviation b.
   Value* Rng(Value* a, Value* b, Dims dims, RngDistribution distribution);
   // The next state and the bits.
@@ -267,14 +279,16 @@ class Builder {
 
   // --- Control flow, calls, tuples ---
 
-  // `condition` returns one scalar i1; both take values of the types of `init`, and `body` returns them.
+  // `condition` returns one scalar i1; both take values of the types of `init`, and `body` returns
+  // them.
   Results While(ValueSpan init, Body condition, Body body);
   Results If(Value* pred, NullaryBody on_true, NullaryBody on_false);
   // The last branch also stands for indices out of range.
   Results Case(Value* index, absl::Span<const NullaryBody> branches);
   // A function that has been built before, Return included.
   Results Call(absl::string_view function, ValueSpan operands);
-  Results CustomCall(absl::string_view target, ValueSpan operands, absl::Span<const Type> result_types,
+  Results CustomCall(absl::string_view target, ValueSpan operands,
+                     absl::Span<const Type> result_types,
                      absl::Span<const NamedAttribute> attributes = {});
   Value* Tuple(ValueSpan elements);
   Value* GetTupleElement(Value* tuple, int64_t index);
@@ -282,9 +296,11 @@ class Builder {
   Value* CreateToken();
   Value* AfterAll(ValueSpan tokens);
 
-  // Any op of the op table, or one of another dialect. Results are inferred unless `result_types` are given; ops whose
-  // results cannot be inferred need them. Regions get a terminator by themselves.
-  Results Op(absl::string_view name, ValueSpan operands, absl::Span<const NamedAttribute> attributes = {},
+  // Any op of the op table, or one of another dialect. Results are inferred unless `result_types`
+  // are given; ops whose results cannot be inferred need them. Regions get a terminator by
+  // themselves.
+  Results Op(absl::string_view name, ValueSpan operands,
+             absl::Span<const NamedAttribute> attributes = {},
              absl::Span<const Type> result_types = {}, absl::Span<const RegionSpec> regions = {});
 
  private:

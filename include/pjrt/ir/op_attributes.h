@@ -2,12 +2,14 @@
 //
 // The structured attributes of ops as plain C++ values, for passes and backends:
 //
-//   std::optional<DotDimensionNumbers> dot = DotDimensionNumbers::From(op.attr("dot_dimension_numbers"));
-//   std::optional<WindowAttrs> window = WindowAttrs::From(op);
+//   std::optional<DotDimensionNumbers> dot =
+//   DotDimensionNumbers::From(op.attr("dot_dimension_numbers")); std::optional<WindowAttrs> window
+//   = WindowAttrs::From(op);
 //
-// Every From() gives nullopt when the attribute is absent, of another kind or has a field of the wrong type, and fills fields that
-// the text left out with their defaults. It does not check what the verifier checks (ranges, uniqueness, ranks). On a verified op the
-// mandatory attributes of the op's row are always there. All functions are safe to call from several threads.
+// Every From() gives nullopt when the attribute is absent, of another kind or has a field of the
+// wrong type, and fills fields that the text left out with their defaults. It does not check what
+// the verifier checks (ranges, uniqueness, ranks). On a verified op the mandatory attributes of the
+// op's row are always there. All functions are safe to call from several threads.
 #ifndef PJRT_IR_OP_ATTRIBUTES_H_
 #define PJRT_IR_OP_ATTRIBUTES_H_
 
@@ -40,19 +42,20 @@ enum class RngDistribution : uint8_t { kUniform = 1, kNormal = 2 };
 enum class RngAlgorithm : uint8_t { kDefault, kThreeFry, kPhilox };
 enum class ResultAccuracyMode : uint8_t { kDefault, kHighest, kTolerance };
 
-// The value of an enum attribute: EnumFrom<FftType>(op.attr("fft_type")). CHLO's enums of the same name are read as well.
+// The value of an enum attribute: EnumFrom<FftType>(op.attr("fft_type")). CHLO's enums of the same
+// name are read as well.
 template <typename Enum>
 std::optional<Enum> EnumFrom(Attribute attr);
 // The attribute of a value, in StableHLO's dialect.
 template <typename Enum>
 Attribute EnumToAttr(Context& context, Enum value);
 
-// How `compare` compares when it has no compare_type: kFloat for floats and complex numbers, kUnsigned for i1 and unsigned integers, kSigned
-// for others. `element` is an element type.
+// How `compare` compares when it has no compare_type: kFloat for floats and complex numbers,
+// kUnsigned for i1 and unsigned integers, kSigned for others. `element` is an element type.
 ComparisonType DefaultComparisonType(Type element);
 
-// The precision of each operand of dot, dot_general, convolution; kDefault where `precision_config` has none. A list of one value
-// stands for both operands.
+// The precision of each operand of dot, dot_general, convolution; kDefault where `precision_config`
+// has none. A list of one value stands for both operands.
 struct OperandPrecision {
   Precision lhs = Precision::kDefault;
   Precision rhs = Precision::kDefault;
@@ -159,33 +162,39 @@ struct OutputOperandAlias {  // stablehlo.output_operand_alias
 struct WindowDimension {
   int64_t size = 1;
   int64_t stride = 1;
-  int64_t padding_low = 0;   // negative padding crops
+  int64_t padding_low = 0;  // negative padding crops
   int64_t padding_high = 0;
-  int64_t base_dilation = 1;    // the distance of the base's elements once padding elements are put between: lhs_dilation, base_dilations
-  int64_t window_dilation = 1;  // the distance of the window's elements: rhs_dilation, window_dilations
+  int64_t base_dilation = 1;    // from one element of the base to the next: lhs_dilation
+  int64_t window_dilation = 1;  // from one element of the window to the next: rhs_dilation
   bool reversal = false;        // convolution only
 
-  // The size of the base once dilated and padded; kDynamic for a dynamic `base_size`. Negative when padding crops more than there is.
+  // The size of the base once dilated and padded; kDynamic for a dynamic `base_size`. Negative when
+  // padding crops more than there is.
   int64_t PaddedSize(int64_t base_size) const;
   // The size of the window once dilated.
   int64_t DilatedSize() const;
-  // The number of places of the window on a base of that size: 0 when it does not fit, kDynamic for a dynamic `base_size` or size.
+  // The number of places of the window on a base of that size: 0 when it does not fit, kDynamic for
+  // a dynamic `base_size` or size.
   int64_t OutputSize(int64_t base_size) const;
 };
 
 struct WindowAttrs {
   absl::InlinedVector<WindowDimension, 4> dimensions;
 
-  // reduce_window, select_and_scatter: an entry a dimension of the operand. convolution, dynamic_conv: an entry a spatial dimension, in the
-  // order of the spatial dimension numbers, sizes from the kernel's type; dynamic_conv's padding is 0. nullopt for other ops, and when a
+  // reduce_window, select_and_scatter: an entry a dimension of the operand. convolution,
+  // dynamic_conv: an entry a spatial dimension, in the order of the spatial dimension numbers,
+  // sizes from the kernel's type; dynamic_conv's padding is 0. nullopt for other ops, and when a
   // list of the op has not as many values as there are dimensions.
   static std::optional<WindowAttrs> From(const Op& op);
-  // The same of attributes that are not yet an op's; `rank` is the number of dimensions and sizes of convolutions are left at 1.
-  static std::optional<WindowAttrs> From(OpCode code, absl::Span<const NamedAttribute> attributes, size_t rank);
+  // The same of attributes that are not yet an op's; `rank` is the number of dimensions and sizes
+  // of convolutions are left at 1.
+  static std::optional<WindowAttrs> From(OpCode code, absl::Span<const NamedAttribute> attributes,
+                                         size_t rank);
 };
 
-// The rows of a matrix attribute (`padding`, `source_target_pairs`, `replica_groups`): dense<...> : tensor<NxMxi64>, splats expanded. False
-// for anything else, and for more than a million values; outputs are then unchanged.
+// The rows of a matrix attribute (`padding`, `source_target_pairs`, `replica_groups`): dense<...> :
+// tensor<NxMxi64>, splats expanded. False for anything else, and for more than a million values;
+// outputs are then unchanged.
 bool GetIntMatrix(Attribute attr, DimList* values, int64_t* rows, int64_t* columns);
 
 }  // namespace pjrt::ir

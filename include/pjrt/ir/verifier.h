@@ -9,10 +9,12 @@
 
 namespace pjrt::ir {
 
-// OK when every op of the module obeys its row of the op table (operand and result types, attributes, regions), its inferred types and
-// its own rules; when regions end in terminators with the right types; symbols resolve and calls match; no function calls itself. Otherwise
-// INVALID_ARGUMENT for the first violation in program order: "[PJRT-Vnnn] name:line:column: 'stablehlo.add' op: rule; given ..., expected ...".
-// Unknown dialects' ops are accepted. Linear in the size of the module; uses no recursion.
+// OK when every op of the module obeys its row of the op table (operand and result types,
+// attributes, regions), its inferred types and its own rules; when regions end in terminators with
+// the right types; symbols resolve and calls match; no function calls itself. Otherwise
+// INVALID_ARGUMENT for the first violation in program order: "[PJRT-Vnnn] name:line:column:
+// 'stablehlo.add' op: rule; given ..., expected ...". Unknown dialects' ops are accepted. Linear in
+// the size of the module; uses no recursion.
 absl::Status VerifyModule(const Module& module);
 
 // One op, without what is nested in its regions.

@@ -20,7 +20,8 @@ namespace {
 std::string Describe(const Block* block, absl::string_view name) {
   const ir::Op* at = block != nullptr ? block->parent_op() : nullptr;
   while (at != nullptr && !at->Is(OpCode::kFuncFunc)) at = at->parent();
-  return at == nullptr ? absl::StrCat("'", name, "' op") : absl::StrCat("in @", at->StringAttr("sym_name"), ": '", name, "' op");
+  return at == nullptr ? absl::StrCat("'", name, "' op")
+                       : absl::StrCat("in @", at->StringAttr("sym_name"), ": '", name, "' op");
 }
 
 void SortByName(std::vector<NamedAttribute>* attributes) {
@@ -47,11 +48,13 @@ void MoveBlock(Module* module, Block* from, Region* to) {
 }
 
 // Sets an entry of one dictionary in a list of `count` dictionaries, arg_attrs or res_attrs.
-void SetInList(ir::Op* op, absl::string_view list_name, size_t count, size_t i, absl::string_view name, Attribute value) {
+void SetInList(ir::Op* op, absl::string_view list_name, size_t count, size_t i,
+               absl::string_view name, Attribute value) {
   Context& context = op->module()->context();
   std::vector<Attribute> list(count, context.Dict({}));
   const Attribute old = op->attr(list_name);
-  for (size_t k = 0; old && k < old.elements().size() && k < count; ++k) list[k] = old.elements()[k];
+  for (size_t k = 0; old && k < old.elements().size() && k < count; ++k)
+    list[k] = old.elements()[k];
   std::vector<NamedAttribute> entries(list[i].entries().begin(), list[i].entries().end());
   entries.push_back({name, value});
   list[i] = context.Dict(entries);
@@ -72,7 +75,9 @@ Value* FunctionBuilder::Argument(PrimitiveType type, Dims dims) {
   if (op_ == nullptr) return nullptr;
   const Type element = builder_->context().ElementType(type);
   if (!element || !element.IsElementType()) {
-    builder_->Fail(InvalidArgument("PJRT-I007", "arguments must be tensors; given an element type of ", PrimitiveTypeName(type)));
+    builder_->Fail(InvalidArgument("PJRT-I007",
+                                   "arguments must be tensors; given an element type of ",
+                                   PrimitiveTypeName(type)));
     return nullptr;
   }
   return Argument(builder_->context().Tensor(dims, element));
@@ -115,7 +120,8 @@ void FunctionBuilder::SetArgAttr(size_t i, absl::string_view name, Attribute val
   if (op_ == nullptr || !builder_->status().ok()) return;
   const size_t count = op_->region()->block()->num_arguments();
   if (i >= count) {
-    builder_->Fail(InvalidArgument("PJRT-I004", "@", op_->StringAttr("sym_name"), " has no argument ", i, " yet"));
+    builder_->Fail(InvalidArgument("PJRT-I004", "@", op_->StringAttr("sym_name"),
+                                   " has no argument ", i, " yet"));
     return;
   }
   SetInList(op_, "arg_attrs", count, i, name, value);
@@ -125,7 +131,8 @@ void FunctionBuilder::SetResultAttr(size_t i, absl::string_view name, Attribute 
   if (op_ == nullptr || !builder_->status().ok()) return;
   const size_t count = op_->attr("function_type").AsType().results().size();
   if (i >= count) {
-    builder_->Fail(InvalidArgument("PJRT-I004", "@", op_->StringAttr("sym_name"), " has no result ", i, " yet"));
+    builder_->Fail(InvalidArgument("PJRT-I004", "@", op_->StringAttr("sym_name"), " has no result ",
+                                   i, " yet"));
     return;
   }
   SetInList(op_, "res_attrs", count, i, name, value);
@@ -150,15 +157,18 @@ FunctionBuilder Builder::Function(absl::string_view name, bool is_private) {
 absl::StatusOr<std::unique_ptr<Module>> Builder::Build() {
   if (!status_.ok()) return status_;
   for (const ir::Op* op : *module_->body()) {
-    if (op->Is(OpCode::kFuncFunc) && !op->region()->empty() && op->region()->block()->terminator() == nullptr) {
-      Fail(InvalidArgument("PJRT-I005", "function @", op->StringAttr("sym_name"), " has no Return"));
+    if (op->Is(OpCode::kFuncFunc) && !op->region()->empty() &&
+        op->region()->block()->terminator() == nullptr) {
+      Fail(
+          InvalidArgument("PJRT-I005", "function @", op->StringAttr("sym_name"), " has no Return"));
       return status_;
     }
   }
   if (!Fail(VerifyModule(*module_))) return status_;
   std::unique_ptr<Module> out = std::exchange(module_, std::make_unique<Module>());
   block_ = nullptr;
-  status_ = InvalidArgument("PJRT-I006", "the Builder has given its module away: a new program needs a new Builder");
+  status_ = InvalidArgument(
+      "PJRT-I006", "the Builder has given its module away: a new program needs a new Builder");
   return out;
 }
 
@@ -170,7 +180,8 @@ bool Builder::Fail(absl::Status status) {
 bool Builder::Usable(absl::string_view op, ValueSpan operands) {
   if (!status_.ok()) return false;
   if (block_ == nullptr) {
-    return Fail(InvalidArgument("PJRT-I003", "'", op, "' op: no function has begun, or the last one has returned"));
+    return Fail(InvalidArgument("PJRT-I003", "'", op,
+                                "' op: no function has begun, or the last one has returned"));
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] == nullptr) {
@@ -178,7 +189,8 @@ bool Builder::Usable(absl::string_view op, ValueSpan operands) {
     }
     const Block* home = operands[i]->block();
     if (home == nullptr || home->module() != module_.get()) {
-      return Fail(InvalidArgument("PJRT-I002", Describe(block_, op), ": operand ", i, " is a value of another Builder"));
+      return Fail(InvalidArgument("PJRT-I002", Describe(block_, op), ": operand ", i,
+                                  " is a value of another Builder"));
     }
   }
   return true;
@@ -208,7 +220,8 @@ bool Builder::FillRegion(Region* region, const RegionSpec& spec) {
   return usable;
 }
 
-Results Builder::Op(absl::string_view name, ValueSpan operands, absl::Span<const NamedAttribute> attributes,
+Results Builder::Op(absl::string_view name, ValueSpan operands,
+                    absl::Span<const NamedAttribute> attributes,
                     absl::Span<const Type> result_types, absl::Span<const RegionSpec> regions) {
   if (!Usable(name, operands)) return Results();
   const OpCode code = LookupOp(name);
@@ -220,7 +233,8 @@ Results Builder::Op(absl::string_view name, ValueSpan operands, absl::Span<const
   }
   SortByName(&sorted);
 
-  // Regions come first, in an op that stands in: what they return decides how many results there are, and of which types.
+  // Regions come first, in an op that stands in: what they return decides how many results there
+  // are, and of which types.
   ir::Op* stand_in = nullptr;
   absl::InlinedVector<Region*, 2> filled;
   if (!regions.empty()) {
@@ -237,7 +251,8 @@ Results Builder::Op(absl::string_view name, ValueSpan operands, absl::Span<const
   TypeList types(result_types.begin(), result_types.end());
   for (Type type : types) {
     if (!type || (type.IsTensor() && !type.element_type())) {
-      Fail(InvalidArgument("PJRT-I007", where, ": a result must have a type; given ", type.ToString()));
+      Fail(InvalidArgument("PJRT-I007", where, ": a result must have a type; given ",
+                           type.ToString()));
       return Results();
     }
   }
@@ -258,7 +273,8 @@ Results Builder::Op(absl::string_view name, ValueSpan operands, absl::Span<const
   state.attributes = sorted;
   state.num_regions = regions.size();
   ir::Op* op = module_->Append(block_, state);
-  for (size_t i = 0; i < regions.size(); ++i) MoveBlock(module_.get(), filled[i]->block(), op->region(i));
+  for (size_t i = 0; i < regions.size(); ++i)
+    MoveBlock(module_.get(), filled[i]->block(), op->region(i));
   if (stand_in != nullptr) stand_in->Erase();
   if (!infers && !Fail(VerifyOp(*op))) return Results();
   return Results(op);
@@ -276,10 +292,11 @@ Value* Builder::ConstantOf(PrimitiveType type, Dims dims, absl::Span<const char>
 Value* Builder::RawConstant(PrimitiveType type, Dims dims, const void* bytes, size_t size) {
   if (!Usable("stablehlo.constant", {})) return nullptr;
   const Type tensor = TensorType(type, dims);
-  const size_t expected = static_cast<size_t>(tensor.element_count()) * static_cast<size_t>(ByteWidth(type));
+  const size_t expected =
+      static_cast<size_t>(tensor.element_count()) * static_cast<size_t>(ByteWidth(type));
   if (!tensor.HasStaticShape() || size != expected) {
-    Fail(InvalidArgument("PJRT-I007", "a constant must have as many values as its shape; given ", size, " bytes for ",
-                         tensor.ToString(), ", expected ", expected));
+    Fail(InvalidArgument("PJRT-I007", "a constant must have as many values as its shape; given ",
+                         size, " bytes for ", tensor.ToString(), ", expected ", expected));
     return nullptr;
   }
   return ConstantOf(type, dims, absl::MakeConstSpan(static_cast<const char*>(bytes), size));
@@ -293,18 +310,22 @@ Value* Builder::RawSplat(PrimitiveType type, Dims dims, const void* bytes, size_
     return nullptr;
   }
   const bool empty = tensor.element_count() == 0;
-  return ConstantOf(type, dims, absl::MakeConstSpan(static_cast<const char*>(bytes), empty ? 0 : size));
+  return ConstantOf(type, dims,
+                    absl::MakeConstSpan(static_cast<const char*>(bytes), empty ? 0 : size));
 }
 
 Value* Builder::Fill(Type tensor_type, double value) {
   if (!Usable("stablehlo.constant", {})) return nullptr;
   if (!tensor_type.IsTensor() || !tensor_type.HasStaticShape()) {
-    Fail(InvalidArgument("PJRT-I007", "constants have static shapes; given ", tensor_type.ToString()));
+    Fail(InvalidArgument("PJRT-I007", "constants have static shapes; given ",
+                         tensor_type.ToString()));
     return nullptr;
   }
   return Constant(context().DenseSplat(tensor_type, value));
 }
 
-Value* Builder::Constant(Attribute dense) { return Op("stablehlo.constant", {}, {{"value", dense}}); }
+Value* Builder::Constant(Attribute dense) {
+  return Op("stablehlo.constant", {}, {{"value", dense}});
+}
 
 }  // namespace pjrt::ir

@@ -10,16 +10,17 @@
 namespace pjrt::ir {
 namespace {
 
-// The algorithms that some hardware has: the precision that operands are rounded to, the type of sums, and how many products of rounded
-// parts make one product.
+// The algorithms that some hardware has: the precision that operands are rounded to, the type of
+// sums, and how many products of rounded parts make one product.
 struct KnownAlgorithm {
   absl::string_view precision;
   absl::string_view accumulation;
   int64_t primitive_operations;
 };
 constexpr KnownAlgorithm kKnownAlgorithms[] = {
-    {"f16", "f16", 1},  {"f16", "f32", 1},  {"bf16", "bf16", 1}, {"bf16", "f32", 1}, {"bf16", "f32", 3}, {"bf16", "f32", 6},
-    {"bf16", "f32", 9}, {"tf32", "f32", 1}, {"tf32", "f32", 3},  {"f32", "f32", 1},  {"f64", "f64", 1},
+    {"f16", "f16", 1},  {"f16", "f32", 1},  {"bf16", "bf16", 1}, {"bf16", "f32", 1},
+    {"bf16", "f32", 3}, {"bf16", "f32", 6}, {"bf16", "f32", 9},  {"tf32", "f32", 1},
+    {"tf32", "f32", 3}, {"f32", "f32", 1},  {"f64", "f64", 1},
 };
 
 bool IsF8(Type type) { return type.Is(TypeKind::kFloat) && type.bit_width() == 8; }
@@ -27,10 +28,13 @@ bool IsF8(Type type) { return type.Is(TypeKind::kFloat) && type.bit_width() == 8
 bool IsKnown(const DotAlgorithm& a) {
   if (a.lhs_component_count != 1 || a.rhs_component_count != 1) return false;
   const std::string accumulation = a.accumulation_type.ToString();
-  if (IsF8(a.lhs_precision_type) && IsF8(a.rhs_precision_type)) {  // with fast accumulation or without
+  if (IsF8(a.lhs_precision_type) &&
+      IsF8(a.rhs_precision_type)) {  // with fast accumulation or without
     return accumulation == "f32" && a.num_primitive_operations == 1;
   }
-  if (a.allow_imprecise_accumulation || a.lhs_precision_type.ToString() != a.rhs_precision_type.ToString()) return false;
+  if (a.allow_imprecise_accumulation ||
+      a.lhs_precision_type.ToString() != a.rhs_precision_type.ToString())
+    return false;
   for (const KnownAlgorithm& known : kKnownAlgorithms) {
     if (known.precision == a.lhs_precision_type.ToString() && known.accumulation == accumulation &&
         known.primitive_operations == a.num_primitive_operations) {
@@ -43,26 +47,36 @@ bool IsKnown(const DotAlgorithm& a) {
 absl::Status CheckAlgorithm(Attribute attr) {
   const std::optional<DotAlgorithm> a = DotAlgorithm::From(attr);
   if (!a || !a->lhs_precision_type || !a->rhs_precision_type || !a->accumulation_type) {
-    return InvalidArgument(rule::kAttribute, "dot_algorithm must have all of its fields; given ", attr.ToString());
+    return InvalidArgument(rule::kAttribute, "dot_algorithm must have all of its fields; given ",
+                           attr.ToString());
   }
-  if (a->lhs_component_count <= 0 || a->rhs_component_count <= 0 || a->num_primitive_operations <= 0) {
-    return InvalidArgument(rule::kValue, "counts of dot_algorithm must be positive; given ", attr.ToString());
+  if (a->lhs_component_count <= 0 || a->rhs_component_count <= 0 ||
+      a->num_primitive_operations <= 0) {
+    return InvalidArgument(rule::kValue, "counts of dot_algorithm must be positive; given ",
+                           attr.ToString());
   }
   if (!IsKnown(*a)) {
-    return InvalidArgument(rule::kValue, "no hardware is known to have this dot_algorithm; given ", attr.ToString());
+    return InvalidArgument(rule::kValue, "no hardware is known to have this dot_algorithm; given ",
+                           attr.ToString());
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckAccuracy(Attribute attr) {
   const std::optional<ResultAccuracy> accuracy = ResultAccuracy::From(attr);
-  if (!accuracy) return InvalidArgument(rule::kAttribute, "result_accuracy has a field of the wrong type; given ", attr.ToString());
+  if (!accuracy)
+    return InvalidArgument(
+        rule::kAttribute, "result_accuracy has a field of the wrong type; given ", attr.ToString());
   const bool zero = accuracy->atol == 0 && accuracy->rtol == 0 && accuracy->ulps == 0;
   if (accuracy->mode != ResultAccuracyMode::kTolerance && !zero) {
-    return InvalidArgument(rule::kValue, "only mode TOLERANCE of result_accuracy may have tolerances; given ", attr.ToString());
+    return InvalidArgument(rule::kValue,
+                           "only mode TOLERANCE of result_accuracy may have tolerances; given ",
+                           attr.ToString());
   }
   if (!(accuracy->atol >= 0) || !(accuracy->rtol >= 0) || accuracy->ulps < 0) {
-    return InvalidArgument(rule::kValue, "tolerances of result_accuracy must not be negative; given ", attr.ToString());
+    return InvalidArgument(rule::kValue,
+                           "tolerances of result_accuracy must not be negative; given ",
+                           attr.ToString());
   }
   return absl::OkStatus();
 }

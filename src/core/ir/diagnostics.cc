@@ -11,7 +11,8 @@ std::string DescribeOp(const Op& op) {
   const Location& location = op.location();
   if (location.line > 0) {
     const std::string& source = op.module() != nullptr ? op.module()->source_name() : std::string();
-    return absl::StrCat(source.empty() ? "<input>" : source, ":", location.line, ":", location.column, ": ", name);
+    return absl::StrCat(source.empty() ? "<input>" : source, ":", location.line, ":",
+                        location.column, ": ", name);
   }
   const Op* at = op.parent();
   while (at != nullptr && !at->Is(OpCode::kFuncFunc)) at = at->parent();

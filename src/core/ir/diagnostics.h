@@ -11,7 +11,8 @@
 
 namespace pjrt::ir {
 
-// "model.mlir:12:3: 'stablehlo.add' op"; "in @main: 'stablehlo.add' op" for an op that was not read from text.
+// "model.mlir:12:3: 'stablehlo.add' op"; "in @main: 'stablehlo.add' op" for an op that was not read
+// from text.
 std::string DescribeOp(const Op& op);
 
 // An error with the op's description put after its id; OK stays OK.

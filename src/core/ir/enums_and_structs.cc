@@ -18,7 +18,8 @@ constexpr Name kTransposes[] = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE"
 constexpr Name kDistributions[] = {"", "UNIFORM", "NORMAL"};  // numbered from 1
 constexpr Name kAlgorithms[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
 constexpr Name kAccuracyModes[] = {"DEFAULT", "HIGHEST", "TOLERANCE"};
-constexpr Name kApiVersions[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
+constexpr Name kApiVersions[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
+                                 "API_VERSION_STATUS_RETURNING",
                                  "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
 constexpr Name kPropagation[] = {"NONE", "FORWARD", "BACKWARD", "BOTH"};
 

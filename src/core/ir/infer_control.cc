@@ -22,7 +22,8 @@ absl::InlinedVector<Type, 6> OperandTypes(const InferInput& in) {
 Type Merge(Context& context, Type a, Type b) {
   if (SameType(a, b) || !a.IsTensor() || !b.IsTensor()) return a;
   Extents extents = ExtentsOf(a);
-  for (size_t d = 0; d < extents.size(); ++d) extents[d] = LeastSpecific(extents[d], ExtentOf(b, d));
+  for (size_t d = 0; d < extents.size(); ++d)
+    extents[d] = LeastSpecific(extents[d], ExtentOf(b, d));
   return MakeTensor(context, extents, a.element_type());
 }
 
@@ -60,18 +61,21 @@ absl::Status InferWhile(const InferInput& in, TypeList* out) {
   for (size_t i : {0, 1}) {
     const auto arguments = ArgumentTypes(*in.regions[i]);
     if (!CompatibleTypeLists(arguments, operands)) {
-      return InvalidArgument(rule::kRegion, "the ", i == 0 ? "condition" : "body", " must take the operands; given (",
-                             TypesText(arguments), "), expected (", TypesText(operands), ")");
+      return InvalidArgument(rule::kRegion, "the ", i == 0 ? "condition" : "body",
+                             " must take the operands; given (", TypesText(arguments),
+                             "), expected (", TypesText(operands), ")");
     }
   }
   const auto condition = ReturnTypes(*in.regions[0]);
-  if (condition.size() != 1 || !condition[0].IsTensor() || condition[0].rank() != 0 || !IsInteger(condition[0].element_type(), 1)) {
-    return InvalidArgument(rule::kRegionResult, "the condition must return tensor<i1>; given (", TypesText(condition), ")");
+  if (condition.size() != 1 || !condition[0].IsTensor() || condition[0].rank() != 0 ||
+      !IsInteger(condition[0].element_type(), 1)) {
+    return InvalidArgument(rule::kRegionResult, "the condition must return tensor<i1>; given (",
+                           TypesText(condition), ")");
   }
   const auto body = ReturnTypes(*in.regions[1]);
   if (!CompatibleTypeLists(body, operands)) {
-    return InvalidArgument(rule::kRegionResult, "the body must return the operands' types; given (", TypesText(body),
-                           "), expected (", TypesText(operands), ")");
+    return InvalidArgument(rule::kRegionResult, "the body must return the operands' types; given (",
+                           TypesText(body), "), expected (", TypesText(operands), ")");
   }
   out->assign(operands.begin(), operands.end());
   return absl::OkStatus();
@@ -81,7 +85,8 @@ absl::Status InferBranches(const InferInput& in, TypeList* out) {
   for (size_t i = 0; i < in.regions.size(); ++i) {
     const auto arguments = ArgumentTypes(*in.regions[i]);
     if (!arguments.empty()) {
-      return InvalidArgument(rule::kRegion, "branches take no arguments; given ", arguments.size(), " for branch ", i);
+      return InvalidArgument(rule::kRegion, "branches take no arguments; given ", arguments.size(),
+                             " for branch ", i);
     }
     const auto returns = ReturnTypes(*in.regions[i]);
     if (i == 0) {
@@ -89,10 +94,12 @@ absl::Status InferBranches(const InferInput& in, TypeList* out) {
       continue;
     }
     if (!CompatibleTypeLists(*out, returns)) {
-      return InvalidArgument(rule::kRegionResult, "all branches must return the same types; given (", TypesText(*out),
+      return InvalidArgument(rule::kRegionResult,
+                             "all branches must return the same types; given (", TypesText(*out),
                              ") from branch 0 and (", TypesText(returns), ") from branch ", i);
     }
-    for (size_t r = 0; r < returns.size(); ++r) (*out)[r] = Merge(*in.context, (*out)[r], returns[r]);
+    for (size_t r = 0; r < returns.size(); ++r)
+      (*out)[r] = Merge(*in.context, (*out)[r], returns[r]);
   }
   return absl::OkStatus();
 }
@@ -106,7 +113,8 @@ absl::Status InferGetTupleElement(const InferInput& in, TypeList* out) {
   const absl::Span<const Type> elements = in.operand_type(0).elements();
   const int64_t index = Int(in, "index");
   if (index < 0 || static_cast<size_t>(index) >= elements.size()) {
-    return InvalidArgument(rule::kDimensions, "index must be in [0, ", elements.size(), "); given ", index);
+    return InvalidArgument(rule::kDimensions, "index must be in [0, ", elements.size(), "); given ",
+                           index);
   }
   out->assign(1, elements[static_cast<size_t>(index)]);
   return absl::OkStatus();
@@ -126,8 +134,8 @@ absl::Status InferAsyncStart(const InferInput& in, TypeList* out) {
   const auto arguments = ArgumentTypes(*in.regions[0]);
   const auto operands = OperandTypes(in);
   if (!CompatibleTypeLists(arguments, operands)) {
-    return InvalidArgument(rule::kRegion, "the body must take the operands; given (", TypesText(arguments), "), expected (",
-                           TypesText(operands), ")");
+    return InvalidArgument(rule::kRegion, "the body must take the operands; given (",
+                           TypesText(arguments), "), expected (", TypesText(operands), ")");
   }
   out->assign(1, in.context->Future(ReturnTypes(*in.regions[0])));
   return absl::OkStatus();
@@ -140,17 +148,27 @@ absl::Status InferAsyncDone(const InferInput& in, TypeList* out) {
 }
 
 absl::Status VerifyAsyncStart(const Op& op) {
-  constexpr OpCode kAllowed[] = {OpCode::kAllReduce,         OpCode::kAllGather,     OpCode::kAllToAll,
-                                 OpCode::kCollectivePermute, OpCode::kReduceScatter, OpCode::kCollectiveBroadcast,
-                                 OpCode::kSlice,             OpCode::kDynamicSlice,  OpCode::kDynamicUpdateSlice};
+  constexpr OpCode kAllowed[] = {OpCode::kAllReduce,
+                                 OpCode::kAllGather,
+                                 OpCode::kAllToAll,
+                                 OpCode::kCollectivePermute,
+                                 OpCode::kReduceScatter,
+                                 OpCode::kCollectiveBroadcast,
+                                 OpCode::kSlice,
+                                 OpCode::kDynamicSlice,
+                                 OpCode::kDynamicUpdateSlice};
   const Block* body = op.region()->block();
   const Op* first = body != nullptr ? body->front() : nullptr;
-  if (first == nullptr || first->next() == nullptr || first->next() != body->back() || !body->back()->IsTerminator()) {
-    return InvalidArgument(rule::kTerminator, "the body must be one op and the return of its results");
+  if (first == nullptr || first->next() == nullptr || first->next() != body->back() ||
+      !body->back()->IsTerminator()) {
+    return InvalidArgument(rule::kTerminator,
+                           "the body must be one op and the return of its results");
   }
   if (std::find(std::begin(kAllowed), std::end(kAllowed), first->opcode()) == std::end(kAllowed)) {
-    return InvalidArgument(rule::kValue, "the body must be a collective, slice, dynamic_slice or dynamic_update_slice; given ",
-                           first->name());
+    return InvalidArgument(
+        rule::kValue,
+        "the body must be a collective, slice, dynamic_slice or dynamic_update_slice; given ",
+        first->name());
   }
   return absl::OkStatus();
 }
@@ -158,10 +176,13 @@ absl::Status VerifyAsyncStart(const Op& op) {
 absl::Status VerifyComposite(const Op& op) {
   const absl::string_view name = op.StringAttr("name");
   if (!IsNamespaced(name)) {
-    return InvalidArgument(rule::kValue, "name must be a namespace and a name, as in \"math.sinc\"; given \"", name, "\"");
+    return InvalidArgument(rule::kValue,
+                           "name must be a namespace and a name, as in \"math.sinc\"; given \"",
+                           name, "\"");
   }
   if (op.IntAttr("version") < 0) {
-    return InvalidArgument(rule::kValue, "version must not be negative; given ", op.IntAttr("version"));
+    return InvalidArgument(rule::kValue, "version must not be negative; given ",
+                           op.IntAttr("version"));
   }
   return absl::OkStatus();
 }

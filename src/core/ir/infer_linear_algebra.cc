@@ -18,11 +18,14 @@ absl::Status CheckFeatures(const InferInput& in, size_t last, Extent* features) 
   *features = ExtentOf(operand, static_cast<size_t>(index));
   for (size_t i = 1; i <= last; ++i) {
     const Type vector = in.operand_type(i);
-    PJRT_RETURN_IF_ERROR(CheckSameElement("operand 0", operand, absl::StrCat("operand ", i), vector));
-    PJRT_RETURN_IF_ERROR(CheckSameShape("operand 1", in.operand_type(1), absl::StrCat("operand ", i), vector));
+    PJRT_RETURN_IF_ERROR(
+        CheckSameElement("operand 0", operand, absl::StrCat("operand ", i), vector));
+    PJRT_RETURN_IF_ERROR(
+        CheckSameShape("operand 1", in.operand_type(1), absl::StrCat("operand ", i), vector));
     if (!CompatibleExtents(*features, ExtentOf(vector, 0))) {
-      return InvalidArgument(rule::kSizes, "operand ", i, " must have a value for each feature; given ", vector.ToString(), " for ",
-                             operand.ToString(), " with feature_index ", index);
+      return InvalidArgument(rule::kSizes, "operand ", i,
+                             " must have a value for each feature; given ", vector.ToString(),
+                             " for ", operand.ToString(), " with feature_index ", index);
     }
     *features = MostSpecific(*features, ExtentOf(vector, 0));
   }
@@ -32,7 +35,8 @@ absl::Status CheckFeatures(const InferInput& in, size_t last, Extent* features) 
 // The two minor dimensions are the same.
 absl::Status CheckSquare(Type a) {
   const size_t rank = a.dims().size();
-  if (rank < 2) return InvalidArgument(rule::kAgree, "a must have rank 2 at least; given ", a.ToString());
+  if (rank < 2)
+    return InvalidArgument(rule::kAgree, "a must have rank 2 at least; given ", a.ToString());
   if (!CompatibleExtents(ExtentOf(a, rank - 1), ExtentOf(a, rank - 2))) {
     return InvalidArgument(rule::kSizes, "the matrices of a must be square; given ", a.ToString());
   }
@@ -59,8 +63,10 @@ absl::Status InferBatchNormTraining(const InferInput& in, TypeList* out) {
 absl::Status InferBatchNormGrad(const InferInput& in, TypeList* out) {
   Extent features;
   PJRT_RETURN_IF_ERROR(CheckFeatures(in, 3, &features));
-  PJRT_RETURN_IF_ERROR(CheckSameElement("operand", in.operand_type(0), "grad_output", in.operand_type(4)));
-  PJRT_RETURN_IF_ERROR(CheckSameShape("operand", in.operand_type(0), "grad_output", in.operand_type(4)));
+  PJRT_RETURN_IF_ERROR(
+      CheckSameElement("operand", in.operand_type(0), "grad_output", in.operand_type(4)));
+  PJRT_RETURN_IF_ERROR(
+      CheckSameShape("operand", in.operand_type(0), "grad_output", in.operand_type(4)));
   const Type vector = MakeTensor(*in.context, {features}, in.operand_type(0).element_type());
   *out = {in.operand_type(0), vector, vector};
   return absl::OkStatus();
@@ -80,16 +86,20 @@ absl::Status InferTriangularSolve(const InferInput& in, TypeList* out) {
   const size_t rank = a.dims().size();
   const bool left_side = in.attr("left_side").AsBool();
   if (!CompatibleExtents(ExtentOf(a, rank - 1), ExtentOf(b, left_side ? rank - 2 : rank - 1))) {
-    return InvalidArgument(rule::kSizes, "the matrices of a must fit those of b on the ", left_side ? "left" : "right",
-                           "; given ", a.ToString(), " and ", b.ToString());
+    return InvalidArgument(rule::kSizes, "the matrices of a must fit those of b on the ",
+                           left_side ? "left" : "right", "; given ", a.ToString(), " and ",
+                           b.ToString());
   }
   for (size_t d = 0; d + 2 < rank; ++d) {
     if (!CompatibleExtents(ExtentOf(a, d), ExtentOf(b, d))) {
-      return InvalidArgument(rule::kSizes, "a and b must have the same batch dimensions; given ", a.ToString(), " and ", b.ToString());
+      return InvalidArgument(rule::kSizes, "a and b must have the same batch dimensions; given ",
+                             a.ToString(), " and ", b.ToString());
     }
   }
   if (in.attr("transpose_a").enum_value() == "TRANSPOSE_INVALID") {
-    return InvalidArgument(rule::kValue, "transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT; given TRANSPOSE_INVALID");
+    return InvalidArgument(
+        rule::kValue,
+        "transpose_a must be NO_TRANSPOSE, TRANSPOSE or ADJOINT; given TRANSPOSE_INVALID");
   }
   out->assign(1, b);
   return absl::OkStatus();
@@ -101,17 +111,22 @@ absl::Status InferFft(const InferInput& in, TypeList* out) {
   const FftType type = EnumFrom<FftType>(in.attr("fft_type")).value_or(FftType::kFft);
   const DimList length = Ints(in, "fft_length");
   if (length.empty() || length.size() > 3 || static_cast<int64_t>(length.size()) > operand.rank()) {
-    return InvalidArgument(rule::kDimensions, "fft_length must have 1 to 3 values and at most the operand's rank; given ",
-                           DimsText(length), " for ", operand.ToString());
+    return InvalidArgument(
+        rule::kDimensions,
+        "fft_length must have 1 to 3 values and at most the operand's rank; given ",
+        DimsText(length), " for ", operand.ToString());
   }
   if (std::any_of(length.begin(), length.end(), [](int64_t n) { return n < 0; })) {
-    return InvalidArgument(rule::kValue, "fft_length must not be negative; given ", DimsText(length));
+    return InvalidArgument(rule::kValue, "fft_length must not be negative; given ",
+                           DimsText(length));
   }
   const bool from_real = type == FftType::kRfft;
   const bool real_ok = IsFloat(element, 32) || IsFloat(element, 64);
   if (from_real ? !real_ok : !element.Is(TypeKind::kComplex)) {
-    return InvalidArgument(rule::kType, from_real ? "RFFT takes f32 or f64" : "FFT, IFFT and IRFFT take complex numbers",
-                           "; given ", operand.ToString());
+    return InvalidArgument(
+        rule::kType,
+        from_real ? "RFFT takes f32 or f64" : "FFT, IFFT and IRFFT take complex numbers",
+        "; given ", operand.ToString());
   }
   Extents extents = ExtentsOf(operand);
   if (type == FftType::kRfft || type == FftType::kIrfft) {
@@ -121,11 +136,15 @@ absl::Status InferFft(const InferInput& in, TypeList* out) {
       const int64_t expected = halved ? length[i] / 2 + 1 : length[i];
       const bool empty = extents[first + i].size == 0 && length[i] == 0;
       if (!empty && !CompatibleExtents(extents[first + i], {expected, kDynamic})) {
-        return InvalidArgument(rule::kSizes, "the operand's last dimensions must fit fft_length; given ", operand.ToString(),
-                               " and ", DimsText(length), ", expected size ", expected, " in dimension ", first + i);
+        return InvalidArgument(rule::kSizes,
+                               "the operand's last dimensions must fit fft_length; given ",
+                               operand.ToString(), " and ", DimsText(length), ", expected size ",
+                               expected, " in dimension ", first + i);
       }
     }
-    extents.back() = {type == FftType::kIrfft || length.back() == 0 ? length.back() : length.back() / 2 + 1, kDynamic};
+    extents.back() = {
+        type == FftType::kIrfft || length.back() == 0 ? length.back() : length.back() / 2 + 1,
+        kDynamic};
   }
   Type result = element;
   if (type == FftType::kRfft) result = in.context->Complex(element);
@@ -135,21 +154,24 @@ absl::Status InferFft(const InferInput& in, TypeList* out) {
 }
 
 absl::Status VerifyRng(const Op& op) {
-  const Type a = op.operand_type(0), b = op.operand_type(1), shape = op.operand_type(2), result = op.result_type();
+  const Type a = op.operand_type(0), b = op.operand_type(1), shape = op.operand_type(2),
+             result = op.result_type();
   PJRT_RETURN_IF_ERROR(CheckSameElement("a", a, "b", b));
   PJRT_RETURN_IF_ERROR(CheckSameElement("a", a, "result", result));
-  if (EnumFrom<RngDistribution>(op.attr("rng_distribution")) == RngDistribution::kNormal && !a.element_type().Is(TypeKind::kFloat)) {
+  if (EnumFrom<RngDistribution>(op.attr("rng_distribution")) == RngDistribution::kNormal &&
+      !a.element_type().Is(TypeKind::kFloat)) {
     return InvalidArgument(rule::kType, "a normal distribution needs floats; given ", a.ToString());
   }
   if (!CompatibleSizes(shape.dim(0), result.rank())) {
-    return InvalidArgument(rule::kSizes, "shape must have a value for each dimension of the result; given ", shape.ToString(),
-                           " and ", result.ToString());
+    return InvalidArgument(rule::kSizes,
+                           "shape must have a value for each dimension of the result; given ",
+                           shape.ToString(), " and ", result.ToString());
   }
   const std::optional<DimList> sizes = ConstantInts(op.operand(2));
   for (size_t d = 0; sizes && d < sizes->size() && d < result.dims().size(); ++d) {
     if (!CompatibleExtents({(*sizes)[d], kDynamic}, ExtentOf(result, d))) {
-      return InvalidArgument(rule::kResult, "the result must have the shape given; given ", result.ToString(), ", expected sizes ",
-                             DimsText(*sizes));
+      return InvalidArgument(rule::kResult, "the result must have the shape given; given ",
+                             result.ToString(), ", expected sizes ", DimsText(*sizes));
     }
   }
   return absl::OkStatus();
@@ -158,14 +180,19 @@ absl::Status VerifyRng(const Op& op) {
 absl::Status VerifyRngBitGenerator(const Op& op) {
   const Type state = op.operand_type(0), next = op.result_type(0);
   if (!CompatibleTypes(state, next)) {
-    return InvalidArgument(rule::kResult, "output_state must have the type of initial_state; given ", next.ToString(), ", expected ",
-                           state.ToString());
+    return InvalidArgument(rule::kResult,
+                           "output_state must have the type of initial_state; given ",
+                           next.ToString(), ", expected ", state.ToString());
   }
-  const RngAlgorithm algorithm = EnumFrom<RngAlgorithm>(op.attr("rng_algorithm")).value_or(RngAlgorithm::kDefault);
+  const RngAlgorithm algorithm =
+      EnumFrom<RngAlgorithm>(op.attr("rng_algorithm")).value_or(RngAlgorithm::kDefault);
   if (algorithm == RngAlgorithm::kDefault || !state.HasStaticShape()) return absl::OkStatus();
-  const int64_t words = MultiplySizes(state.element_count(), ElementBits(state.element_type())) / 64;
+  const int64_t words =
+      MultiplySizes(state.element_count(), ElementBits(state.element_type())) / 64;
   if (words == 2 || (words == 3 && algorithm == RngAlgorithm::kPhilox)) return absl::OkStatus();
-  return InvalidArgument(rule::kSizes, "initial_state must hold 2 words of 64 bits, or 3 for PHILOX; given ", state.ToString());
+  return InvalidArgument(rule::kSizes,
+                         "initial_state must hold 2 words of 64 bits, or 3 for PHILOX; given ",
+                         state.ToString());
 }
 
 }  // namespace pjrt::ir

@@ -33,7 +33,8 @@ absl::Status CheckInits(const Region& body, absl::Span<const Type> inits) {
   const auto returns = ReturnTypes(body);
   for (size_t i = 0; i < inits.size(); ++i) {
     if (!CompatibleShapes(inits[i], returns[i])) {
-      return InvalidArgument(rule::kRegionResult, "initial values must have the shape that the region returns; given ",
+      return InvalidArgument(rule::kRegionResult,
+                             "initial values must have the shape that the region returns; given ",
                              inits[i].ToString(), ", expected ", returns[i].ToString());
     }
   }
@@ -43,24 +44,33 @@ absl::Status CheckInits(const Region& body, absl::Span<const Type> inits) {
 // What the region of an op that decides or compares returns: one tensor<i1>.
 absl::Status CheckReturnsPredicate(absl::string_view name, const Region& region) {
   const auto returns = ReturnTypes(region);
-  if (returns.size() == 1 && IsScalar(returns[0]) && IsInteger(returns[0].element_type(), 1)) return absl::OkStatus();
-  return InvalidArgument(rule::kRegionResult, name, " must return tensor<i1>; given (", TypesText(returns), ")");
+  if (returns.size() == 1 && IsScalar(returns[0]) && IsInteger(returns[0].element_type(), 1))
+    return absl::OkStatus();
+  return InvalidArgument(rule::kRegionResult, name, " must return tensor<i1>; given (",
+                         TypesText(returns), ")");
 }
 
 absl::Status CheckWindow(const InferInput& in, Type operand, WindowAttrs* window) {
   const int64_t rank = operand.rank();
-  PJRT_RETURN_IF_ERROR(CheckLength("window_dimensions", Ints(in, "window_dimensions").size(), rank, "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(CheckLength("window_dimensions", Ints(in, "window_dimensions").size(), rank,
+                                   "the operand has dimensions"));
   for (absl::string_view name : {"window_strides", "base_dilations", "window_dilations"}) {
-    if (in.attr(name)) PJRT_RETURN_IF_ERROR(CheckLength(name, Ints(in, name).size(), rank, "the operand has dimensions"));
+    if (in.attr(name))
+      PJRT_RETURN_IF_ERROR(
+          CheckLength(name, Ints(in, name).size(), rank, "the operand has dimensions"));
   }
-  const std::optional<WindowAttrs> read = WindowAttrs::From(in.code, in.attributes, operand.dims().size());
+  const std::optional<WindowAttrs> read =
+      WindowAttrs::From(in.code, in.attributes, operand.dims().size());
   if (!read) {
-    return InvalidArgument(rule::kWindow, "padding must be a tensor<", rank, "x2xi64>; given ", in.attr("padding").ToString());
+    return InvalidArgument(rule::kWindow, "padding must be a tensor<", rank, "x2xi64>; given ",
+                           in.attr("padding").ToString());
   }
   for (const WindowDimension& d : read->dimensions) {
     if (d.size <= 0 || d.stride <= 0 || d.base_dilation <= 0 || d.window_dilation <= 0) {
-      return InvalidArgument(rule::kWindow, "sizes, strides and dilations of windows must be positive; given size ", d.size,
-                             ", stride ", d.stride, ", dilations ", d.base_dilation, " and ", d.window_dilation);
+      return InvalidArgument(
+          rule::kWindow, "sizes, strides and dilations of windows must be positive; given size ",
+          d.size, ", stride ", d.stride, ", dilations ", d.base_dilation, " and ",
+          d.window_dilation);
     }
   }
   *window = *read;
@@ -83,45 +93,53 @@ absl::Status MergeInputShapes(absl::Span<const Type> inputs, Extents* out) {
   *out = ExtentsOf(inputs[0]);
   for (size_t i = 1; i < inputs.size(); ++i) {
     if (!CompatibleShapes(inputs[0], inputs[i])) {
-      return InvalidArgument(rule::kAgree, "all inputs must have compatible shapes; given ", inputs[0].ToString(), " and ",
-                             inputs[i].ToString());
+      return InvalidArgument(rule::kAgree, "all inputs must have compatible shapes; given ",
+                             inputs[0].ToString(), " and ", inputs[i].ToString());
     }
-    for (size_t d = 0; d < out->size(); ++d) (*out)[d] = MostSpecific((*out)[d], ExtentOf(inputs[i], d));
+    for (size_t d = 0; d < out->size(); ++d)
+      (*out)[d] = MostSpecific((*out)[d], ExtentOf(inputs[i], d));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, absl::Span<const Type> inits, TypeList* elements,
+absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
+                          absl::Span<const Type> inits, TypeList* elements,
                           absl::Span<const Extent> kept_dims) {
   const size_t n = inputs.size();
   const auto arguments = ArgumentTypes(body);
   const auto returns = ReturnTypes(body);
   if (arguments.size() != 2 * n) {
-    return InvalidArgument(rule::kRegion, "the region must take two scalars for each input; given ", arguments.size(),
-                           " arguments, expected ", 2 * n);
+    return InvalidArgument(rule::kRegion, "the region must take two scalars for each input; given ",
+                           arguments.size(), " arguments, expected ", 2 * n);
   }
   if (returns.size() != n) {
-    return InvalidArgument(rule::kRegionResult, "the region must return a scalar for each input; given (", TypesText(returns),
-                           "), expected ", n);
+    return InvalidArgument(rule::kRegionResult,
+                           "the region must return a scalar for each input; given (",
+                           TypesText(returns), "), expected ", n);
   }
   elements->clear();
   for (size_t i = 0; i < n; ++i) {
     if (!returns[i].IsTensor() || !OccursIn(returns[i], kept_dims)) {
-      return InvalidArgument(rule::kRegionResult, "the region must return scalars; given ", returns[i].ToString(), " for value ", i);
+      return InvalidArgument(rule::kRegionResult, "the region must return scalars; given ",
+                             returns[i].ToString(), " for value ", i);
     }
     for (size_t a : {i, n + i}) {
       if (!CompatibleTypes(arguments[a], returns[i])) {
-        return InvalidArgument(rule::kRegion, "argument ", a, " of the region must have the type that it returns; given ",
+        return InvalidArgument(rule::kRegion, "argument ", a,
+                               " of the region must have the type that it returns; given ",
                                arguments[a].ToString(), ", expected ", returns[i].ToString());
       }
     }
     const Type element = returns[i].element_type();
     if (!IsPromotable(ElementOf(inits[i]), element)) {
-      return InvalidArgument(rule::kRegionResult, "what the region returns must hold the initial value's element type; given ",
-                             element.ToString(), " for ", inits[i].ToString());
+      return InvalidArgument(
+          rule::kRegionResult,
+          "what the region returns must hold the initial value's element type; given ",
+          element.ToString(), " for ", inits[i].ToString());
     }
     if (!IsPromotable(ElementOf(inputs[i]), element)) {
-      return InvalidArgument(rule::kRegion, "arguments of the region must hold the input's element type; given ",
+      return InvalidArgument(rule::kRegion,
+                             "arguments of the region must hold the input's element type; given ",
                              element.ToString(), " for ", inputs[i].ToString());
     }
     elements->push_back(element);
@@ -170,22 +188,27 @@ absl::Status InferSelectAndScatter(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(CheckWindow(in, operand, &window));
   const auto arguments = ArgumentTypes(*in.regions[0]);
   if (arguments.size() != 2) {
-    return InvalidArgument(rule::kRegion, "the select region must take two scalars; given ", arguments.size(), " arguments");
+    return InvalidArgument(rule::kRegion, "the select region must take two scalars; given ",
+                           arguments.size(), " arguments");
   }
   for (Type argument : arguments) {
-    if (!IsScalar(argument) || !CompatibleElements(argument.element_type(), operand.element_type())) {
-      return InvalidArgument(rule::kRegion, "the select region must take scalars of the operand's element type; given ",
-                             argument.ToString(), " for ", operand.ToString());
+    if (!IsScalar(argument) ||
+        !CompatibleElements(argument.element_type(), operand.element_type())) {
+      return InvalidArgument(
+          rule::kRegion,
+          "the select region must take scalars of the operand's element type; given ",
+          argument.ToString(), " for ", operand.ToString());
     }
   }
   PJRT_RETURN_IF_ERROR(CheckReturnsPredicate("the select region", *in.regions[0]));
   TypeList elements;
   PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[1], {source}, {init}, &elements));
   PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[1], {init}));
-  const Type expected = MakeTensor(*in.context, WindowExtents(window, ExtentsOf(operand)), operand.element_type());
+  const Type expected =
+      MakeTensor(*in.context, WindowExtents(window, ExtentsOf(operand)), operand.element_type());
   if (!CompatibleTypes(expected, source)) {
-    return InvalidArgument(rule::kSizes, "source must have an element for each window; given ", source.ToString(), ", expected ",
-                           expected.ToString());
+    return InvalidArgument(rule::kSizes, "source must have an element for each window; given ",
+                           source.ToString(), ", expected ", expected.ToString());
   }
   out->assign(1, WithElement(*in.context, operand, elements[0]));
   return absl::OkStatus();
@@ -197,24 +220,29 @@ absl::Status InferMap(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &extents));
   const auto arguments = ArgumentTypes(*in.regions[0]);
   if (arguments.size() != inputs.size()) {
-    return InvalidArgument(rule::kRegion, "the region must take a scalar for each input; given ", arguments.size(),
-                           " arguments, expected ", inputs.size());
+    return InvalidArgument(rule::kRegion, "the region must take a scalar for each input; given ",
+                           arguments.size(), " arguments, expected ", inputs.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!IsScalar(arguments[i]) || !CompatibleElements(arguments[i].element_type(), inputs[i].element_type())) {
-      return InvalidArgument(rule::kRegion, "the region must take scalars of the inputs' element types; given ",
+    if (!IsScalar(arguments[i]) ||
+        !CompatibleElements(arguments[i].element_type(), inputs[i].element_type())) {
+      return InvalidArgument(rule::kRegion,
+                             "the region must take scalars of the inputs' element types; given ",
                              arguments[i].ToString(), " for ", inputs[i].ToString());
     }
   }
   const auto returns = ReturnTypes(*in.regions[0]);
   if (returns.size() != 1 || !IsScalar(returns[0])) {
-    return InvalidArgument(rule::kRegionResult, "the region must return one scalar; given (", TypesText(returns), ")");
+    return InvalidArgument(rule::kRegionResult, "the region must return one scalar; given (",
+                           TypesText(returns), ")");
   }
   const DimList dimensions = Ints(in, "dimensions");
-  PJRT_RETURN_IF_ERROR(CheckLength("dimensions", dimensions.size(), inputs[0].rank(), "the inputs have dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("dimensions", dimensions.size(), inputs[0].rank(), "the inputs have dimensions"));
   for (size_t d = 0; d < dimensions.size(); ++d) {
     if (dimensions[d] != static_cast<int64_t>(d)) {
-      return InvalidArgument(rule::kDimensions, "dimensions must be all of them in order; given ", DimsText(dimensions));
+      return InvalidArgument(rule::kDimensions, "dimensions must be all of them in order; given ",
+                             DimsText(dimensions));
     }
   }
   out->assign(1, MakeTensor(*in.context, extents, returns[0].element_type()));
@@ -227,19 +255,23 @@ absl::Status InferSort(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &extents));
   const int64_t rank = inputs[0].rank(), dimension = Int(in, "dimension", -1);
   if (dimension < -rank || dimension >= rank) {
-    return InvalidArgument(rule::kDimensions, "dimension must be in [", -rank, ", ", rank, "); given ", dimension);
+    return InvalidArgument(rule::kDimensions, "dimension must be in [", -rank, ", ", rank,
+                           "); given ", dimension);
   }
   const auto arguments = ArgumentTypes(*in.regions[0]);
   if (arguments.size() != 2 * inputs.size()) {
-    return InvalidArgument(rule::kRegion, "the comparator must take two scalars for each input; given ", arguments.size(),
-                           " arguments, expected ", 2 * inputs.size());
+    return InvalidArgument(rule::kRegion,
+                           "the comparator must take two scalars for each input; given ",
+                           arguments.size(), " arguments, expected ", 2 * inputs.size());
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type input = inputs[i / 2];
-    if (!IsScalar(arguments[i]) || !CompatibleElements(arguments[i].element_type(), input.element_type())) {
-      return InvalidArgument(rule::kRegion, "the comparator must take scalars of the inputs' element types; given ",
-                             arguments[i].ToString(), " for argument ", i, ", expected ",
-                             Scalar(*in.context, input.element_type()).ToString());
+    if (!IsScalar(arguments[i]) ||
+        !CompatibleElements(arguments[i].element_type(), input.element_type())) {
+      return InvalidArgument(
+          rule::kRegion, "the comparator must take scalars of the inputs' element types; given ",
+          arguments[i].ToString(), " for argument ", i, ", expected ",
+          Scalar(*in.context, input.element_type()).ToString());
     }
   }
   PJRT_RETURN_IF_ERROR(CheckReturnsPredicate("the comparator", *in.regions[0]));

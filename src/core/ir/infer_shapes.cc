@@ -15,11 +15,13 @@ absl::Status CheckStartIndices(const InferInput& in, size_t first) {
   const int64_t rank = in.operand_type(0).rank();
   const int64_t count = static_cast<int64_t>(in.operands.size() - first);
   if (count != rank) {
-    return InvalidArgument(rule::kCount, "there must be a start index for each dimension of the operand; given ", count,
-                           ", expected ", rank);
+    return InvalidArgument(rule::kCount,
+                           "there must be a start index for each dimension of the operand; given ",
+                           count, ", expected ", rank);
   }
   for (size_t i = first; i < in.operands.size(); ++i) {
-    PJRT_RETURN_IF_ERROR(CheckSameElement("start index 0", in.operand_type(first), "each other", in.operand_type(i)));
+    PJRT_RETURN_IF_ERROR(CheckSameElement("start index 0", in.operand_type(first), "each other",
+                                          in.operand_type(i)));
   }
   return absl::OkStatus();
 }
@@ -35,7 +37,9 @@ absl::Status InferBroadcast(const InferInput& in, TypeList* out) {
   const DimList sizes = Ints(in, "broadcast_sizes");
   Extents extents;
   for (int64_t size : sizes) {
-    if (size < 0) return InvalidArgument(rule::kValue, "broadcast_sizes must not be negative; given ", DimsText(sizes));
+    if (size < 0)
+      return InvalidArgument(rule::kValue, "broadcast_sizes must not be negative; given ",
+                             DimsText(sizes));
     extents.push_back({size, kDynamic});
   }
   const Type operand = in.operand_type(0);
@@ -45,9 +49,12 @@ absl::Status InferBroadcast(const InferInput& in, TypeList* out) {
 }
 
 absl::Status InferConcatenate(const InferInput& in, TypeList* out) {
-  if (in.operands.empty()) return InvalidArgument(rule::kCount, "there must be an input; given none");
+  if (in.operands.empty())
+    return InvalidArgument(rule::kCount, "there must be an input; given none");
   const Type first = in.operand_type(0);
-  if (first.rank() == 0) return InvalidArgument(rule::kAgree, "scalars cannot be concatenated; given ", first.ToString());
+  if (first.rank() == 0)
+    return InvalidArgument(rule::kAgree, "scalars cannot be concatenated; given ",
+                           first.ToString());
   const int64_t dimension = Int(in, "dimension");
   PJRT_RETURN_IF_ERROR(CheckDimension("dimension", dimension, first.rank()));
   const size_t along = static_cast<size_t>(dimension);
@@ -63,8 +70,8 @@ absl::Status InferConcatenate(const InferInput& in, TypeList* out) {
         extents[d].size = AddSizes(extents[d].size, e.size);
         limit = AddSizes(limit, e.Limit());
       } else if (!CompatibleExtents(extents[d], e)) {
-        return InvalidArgument(rule::kSizes, "inputs must have the same sizes but along dimension ", dimension, "; given ",
-                               first.ToString(), " and ", type.ToString());
+        return InvalidArgument(rule::kSizes, "inputs must have the same sizes but along dimension ",
+                               dimension, "; given ", first.ToString(), " and ", type.ToString());
       } else {
         extents[d] = MostSpecific(extents[d], e);
       }
@@ -80,13 +87,17 @@ absl::Status InferPad(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "padding_value", in.operand_type(1)));
   const DimList low = Ints(in, "edge_padding_low"), high = Ints(in, "edge_padding_high");
   const DimList interior = Ints(in, "interior_padding");
-  PJRT_RETURN_IF_ERROR(CheckLength("edge_padding_low", low.size(), operand.rank(), "the operand has dimensions"));
-  PJRT_RETURN_IF_ERROR(CheckLength("edge_padding_high", high.size(), operand.rank(), "the operand has dimensions"));
-  PJRT_RETURN_IF_ERROR(CheckLength("interior_padding", interior.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("edge_padding_low", low.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("edge_padding_high", high.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(CheckLength("interior_padding", interior.size(), operand.rank(),
+                                   "the operand has dimensions"));
   Extents extents = ExtentsOf(operand);
   for (size_t d = 0; d < extents.size(); ++d) {
     if (interior[d] < 0) {
-      return InvalidArgument(rule::kWindow, "interior_padding must not be negative; given ", DimsText(interior));
+      return InvalidArgument(rule::kWindow, "interior_padding must not be negative; given ",
+                             DimsText(interior));
     }
     const auto padded = [&](int64_t size) {
       if (size == kDynamic) return kDynamic;
@@ -95,8 +106,8 @@ absl::Status InferPad(const InferInput& in, TypeList* out) {
     };
     extents[d] = {padded(extents[d].size), padded(extents[d].bound)};
     if (extents[d].Limit() != kDynamic && extents[d].Limit() < 0) {
-      return InvalidArgument(rule::kWindow, "padding must not crop more than there is; given size ", extents[d].Limit(),
-                             " for dimension ", d);
+      return InvalidArgument(rule::kWindow, "padding must not crop more than there is; given size ",
+                             extents[d].Limit(), " for dimension ", d);
     }
   }
   out->assign(1, MakeTensor(*in.context, extents, operand.element_type()));
@@ -105,7 +116,8 @@ absl::Status InferPad(const InferInput& in, TypeList* out) {
 
 absl::Status InferReverse(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0);
-  PJRT_RETURN_IF_ERROR(CheckDims("dimensions", Ints(in, "dimensions"), operand.rank(), kInRange | kUnique));
+  PJRT_RETURN_IF_ERROR(
+      CheckDims("dimensions", Ints(in, "dimensions"), operand.rank(), kInRange | kUnique));
   out->assign(1, operand);
   return absl::OkStatus();
 }
@@ -113,7 +125,8 @@ absl::Status InferReverse(const InferInput& in, TypeList* out) {
 absl::Status InferTranspose(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0);
   const DimList permutation = Ints(in, "permutation");
-  PJRT_RETURN_IF_ERROR(CheckLength("permutation", permutation.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("permutation", permutation.size(), operand.rank(), "the operand has dimensions"));
   PJRT_RETURN_IF_ERROR(CheckDims("permutation", permutation, operand.rank(), kInRange | kUnique));
   Extents extents;
   for (int64_t d : permutation) extents.push_back(ExtentOf(operand, static_cast<size_t>(d)));
@@ -121,7 +134,8 @@ absl::Status InferTranspose(const InferInput& in, TypeList* out) {
   if (IsQuantized(element) && !element.quantized().IsPerTensor()) {
     QuantizedParams params = element.quantized();
     DimList axes(params.axes.begin(), params.axes.end());
-    for (int64_t& axis : axes) axis = std::find(permutation.begin(), permutation.end(), axis) - permutation.begin();
+    for (int64_t& axis : axes)
+      axis = std::find(permutation.begin(), permutation.end(), axis) - permutation.begin();
     params.axes = axes;
     element = in.context->Quantized(params);
   }
@@ -131,19 +145,25 @@ absl::Status InferTranspose(const InferInput& in, TypeList* out) {
 
 absl::Status InferSlice(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0);
-  const DimList start = Ints(in, "start_indices"), limit = Ints(in, "limit_indices"), strides = Ints(in, "strides");
-  PJRT_RETURN_IF_ERROR(CheckLength("start_indices", start.size(), operand.rank(), "the operand has dimensions"));
-  PJRT_RETURN_IF_ERROR(CheckLength("limit_indices", limit.size(), operand.rank(), "the operand has dimensions"));
-  PJRT_RETURN_IF_ERROR(CheckLength("strides", strides.size(), operand.rank(), "the operand has dimensions"));
+  const DimList start = Ints(in, "start_indices"), limit = Ints(in, "limit_indices"),
+                strides = Ints(in, "strides");
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("start_indices", start.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("limit_indices", limit.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("strides", strides.size(), operand.rank(), "the operand has dimensions"));
   Extents extents;
   for (size_t d = 0; d < start.size(); ++d) {
     const int64_t size = ExtentOf(operand, d).Limit();
     if (start[d] < 0 || limit[d] < start[d] || (size != kDynamic && limit[d] > size)) {
-      return InvalidArgument(rule::kWindow, "0 <= start <= limit <= size must hold; given start ", start[d], ", limit ",
-                             limit[d], " in dimension ", d, " of ", operand.ToString());
+      return InvalidArgument(rule::kWindow, "0 <= start <= limit <= size must hold; given start ",
+                             start[d], ", limit ", limit[d], " in dimension ", d, " of ",
+                             operand.ToString());
     }
     if (strides[d] <= 0) {
-      return InvalidArgument(rule::kWindow, "strides must be positive; given ", strides[d], " in dimension ", d);
+      return InvalidArgument(rule::kWindow, "strides must be positive; given ", strides[d],
+                             " in dimension ", d);
     }
     const int64_t length = limit[d] - start[d];
     extents.push_back({length / strides[d] + (length % strides[d] != 0), kDynamic});
@@ -156,13 +176,14 @@ absl::Status InferDynamicSlice(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0);
   PJRT_RETURN_IF_ERROR(CheckStartIndices(in, 1));
   const DimList sizes = Ints(in, "slice_sizes");
-  PJRT_RETURN_IF_ERROR(CheckLength("slice_sizes", sizes.size(), operand.rank(), "the operand has dimensions"));
+  PJRT_RETURN_IF_ERROR(
+      CheckLength("slice_sizes", sizes.size(), operand.rank(), "the operand has dimensions"));
   Extents extents;
   for (size_t d = 0; d < sizes.size(); ++d) {
     const int64_t size = ExtentOf(operand, d).Limit();
     if (sizes[d] < 0 || (size != kDynamic && sizes[d] > size)) {
-      return InvalidArgument(rule::kWindow, "slice_sizes must be in [0, size]; given ", sizes[d], " in dimension ", d, " of ",
-                             operand.ToString());
+      return InvalidArgument(rule::kWindow, "slice_sizes must be in [0, size]; given ", sizes[d],
+                             " in dimension ", d, " of ", operand.ToString());
     }
     extents.push_back({sizes[d], kDynamic});
   }
@@ -178,8 +199,8 @@ absl::Status InferDynamicUpdateSlice(const InferInput& in, TypeList* out) {
   for (size_t d = 0; d < update.dims().size(); ++d) {
     const int64_t size = ExtentOf(operand, d).Limit();
     if (update.dims()[d] != kDynamic && size != kDynamic && update.dims()[d] > size) {
-      return InvalidArgument(rule::kWindow, "the update must fit into the operand; given ", update.ToString(), " and ",
-                             operand.ToString());
+      return InvalidArgument(rule::kWindow, "the update must fit into the operand; given ",
+                             update.ToString(), " and ", operand.ToString());
     }
   }
   out->assign(1, operand);
@@ -187,7 +208,8 @@ absl::Status InferDynamicUpdateSlice(const InferInput& in, TypeList* out) {
 }
 
 absl::Status InferGetDimensionSize(const InferInput& in, TypeList* out) {
-  PJRT_RETURN_IF_ERROR(CheckDimension("dimension", Int(in, "dimension"), in.operand_type(0).rank()));
+  PJRT_RETURN_IF_ERROR(
+      CheckDimension("dimension", Int(in, "dimension"), in.operand_type(0).rank()));
   out->assign(1, Scalar(*in.context, in.context->Integer(32)));
   return absl::OkStatus();
 }

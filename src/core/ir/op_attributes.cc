@@ -19,10 +19,10 @@ constexpr int64_t kMostMatrixValues = 1 << 20;
 
 template <typename Enum>
 struct EnumName;
-#define PJRT_ENUM_NAME(Enum, text)                      \
-  template <>                                           \
-  struct EnumName<Enum> {                               \
-    static constexpr absl::string_view kName = text;    \
+#define PJRT_ENUM_NAME(Enum, text)                   \
+  template <>                                        \
+  struct EnumName<Enum> {                            \
+    static constexpr absl::string_view kName = text; \
   };
 PJRT_ENUM_NAME(ComparisonDirection, "stablehlo.comparison_direction")
 PJRT_ENUM_NAME(ComparisonType, "stablehlo.comparison_type")
@@ -51,7 +51,8 @@ class FieldReader {
     if (Attribute a = Get(name)) Set(a.Is(AttrKind::kInteger), a.AsInt(), out);
   }
   void Field(absl::string_view name, bool& out) {
-    if (Attribute a = Get(name)) Set(a.Is(AttrKind::kBool) || a.Is(AttrKind::kInteger), a.AsBool(), out);
+    if (Attribute a = Get(name))
+      Set(a.Is(AttrKind::kBool) || a.Is(AttrKind::kInteger), a.AsBool(), out);
   }
   void Field(absl::string_view name, double& out) {
     if (Attribute a = Get(name)) Set(a.Is(AttrKind::kFloat), a.AsFloat(), out);
@@ -87,7 +88,9 @@ class FieldWriter {
   void Field(absl::string_view name, const DimList& v) { Put(name, context_.I64Array(v)); }
   void Field(absl::string_view name, int64_t v) { Put(name, context_.I64(v)); }
   void Field(absl::string_view name, bool v) { Put(name, context_.Bool(v)); }
-  void Field(absl::string_view name, double v) { Put(name, context_.Float(v, context_.Float("f64"))); }
+  void Field(absl::string_view name, double v) {
+    Put(name, context_.Float(v, context_.Float("f64")));
+  }
   void Field(absl::string_view name, Type v) { Put(name, context_.TypeAttr(v)); }
   void Field(absl::string_view name, ResultAccuracyMode v) { Put(name, EnumToAttr(context_, v)); }
   Attribute Finish(absl::string_view struct_name) { return context_.Struct(struct_name, entries_); }
@@ -187,10 +190,11 @@ Attribute Find(absl::Span<const NamedAttribute> attributes, absl::string_view na
   return {};
 }
 
-// Hands each value of a list attribute to `set(dimension, value)`; an absent attribute leaves the defaults. False when the attribute is no
-// list of as many values as there are dimensions.
+// Hands each value of a list attribute to `set(dimension, value)`; an absent attribute leaves the
+// defaults. False when the attribute is no list of as many values as there are dimensions.
 template <typename Set>
-bool ReadWindowList(absl::Span<const NamedAttribute> attributes, absl::string_view name, WindowAttrs& window, Set set) {
+bool ReadWindowList(absl::Span<const NamedAttribute> attributes, absl::string_view name,
+                    WindowAttrs& window, Set set) {
   const Attribute attr = Find(attributes, name);
   if (!attr) return true;
   DimList values;
@@ -212,7 +216,8 @@ bool ReadPadding(Attribute attr, WindowAttrs& window) {
   return true;
 }
 
-// (size - 1) * dilation + 1 and so on may overflow on hostile numbers: saturated at the limits of int64_t.
+// (size - 1) * dilation + 1 and so on may overflow on hostile numbers: saturated at the limits of
+// int64_t.
 int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
@@ -221,7 +226,8 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
 int64_t SaturatingMultiply(int64_t a, int64_t b) {
   int64_t product;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min() + 1;
+  return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max()
+                            : std::numeric_limits<int64_t>::min() + 1;
 }
 int64_t Dilate(int64_t size, int64_t dilation) {
   return size <= 0 ? 0 : SaturatingAdd(SaturatingMultiply(size - 1, dilation), 1);
@@ -247,8 +253,8 @@ Attribute EnumToAttr(Context& context, Enum value) {
   return i < values.size() ? context.Enum(EnumName<Enum>::kName, values[i]) : Attribute();
 }
 
-#define PJRT_INSTANTIATE(Enum)                                  \
-  template std::optional<Enum> EnumFrom<Enum>(Attribute attr);  \
+#define PJRT_INSTANTIATE(Enum)                                 \
+  template std::optional<Enum> EnumFrom<Enum>(Attribute attr); \
   template Attribute EnumToAttr<Enum>(Context & context, Enum value);
 PJRT_INSTANTIATE(ComparisonDirection)
 PJRT_INSTANTIATE(ComparisonType)
@@ -262,8 +268,9 @@ PJRT_INSTANTIATE(ResultAccuracyMode)
 
 ComparisonType DefaultComparisonType(Type element) {
   if (element.Is(TypeKind::kFloat) || element.Is(TypeKind::kComplex)) return ComparisonType::kFloat;
-  const bool is_unsigned = element.Is(TypeKind::kInteger) &&
-                           (element.bit_width() == 1 || element.signedness() == Signedness::kUnsigned);
+  const bool is_unsigned =
+      element.Is(TypeKind::kInteger) &&
+      (element.bit_width() == 1 || element.signedness() == Signedness::kUnsigned);
   return is_unsigned ? ComparisonType::kUnsigned : ComparisonType::kSigned;
 }
 
@@ -278,18 +285,18 @@ OperandPrecision OperandPrecision::From(Attribute precision_config) {
   return out;
 }
 
-#define PJRT_STRUCT(Struct, name, Visit)                     \
-  std::optional<Struct> Struct::From(Attribute attr) {       \
-    Struct out;                                              \
-    FieldReader reader(attr, name);                          \
-    Visit(out, reader);                                      \
-    if (!reader.ok()) return std::nullopt;                   \
-    return out;                                              \
-  }                                                          \
-  Attribute Struct::ToAttr(Context& context) const {         \
-    FieldWriter writer(context);                             \
-    Visit(*this, writer);                                    \
-    return writer.Finish(name);                              \
+#define PJRT_STRUCT(Struct, name, Visit)               \
+  std::optional<Struct> Struct::From(Attribute attr) { \
+    Struct out;                                        \
+    FieldReader reader(attr, name);                    \
+    Visit(out, reader);                                \
+    if (!reader.ok()) return std::nullopt;             \
+    return out;                                        \
+  }                                                    \
+  Attribute Struct::ToAttr(Context& context) const {   \
+    FieldWriter writer(context);                       \
+    Visit(*this, writer);                              \
+    return writer.Finish(name);                        \
   }
 PJRT_STRUCT(GatherDimensionNumbers, "stablehlo.gather", VisitGather)
 PJRT_STRUCT(ScatterDimensionNumbers, "stablehlo.scatter", VisitScatter)
@@ -319,7 +326,9 @@ int64_t WindowDimension::OutputSize(int64_t base_size) const {
   return (padded - window) / stride + 1;
 }
 
-std::optional<WindowAttrs> WindowAttrs::From(OpCode code, absl::Span<const NamedAttribute> attributes, size_t rank) {
+std::optional<WindowAttrs> WindowAttrs::From(OpCode code,
+                                             absl::Span<const NamedAttribute> attributes,
+                                             size_t rank) {
   WindowAttrs window;
   window.dimensions.resize(rank);
   const auto size = [](WindowDimension& d, int64_t v) { d.size = v; };
@@ -348,7 +357,8 @@ std::optional<WindowAttrs> WindowAttrs::From(OpCode code, absl::Span<const Named
     default:
       return std::nullopt;
   }
-  if (code != OpCode::kDynamicConv && !ReadPadding(Find(attributes, "padding"), window)) return std::nullopt;
+  if (code != OpCode::kDynamicConv && !ReadPadding(Find(attributes, "padding"), window))
+    return std::nullopt;
   return window;
 }
 
@@ -357,10 +367,12 @@ std::optional<WindowAttrs> WindowAttrs::From(const Op& op) {
     if (op.num_operands() == 0) return std::nullopt;
     return From(op.opcode(), op.attributes(), op.operand_type(0).dims().size());
   }
-  const std::optional<ConvDimensionNumbers> numbers = ConvDimensionNumbers::From(op.attr("dimension_numbers"));
+  const std::optional<ConvDimensionNumbers> numbers =
+      ConvDimensionNumbers::From(op.attr("dimension_numbers"));
   if (!numbers || op.num_operands() < 2) return std::nullopt;
   const absl::Span<const int64_t> kernel = op.operand_type(1).dims();
-  std::optional<WindowAttrs> window = From(op.opcode(), op.attributes(), numbers->kernel_spatial_dimensions.size());
+  std::optional<WindowAttrs> window =
+      From(op.opcode(), op.attributes(), numbers->kernel_spatial_dimensions.size());
   if (!window) return std::nullopt;
   for (size_t i = 0; i < window->dimensions.size(); ++i) {
     const size_t d = static_cast<size_t>(numbers->kernel_spatial_dimensions[i]);
@@ -383,7 +395,8 @@ bool GetIntMatrix(Attribute attr, DimList* values, int64_t* rows, int64_t* colum
   if (count > 0 && bytes.size() < std::max(width, step * static_cast<size_t>(count))) return false;
   DimList list;
   list.reserve(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) list.push_back(DecodeInt(element, bytes.data() + static_cast<size_t>(i) * step));
+  for (int64_t i = 0; i < count; ++i)
+    list.push_back(DecodeInt(element, bytes.data() + static_cast<size_t>(i) * step));
   *values = std::move(list);
   *rows = type.dim(0);
   *columns = type.dim(1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inference and verification functions that rows of the op table name. Inference runs after the row's own checks and reports what keeps it
-// from going on; verification runs after inference and the comparison with the declared results.
+// The inference and verification functions that rows of the op table name. Inference runs after the
+// row's own checks and reports what keeps it from going on; verification runs after inference and
+// the comparison with the declared results.
 #ifndef PJRT_CORE_IR_OP_FUNCTIONS_H_
 #define PJRT_CORE_IR_OP_FUNCTIONS_H_
 
@@ -14,9 +15,9 @@ namespace pjrt::ir {
 #define PJRT_VERIFY(Name) absl::Status Name(const Op& op)
 
 // infer_elementwise.cc
-PJRT_INFER(InferSame);         // the most specific type of all operands
-PJRT_INFER(InferRealPart);     // operand 0 with the parts of complex elements: abs, real, imag
-PJRT_INFER(InferPredicate);    // i1 of operand 0's shape
+PJRT_INFER(InferSame);       // the most specific type of all operands
+PJRT_INFER(InferRealPart);   // operand 0 with the parts of complex elements: abs, real, imag
+PJRT_INFER(InferPredicate);  // i1 of operand 0's shape
 PJRT_INFER(InferCompare);
 PJRT_INFER(InferComplex);
 PJRT_INFER(InferSelect);
@@ -84,13 +85,13 @@ PJRT_VERIFY(VerifyRng);
 PJRT_VERIFY(VerifyRngBitGenerator);
 
 // infer_control.cc
-PJRT_INFER(InferOperands);     // each result has its operand's type
+PJRT_INFER(InferOperands);  // each result has its operand's type
 PJRT_INFER(InferWhile);
-PJRT_INFER(InferBranches);     // if, case
+PJRT_INFER(InferBranches);  // if, case
 PJRT_INFER(InferTuple);
 PJRT_INFER(InferGetTupleElement);
 PJRT_INFER(InferToken);
-PJRT_INFER(InferDeviceId);     // partition_id, replica_id
+PJRT_INFER(InferDeviceId);  // partition_id, replica_id
 PJRT_INFER(InferAsyncStart);
 PJRT_INFER(InferAsyncDone);
 PJRT_VERIFY(VerifyAsyncStart);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the rows of the op table are written down: constexpr data, one family of ops a file (op_rows_*.cc), joined by op_set.cc.
+// How the rows of the op table are written down: constexpr data, one family of ops a file
+// (op_rows_*.cc), joined by op_set.cc.
 //
 //   Row(OpCode::kPad, "adds or removes elements at the edges and between elements")
 //       .In("operand").In("padding_value").Out("result")
@@ -30,18 +31,24 @@ struct OpRow {
   InferFn infer = nullptr;
   VerifyFn verify = nullptr;
 
-  constexpr OpRow In(absl::string_view name, TypeSet types = kAny, Arity arity = Arity::kOne) const {
+  constexpr OpRow In(absl::string_view name, TypeSet types = kAny,
+                     Arity arity = Arity::kOne) const {
     OpRow row = *this;
     row.operands[row.num_operands++] = OperandSpec{name, types, arity};
     return row;
   }
-  constexpr OpRow Ins(absl::string_view name, TypeSet types = kAny) const { return In(name, types, Arity::kVariadic); }
-  constexpr OpRow Out(absl::string_view name, TypeSet types = kAny, Arity arity = Arity::kOne) const {
+  constexpr OpRow Ins(absl::string_view name, TypeSet types = kAny) const {
+    return In(name, types, Arity::kVariadic);
+  }
+  constexpr OpRow Out(absl::string_view name, TypeSet types = kAny,
+                      Arity arity = Arity::kOne) const {
     OpRow row = *this;
     row.results[row.num_results++] = OperandSpec{name, types, arity};
     return row;
   }
-  constexpr OpRow Outs(absl::string_view name, TypeSet types = kAny) const { return Out(name, types, Arity::kVariadic); }
+  constexpr OpRow Outs(absl::string_view name, TypeSet types = kAny) const {
+    return Out(name, types, Arity::kVariadic);
+  }
   // A mandatory and an optional attribute. `detail` is the enum's or struct's name.
   constexpr OpRow Attr(absl::string_view name, AttrType type, absl::string_view detail = "") const {
     return Add(AttrSpec{name, type, false, detail, ""});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of CHLO: special functions and ops that broadcast by themselves, which passes expand into StableHLO.
+// Rows of CHLO: special functions and ops that broadcast by themselves, which passes expand into
+// StableHLO.
 #include "src/core/ir/op_functions.h"
 #include "src/core/ir/op_rows.h"
 
@@ -11,22 +12,40 @@ constexpr TypeSet kU = kUnranked;
 
 constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
   return Row(code, summary)
-      .In("operand", types | kU).Out("result", types | kU)
-      .Is(kElementwise | kSameTypes).Asm("$* {} : arrow").Infer(InferSame);
+      .In("operand", types | kU)
+      .Out("result", types | kU)
+      .Is(kElementwise | kSameTypes)
+      .Asm("$* {} : arrow")
+      .Infer(InferSame);
 }
 constexpr OpRow Test(OpCode code, absl::string_view summary) {
-  return Row(code, summary).In("operand", kF | kU).Out("result", kB | kU).Is(kElementwise).Asm("$* {} : arrow").Infer(InferPredicate);
+  return Row(code, summary)
+      .In("operand", kF | kU)
+      .Out("result", kB | kU)
+      .Is(kElementwise)
+      .Asm("$* {} : arrow")
+      .Infer(InferPredicate);
 }
 constexpr OpRow Binary(OpCode code, absl::string_view summary, TypeSet types) {
   return Row(code, summary)
-      .In("lhs", types | kU).In("rhs", types | kU).Out("result", types | kU)
-      .Is(kElementwise | kSameTypes).Asm("$* {} : arrow").Infer(InferSame);
+      .In("lhs", types | kU)
+      .In("rhs", types | kU)
+      .Out("result", types | kU)
+      .Is(kElementwise | kSameTypes)
+      .Asm("$* {} : arrow")
+      .Infer(InferSame);
 }
-constexpr OpRow Broadcasting(OpCode code, absl::string_view summary, TypeSet types, Traits traits = 0) {
+constexpr OpRow Broadcasting(OpCode code, absl::string_view summary, TypeSet types,
+                             Traits traits = 0) {
   return Row(code, summary)
-      .In("lhs", types | kU).In("rhs", types | kU).Out("result", types | kU)
+      .In("lhs", types | kU)
+      .In("rhs", types | kU)
+      .Out("result", types | kU)
       .Opt("broadcast_dimensions", AttrType::kI64Array, "trailing dimensions aligned")
-      .Is(traits).Asm("$* {} : functional").Infer(InferBroadcastBinary).Verify(VerifyQuantizedBinary);
+      .Is(traits)
+      .Asm("$* {} : functional")
+      .Infer(InferBroadcastBinary)
+      .Verify(VerifyQuantizedBinary);
 }
 
 constexpr OpRow kRows[] = {
@@ -75,46 +94,74 @@ constexpr OpRow kRows[] = {
     Broadcasting(OpCode::kChloBroadcastOr, "or", kB | kI, kCommutative),
     Broadcasting(OpCode::kChloBroadcastXor, "xor", kB | kI, kCommutative),
     Row(OpCode::kChloBroadcastComplex, "complex of broadcast operands")
-        .In("lhs", kF | kU).In("rhs", kF | kU).Out("result", kC | kU)
+        .In("lhs", kF | kU)
+        .In("rhs", kF | kU)
+        .Out("result", kC | kU)
         .Opt("broadcast_dimensions", AttrType::kI64Array, "trailing dimensions aligned")
-        .Asm("$* {} : functional").Infer(InferBroadcastComplex),
+        .Asm("$* {} : functional")
+        .Infer(InferBroadcastComplex),
     Row(OpCode::kChloBroadcastCompare, "compare of broadcast operands")
-        .In("lhs", kAny | kU).In("rhs", kAny | kU).Out("result", kB | kU)
+        .In("lhs", kAny | kU)
+        .In("rhs", kAny | kU)
+        .Out("result", kB | kU)
         .Opt("broadcast_dimensions", AttrType::kI64Array, "trailing dimensions aligned")
         .Attr("comparison_direction", AttrType::kEnum, "chlo.comparison_direction")
-        .Opt("compare_type", AttrType::kEnum, "FLOAT, SIGNED or UNSIGNED by the element type", "chlo.comparison_type")
+        .Opt("compare_type", AttrType::kEnum, "FLOAT, SIGNED or UNSIGNED by the element type",
+             "chlo.comparison_type")
         .Infer(InferBroadcastCompare),
     Row(OpCode::kChloBroadcastSelect, "select of broadcast operands")
-        .In("pred", kB | kU).In("on_true", kAny | kU).In("on_false", kAny | kU).Out("result", kAny | kU)
-        .Asm("$* {} : functional").Infer(InferBroadcastSelect),
+        .In("pred", kB | kU)
+        .In("on_true", kAny | kU)
+        .In("on_false", kAny | kU)
+        .Out("result", kAny | kU)
+        .Asm("$* {} : functional")
+        .Infer(InferBroadcastSelect),
 
     Row(OpCode::kChloConstant, "a constant")
         .Out("output", kAny | kStatic)
         .Attr("value", AttrType::kElements)
-        .Is(kElementTypeGiven).Asm("<constant>").Infer(InferConstant).Verify(VerifyConstant),
+        .Is(kElementTypeGiven)
+        .Asm("<constant>")
+        .Infer(InferConstant)
+        .Verify(VerifyConstant),
     Row(OpCode::kChloConstantLike, "a constant of the operand's shape")
-        .In("operand", kAny | kU).Out("result", kAny | kU)
+        .In("operand", kAny | kU)
+        .Out("result", kAny | kU)
         .Attr("value", AttrType::kAnyAttr)
         .Verify(VerifyConstantLike),
     Row(OpCode::kChloRaggedDot, "dot_general with groups of rows of different sizes")
-        .In("lhs").In("rhs").In("group_sizes", kI).Out("result")
+        .In("lhs")
+        .In("rhs")
+        .In("group_sizes", kI)
+        .Out("result")
         .Attr("ragged_dot_dimension_numbers", AttrType::kStruct, "chlo.ragged_dot")
         .Opt("precision_config", AttrType::kEnumArray, "DEFAULT", "chlo.precision")
-        .Is(kElementTypeGiven).Infer(InferRaggedDot),
+        .Is(kElementTypeGiven)
+        .Infer(InferRaggedDot),
     Row(OpCode::kChloScan, "folds along a dimension and gives what each step yields")
-        .Ins("inputs").Ins("inits").Outs("outputs").Outs("carries")
+        .Ins("inputs")
+        .Ins("inits")
+        .Outs("outputs")
+        .Outs("carries")
         .Attr("dimension", AttrType::kI64)
         .Opt("is_reverse", AttrType::kBool, "false")
         .Opt("is_associative", AttrType::kBool)
         .Opt("scan_dim_size", AttrType::kI64)
         .Opt("operandSegmentSizes", AttrType::kAnyAttr)
         .Opt("resultSegmentSizes", AttrType::kAnyAttr)
-        .Regions(1).Is(kControlFlow).Asm("<scan>").Infer(InferScan),
-    Row(OpCode::kChloTopK, "the k largest of the last dimension, in descending order, and their indices")
-        .In("operand", kAny | kU).Out("values", kAny | kU).Out("indices", kSI | kU)
+        .Regions(1)
+        .Is(kControlFlow)
+        .Asm("<scan>")
+        .Infer(InferScan),
+    Row(OpCode::kChloTopK,
+        "the k largest of the last dimension, in descending order, and their indices")
+        .In("operand", kAny | kU)
+        .Out("values", kAny | kU)
+        .Out("indices", kSI | kU)
         .Attr("k", AttrType::kI64)
         .Opt("is_stable", AttrType::kBool, "true")
-        .Asm("( $* , k = @k:int ?( , is_stable = @is_stable:bool ) ) {} : arrow").Infer(InferTopK),
+        .Asm("( $* , k = @k:int ?( , is_stable = @is_stable:bool ) ) {} : arrow")
+        .Infer(InferTopK),
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ struct Table {
   absl::flat_hash_map<absl::string_view, OpCode> by_name;
 
   Table() {
-    for (auto family : {ElementwiseRows, ShapeRows, ComputeRows, ControlRows, CollectiveRows, ChloRows, OtherDialectRows}) {
+    for (auto family : {ElementwiseRows, ShapeRows, ComputeRows, ControlRows, CollectiveRows,
+                        ChloRows, OtherDialectRows}) {
       for (const OpRow& row : family()) Add(row);
     }
     by_name.reserve(kCount);
@@ -56,7 +57,8 @@ struct Table {
 };
 
 const Table& GetTable() {
-  static const Table* const table = new Table();  // never destroyed: other statics may still read it at exit
+  static const Table* const table =
+      new Table();  // never destroyed: other statics may still read it at exit
   return *table;
 }
 
@@ -76,17 +78,21 @@ OpCode LookupOp(absl::string_view name) {
 absl::Span<const OpInfo> AllOps() { return absl::MakeConstSpan(GetTable().ops).subspan(1); }
 
 Attribute InferInput::attr(absl::string_view name) const {
-  const auto it = std::lower_bound(attributes.begin(), attributes.end(), name,
-                                   [](const NamedAttribute& a, absl::string_view n) { return a.name < n; });
+  const auto it =
+      std::lower_bound(attributes.begin(), attributes.end(), name,
+                       [](const NamedAttribute& a, absl::string_view n) { return a.name < n; });
   return it != attributes.end() && it->name == name ? it->value : Attribute();
 }
 
-Type InferInput::operand_type(size_t i) const { return i < operands.size() ? operands[i]->type() : Type(); }
+Type InferInput::operand_type(size_t i) const {
+  return i < operands.size() ? operands[i]->type() : Type();
+}
 
 absl::Status InferResultTypes(const InferInput& in, TypeList* out) {
   const OpInfo& info = GetOpInfo(in.code);
   if (info.infer == nullptr) {
-    return Unimplemented(rule::kNoInference, "the result types of '", info.name, "' do not follow from its operands: give them");
+    return Unimplemented(rule::kNoInference, "the result types of '", info.name,
+                         "' do not follow from its operands: give them");
   }
   PJRT_RETURN_IF_ERROR(CheckInputs(info, in));
   return info.infer(in, out);

@@ -75,20 +75,27 @@ std::string SetText(TypeSet set) {
     TypeSet bit;
     absl::string_view text;
   };
-  constexpr Name kElements[] = {{kB, "i1"},          {kSI, "signed integers"},  {kUI, "unsigned integers"},
-                                {kF, "floats"},      {kC, "complex numbers"},   {kQ, "quantized values"},
-                                {kQA, "values quantized by axis"}, {kIndex, "index"}};
-  constexpr Name kOthers[] = {{kToken, "a token"}, {kTuple, "a tuple"}, {kFuture, "a future"}, {kMemRef, "a memref"}};
+  constexpr Name kElements[] = {{kB, "i1"},
+                                {kSI, "signed integers"},
+                                {kUI, "unsigned integers"},
+                                {kF, "floats"},
+                                {kC, "complex numbers"},
+                                {kQ, "quantized values"},
+                                {kQA, "values quantized by axis"},
+                                {kIndex, "index"}};
+  constexpr Name kOthers[] = {
+      {kToken, "a token"}, {kTuple, "a tuple"}, {kFuture, "a future"}, {kMemRef, "a memref"}};
   std::vector<absl::string_view> elements, parts;
   for (const Name& n : kElements) {
     if (set & n.bit) elements.push_back(n.text);
   }
   std::string tensor;
   if (!elements.empty()) {
-    tensor = absl::StrCat((set & kRank0) ? "a scalar tensor" : "a tensor", (set & kRank1) ? " of rank 1" : "",
-                          (set & kStatic) ? " of static shape" : "",
-                          (set & kBounded) ? " of static shape or with one bounded dimension" : "", " of ",
-                          absl::StrJoin(elements, ", "));
+    tensor =
+        absl::StrCat((set & kRank0) ? "a scalar tensor" : "a tensor",
+                     (set & kRank1) ? " of rank 1" : "", (set & kStatic) ? " of static shape" : "",
+                     (set & kBounded) ? " of static shape or with one bounded dimension" : "",
+                     " of ", absl::StrJoin(elements, ", "));
     parts.push_back(tensor);
   }
   for (const Name& n : kOthers) {
@@ -99,22 +106,24 @@ std::string SetText(TypeSet set) {
 
 // Types of operands or results, `type_of(i)` each, against the row's specs.
 template <typename TypeOf>
-absl::Status CheckTypes(absl::Span<const OperandSpec> specs, size_t count, TypeOf type_of, Attribute segments, absl::string_view what) {
+absl::Status CheckTypes(absl::Span<const OperandSpec> specs, size_t count, TypeOf type_of,
+                        Attribute segments, absl::string_view what) {
   absl::InlinedVector<size_t, 6> sizes;
   if (!SplitOperands(specs, count, segments, &sizes)) {
     size_t least = 0;
     for (const OperandSpec& s : specs) least += s.arity == Arity::kOne;
     const bool open = least != specs.size();
-    return InvalidArgument(rule::kCount, "the number of ", what, "s is wrong; given ", count, ", expected ",
-                           open ? "at least " : "", least);
+    return InvalidArgument(rule::kCount, "the number of ", what, "s is wrong; given ", count,
+                           ", expected ", open ? "at least " : "", least);
   }
   size_t i = 0;
   for (size_t s = 0; s < specs.size(); ++s) {
     for (size_t k = 0; k < sizes[s]; ++k, ++i) {
       const Type type = type_of(i);
       if (!type || !IsAllowed(type, specs[s].types)) {
-        return InvalidArgument(rule::kType, what, " ", i, " (", specs[s].name, ") has a type that the op does not take; given ",
-                               type.ToString(), ", expected ", SetText(specs[s].types));
+        return InvalidArgument(rule::kType, what, " ", i, " (", specs[s].name,
+                               ") has a type that the op does not take; given ", type.ToString(),
+                               ", expected ", SetText(specs[s].types));
       }
     }
   }
@@ -124,15 +133,18 @@ absl::Status CheckTypes(absl::Span<const OperandSpec> specs, size_t count, TypeO
 bool IsEnum(Attribute attr, absl::string_view enum_name) {
   if (!attr.Is(AttrKind::kEnum) || attr.name() != enum_name) return false;
   const absl::Span<const absl::string_view> values = EnumValues(enum_name);
-  return !attr.enum_value().empty() && std::find(values.begin(), values.end(), attr.enum_value()) != values.end();
+  return !attr.enum_value().empty() &&
+         std::find(values.begin(), values.end(), attr.enum_value()) != values.end();
 }
 
 bool IsTypedInteger(Attribute attr, int width, Signedness signedness) {
-  return attr.Is(AttrKind::kInteger) && IsInteger(attr.type(), width) && attr.type().signedness() == signedness;
+  return attr.Is(AttrKind::kInteger) && IsInteger(attr.type(), width) &&
+         attr.type().signedness() == signedness;
 }
 
 bool HoldsInts(Attribute attr) {
-  if (attr.Is(AttrKind::kDenseElements) || attr.Is(AttrKind::kDenseArray) || attr.Is(AttrKind::kArray)) {
+  if (attr.Is(AttrKind::kDenseElements) || attr.Is(AttrKind::kDenseArray) ||
+      attr.Is(AttrKind::kArray)) {
     DimList values;
     return GetIntList(attr, &values);
   }
@@ -141,58 +153,98 @@ bool HoldsInts(Attribute attr) {
 
 bool Matches(const AttrSpec& spec, Attribute attr) {
   switch (spec.type) {
-    case AttrType::kI64: return IsTypedInteger(attr, 64, Signedness::kSignless);
-    case AttrType::kI32: return IsTypedInteger(attr, 32, Signedness::kSignless);
-    case AttrType::kUI64: return IsTypedInteger(attr, 64, Signedness::kUnsigned);
-    case AttrType::kUI32: return IsTypedInteger(attr, 32, Signedness::kUnsigned);
-    case AttrType::kF32: return attr.Is(AttrKind::kFloat) && IsFloat(attr.type(), 32);
-    case AttrType::kF64: return attr.Is(AttrKind::kFloat) && IsFloat(attr.type(), 64);
-    case AttrType::kBool: return attr.Is(AttrKind::kBool);
-    case AttrType::kUnit: return attr.Is(AttrKind::kUnit) || attr.Is(AttrKind::kBool);
-    case AttrType::kString: return attr.Is(AttrKind::kString);
-    case AttrType::kSymbol: return attr.Is(AttrKind::kSymbol);
-    case AttrType::kType: return attr.Is(AttrKind::kType);
+    case AttrType::kI64:
+      return IsTypedInteger(attr, 64, Signedness::kSignless);
+    case AttrType::kI32:
+      return IsTypedInteger(attr, 32, Signedness::kSignless);
+    case AttrType::kUI64:
+      return IsTypedInteger(attr, 64, Signedness::kUnsigned);
+    case AttrType::kUI32:
+      return IsTypedInteger(attr, 32, Signedness::kUnsigned);
+    case AttrType::kF32:
+      return attr.Is(AttrKind::kFloat) && IsFloat(attr.type(), 32);
+    case AttrType::kF64:
+      return attr.Is(AttrKind::kFloat) && IsFloat(attr.type(), 64);
+    case AttrType::kBool:
+      return attr.Is(AttrKind::kBool);
+    case AttrType::kUnit:
+      return attr.Is(AttrKind::kUnit) || attr.Is(AttrKind::kBool);
+    case AttrType::kString:
+      return attr.Is(AttrKind::kString);
+    case AttrType::kSymbol:
+      return attr.Is(AttrKind::kSymbol);
+    case AttrType::kType:
+      return attr.Is(AttrKind::kType);
     case AttrType::kI64Array:
-    case AttrType::kBoolArray: return HoldsInts(attr);
+    case AttrType::kBoolArray:
+      return HoldsInts(attr);
     case AttrType::kI64Matrix:
-    case AttrType::kElements: return attr.Is(AttrKind::kDenseElements);
-    case AttrType::kEnum: return IsEnum(attr, spec.detail);
+    case AttrType::kElements:
+      return attr.Is(AttrKind::kDenseElements);
+    case AttrType::kEnum:
+      return IsEnum(attr, spec.detail);
     case AttrType::kEnumArray: {
       if (!attr.Is(AttrKind::kArray)) return false;
       const absl::Span<const Attribute> list = attr.elements();
-      return std::all_of(list.begin(), list.end(), [&](Attribute a) { return IsEnum(a, spec.detail); });
+      return std::all_of(list.begin(), list.end(),
+                         [&](Attribute a) { return IsEnum(a, spec.detail); });
     }
-    case AttrType::kStruct: return attr.Is(AttrKind::kStruct) && attr.name() == spec.detail;
-    case AttrType::kArray: return attr.Is(AttrKind::kArray);
-    case AttrType::kDict: return attr.Is(AttrKind::kDict);
-    case AttrType::kAnyAttr: return true;
+    case AttrType::kStruct:
+      return attr.Is(AttrKind::kStruct) && attr.name() == spec.detail;
+    case AttrType::kArray:
+      return attr.Is(AttrKind::kArray);
+    case AttrType::kDict:
+      return attr.Is(AttrKind::kDict);
+    case AttrType::kAnyAttr:
+      return true;
   }
   return false;
 }
 
 std::string SpecText(const AttrSpec& spec) {
   switch (spec.type) {
-    case AttrType::kI64: return "an i64";
-    case AttrType::kI32: return "an i32";
-    case AttrType::kUI64: return "a ui64";
-    case AttrType::kUI32: return "a ui32";
-    case AttrType::kF32: return "an f32";
-    case AttrType::kF64: return "an f64";
-    case AttrType::kBool: return "true or false";
-    case AttrType::kUnit: return "unit";
-    case AttrType::kString: return "a string";
-    case AttrType::kSymbol: return "a symbol";
-    case AttrType::kType: return "a type";
-    case AttrType::kI64Array: return "array<i64: ...>";
-    case AttrType::kBoolArray: return "array<i1: ...>";
-    case AttrType::kI64Matrix: return "dense<...> : tensor<NxMxi64>";
-    case AttrType::kElements: return "dense<...>";
-    case AttrType::kEnum: return absl::StrCat(spec.detail, ", one of ", absl::StrJoin(EnumValues(spec.detail), " "));
-    case AttrType::kEnumArray: return absl::StrCat("a list of ", spec.detail);
-    case AttrType::kStruct: return absl::StrCat("#", spec.detail, "<...>");
-    case AttrType::kArray: return "an array";
-    case AttrType::kDict: return "a dictionary";
-    case AttrType::kAnyAttr: return "an attribute";
+    case AttrType::kI64:
+      return "an i64";
+    case AttrType::kI32:
+      return "an i32";
+    case AttrType::kUI64:
+      return "a ui64";
+    case AttrType::kUI32:
+      return "a ui32";
+    case AttrType::kF32:
+      return "an f32";
+    case AttrType::kF64:
+      return "an f64";
+    case AttrType::kBool:
+      return "true or false";
+    case AttrType::kUnit:
+      return "unit";
+    case AttrType::kString:
+      return "a string";
+    case AttrType::kSymbol:
+      return "a symbol";
+    case AttrType::kType:
+      return "a type";
+    case AttrType::kI64Array:
+      return "array<i64: ...>";
+    case AttrType::kBoolArray:
+      return "array<i1: ...>";
+    case AttrType::kI64Matrix:
+      return "dense<...> : tensor<NxMxi64>";
+    case AttrType::kElements:
+      return "dense<...>";
+    case AttrType::kEnum:
+      return absl::StrCat(spec.detail, ", one of ", absl::StrJoin(EnumValues(spec.detail), " "));
+    case AttrType::kEnumArray:
+      return absl::StrCat("a list of ", spec.detail);
+    case AttrType::kStruct:
+      return absl::StrCat("#", spec.detail, "<...>");
+    case AttrType::kArray:
+      return "an array";
+    case AttrType::kDict:
+      return "a dictionary";
+    case AttrType::kAnyAttr:
+      return "an attribute";
   }
   return "";
 }
@@ -200,17 +252,19 @@ std::string SpecText(const AttrSpec& spec) {
 absl::Status CheckAttribute(const AttrSpec& spec, Attribute attr) {
   if (!attr) {
     if (spec.optional) return absl::OkStatus();
-    return InvalidArgument(rule::kMissing, "attribute '", spec.name, "' is missing; expected ", SpecText(spec));
+    return InvalidArgument(rule::kMissing, "attribute '", spec.name, "' is missing; expected ",
+                           SpecText(spec));
   }
   if (!Matches(spec, attr)) {
-    return InvalidArgument(rule::kAttribute, "attribute '", spec.name, "' is of the wrong kind; given ", attr.ToString(),
-                           ", expected ", SpecText(spec));
+    return InvalidArgument(rule::kAttribute, "attribute '", spec.name,
+                           "' is of the wrong kind; given ", attr.ToString(), ", expected ",
+                           SpecText(spec));
   }
   if (spec.type == AttrType::kI64 || spec.type == AttrType::kI32) {
     const int64_t least = spec.detail == "positive" ? 1 : 0;
     if (!spec.detail.empty() && attr.AsInt() < least) {
-      return InvalidArgument(rule::kValue, "attribute '", spec.name, "' must be ", least == 1 ? "positive" : "0 or more",
-                             "; given ", attr.AsInt());
+      return InvalidArgument(rule::kValue, "attribute '", spec.name, "' must be ",
+                             least == 1 ? "positive" : "0 or more", "; given ", attr.AsInt());
     }
   }
   return spec.type == AttrType::kStruct ? CheckStruct(attr) : absl::OkStatus();
@@ -219,31 +273,39 @@ absl::Status CheckAttribute(const AttrSpec& spec, Attribute attr) {
 }  // namespace
 
 absl::Status CheckInputs(const OpInfo& info, const InferInput& in) {
-  PJRT_RETURN_IF_ERROR(CheckTypes(info.operands, in.operands.size(), [&](size_t i) { return in.operand_type(i); },
-                                  in.attr("operandSegmentSizes"), "operand"));
-  for (const AttrSpec& spec : info.attributes) PJRT_RETURN_IF_ERROR(CheckAttribute(spec, in.attr(spec.name)));
+  PJRT_RETURN_IF_ERROR(CheckTypes(
+      info.operands, in.operands.size(), [&](size_t i) { return in.operand_type(i); },
+      in.attr("operandSegmentSizes"), "operand"));
+  for (const AttrSpec& spec : info.attributes)
+    PJRT_RETURN_IF_ERROR(CheckAttribute(spec, in.attr(spec.name)));
   const size_t regions = in.regions.size();
   const bool too_many = info.max_regions >= 0 && regions > static_cast<size_t>(info.max_regions);
   if (regions < static_cast<size_t>(info.min_regions) || too_many) {
-    return InvalidArgument(rule::kCount, "the number of regions is wrong; given ", regions, ", expected ",
-                           info.max_regions < 0 ? "at least " : "", info.min_regions);
+    return InvalidArgument(rule::kCount, "the number of regions is wrong; given ", regions,
+                           ", expected ", info.max_regions < 0 ? "at least " : "",
+                           info.min_regions);
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results, Attribute segment_sizes) {
-  return CheckTypes(info.results, results.size(), [&](size_t i) { return results[i]; }, segment_sizes, "result");
+absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results,
+                          Attribute segment_sizes) {
+  return CheckTypes(
+      info.results, results.size(), [&](size_t i) { return results[i]; }, segment_sizes, "result");
 }
 
-absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred, absl::Span<const Type> declared) {
+absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred,
+                           absl::Span<const Type> declared) {
   if (inferred.size() != declared.size()) {
-    return InvalidArgument(rule::kCount, "the number of results is wrong; given ", declared.size(), ", expected ", inferred.size());
+    return InvalidArgument(rule::kCount, "the number of results is wrong; given ", declared.size(),
+                           ", expected ", inferred.size());
   }
   for (size_t i = 0; i < inferred.size(); ++i) {
     const bool same = info.Has(kElementTypeGiven) ? CompatibleShapes(inferred[i], declared[i])
                                                   : CompatibleTypes(inferred[i], declared[i]);
     if (!same) {
-      return InvalidArgument(rule::kResult, "result ", i, " is not of the type that follows from the operands; given ",
+      return InvalidArgument(rule::kResult, "result ", i,
+                             " is not of the type that follows from the operands; given ",
                              declared[i].ToString(), ", expected ", inferred[i].ToString());
     }
   }
@@ -253,13 +315,14 @@ absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred, 
 absl::Status CheckTensorBounds(Type type) {
   if (!type.IsTensor() || type.bounds().empty()) return absl::OkStatus();
   if (type.bounds().size() != type.dims().size()) {
-    return InvalidArgument(rule::kBounds, "there must be a bound for each dimension; given ", type.bounds().size(), " for ",
-                           type.ToString());
+    return InvalidArgument(rule::kBounds, "there must be a bound for each dimension; given ",
+                           type.bounds().size(), " for ", type.ToString());
   }
   for (size_t d = 0; d < type.dims().size(); ++d) {
     if (type.bounds()[d] != kDynamic && type.dims()[d] != kDynamic) {
-      return InvalidArgument(rule::kBounds, "only dynamic dimensions may have a bound; given one for dimension ", d, " of ",
-                             type.ToString());
+      return InvalidArgument(rule::kBounds,
+                             "only dynamic dimensions may have a bound; given one for dimension ",
+                             d, " of ", type.ToString());
     }
   }
   return absl::OkStatus();

@@ -13,9 +13,11 @@ namespace pjrt::ir {
 // Operands, attributes and the number of regions.
 absl::Status CheckInputs(const OpInfo& info, const InferInput& in);
 // The number of results and their types.
-absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results, Attribute segment_sizes);
+absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results,
+                          Attribute segment_sizes);
 // Declared results against inferred ones.
-absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred, absl::Span<const Type> declared);
+absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred,
+                           absl::Span<const Type> declared);
 
 // Bounds of a tensor: one a dimension, on dynamic dimensions only.
 absl::Status CheckTensorBounds(Type type);

@@ -11,13 +11,16 @@
 namespace pjrt::ir {
 
 std::string DimsText(absl::Span<const int64_t> dims) {
-  return absl::StrCat("[", absl::StrJoin(dims, ", ", [](std::string* out, int64_t d) {
-    if (d == kDynamic) {
-      out->push_back('?');
-    } else {
-      absl::StrAppend(out, d);
-    }
-  }), "]");
+  return absl::StrCat("[",
+                      absl::StrJoin(dims, ", ",
+                                    [](std::string* out, int64_t d) {
+                                      if (d == kDynamic) {
+                                        out->push_back('?');
+                                      } else {
+                                        absl::StrAppend(out, d);
+                                      }
+                                    }),
+                      "]");
 }
 
 std::string TypesText(absl::Span<const Type> types) {
@@ -98,7 +101,9 @@ Type WithElement(Context& context, Type tensor, Type element) {
   return context.Tensor(tensor.dims(), element, tensor.bounds());
 }
 
-Type Scalar(Context& context, Type element) { return context.Tensor(absl::Span<const int64_t>(), element); }
+Type Scalar(Context& context, Type element) {
+  return context.Tensor(absl::Span<const int64_t>(), element);
+}
 
 bool CompatibleExtents(Extent a, Extent b) {
   if (!a.IsDynamic() && !b.IsDynamic()) return a.size == b.size;
@@ -118,20 +123,24 @@ bool CompatibleShapes(Type a, Type b) {
 }
 
 bool CompatibleTypes(Type a, Type b) {
-  absl::InlinedVector<std::pair<Type, Type>, 4> pending = {{a, b}};  // tuples may nest deeply: no recursion
+  absl::InlinedVector<std::pair<Type, Type>, 4> pending = {
+      {a, b}};  // tuples may nest deeply: no recursion
   while (!pending.empty()) {
     const auto [x, y] = pending.back();
     pending.pop_back();
     if (x == y) continue;
     if (!x || !y) return false;
-    const bool tensors = (x.IsTensor() || x.Is(TypeKind::kUnrankedTensor)) && (y.IsTensor() || y.Is(TypeKind::kUnrankedTensor));
+    const bool tensors = (x.IsTensor() || x.Is(TypeKind::kUnrankedTensor)) &&
+                         (y.IsTensor() || y.Is(TypeKind::kUnrankedTensor));
     if (tensors) {
-      if (!CompatibleElements(x.element_type(), y.element_type()) || !CompatibleShapes(x, y)) return false;
+      if (!CompatibleElements(x.element_type(), y.element_type()) || !CompatibleShapes(x, y))
+        return false;
     } else if (x.kind() != y.kind()) {
       return false;
     } else if (x.Is(TypeKind::kTuple) || x.Is(TypeKind::kFuture)) {
       if (x.elements().size() != y.elements().size()) return false;
-      for (size_t i = 0; i < x.elements().size(); ++i) pending.push_back({x.elements()[i], y.elements()[i]});
+      for (size_t i = 0; i < x.elements().size(); ++i)
+        pending.push_back({x.elements()[i], y.elements()[i]});
     } else if (!Equal(x, y)) {
       return false;
     }
@@ -174,10 +183,12 @@ int64_t MultiplySizes(int64_t a, int64_t b) {
   return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max() : kDynamic + 1;
 }
 
-absl::Status CheckDims(absl::string_view name, absl::Span<const int64_t> list, int64_t rank, unsigned rules) {
+absl::Status CheckDims(absl::string_view name, absl::Span<const int64_t> list, int64_t rank,
+                       unsigned rules) {
   for (size_t i = 0; i < list.size(); ++i) {
     if ((rules & kInRange) && (list[i] < 0 || list[i] >= rank)) {
-      return InvalidArgument(rule::kDimensions, name, " must hold dimensions in [0, ", rank, "); given ", DimsText(list));
+      return InvalidArgument(rule::kDimensions, name, " must hold dimensions in [0, ", rank,
+                             "); given ", DimsText(list));
     }
     if ((rules & kSorted) && i > 0 && list[i] < list[i - 1]) {
       return InvalidArgument(rule::kDimensions, name, " must be sorted; given ", DimsText(list));
@@ -188,25 +199,28 @@ absl::Status CheckDims(absl::string_view name, absl::Span<const int64_t> list, i
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice != sorted.end()) {
-      return InvalidArgument(rule::kDimensions, name, " must not repeat a dimension; given ", DimsText(list));
+      return InvalidArgument(rule::kDimensions, name, " must not repeat a dimension; given ",
+                             DimsText(list));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckLength(absl::string_view name, size_t length, int64_t expected, absl::string_view what) {
+absl::Status CheckLength(absl::string_view name, size_t length, int64_t expected,
+                         absl::string_view what) {
   if (static_cast<int64_t>(length) == expected) return absl::OkStatus();
-  return InvalidArgument(rule::kDimensions, name, " must have as many values as ", what, "; given ", length, ", expected ",
-                         expected);
+  return InvalidArgument(rule::kDimensions, name, " must have as many values as ", what, "; given ",
+                         length, ", expected ", expected);
 }
 
-absl::Status CheckDisjoint(absl::string_view name_a, absl::Span<const int64_t> a, absl::string_view name_b,
-                           absl::Span<const int64_t> b) {
+absl::Status CheckDisjoint(absl::string_view name_a, absl::Span<const int64_t> a,
+                           absl::string_view name_b, absl::Span<const int64_t> b) {
   DimList sorted(a.begin(), a.end());
   std::sort(sorted.begin(), sorted.end());
   for (int64_t d : b) {
     if (std::binary_search(sorted.begin(), sorted.end(), d)) {
-      return InvalidArgument(rule::kDimensions, name_a, " and ", name_b, " must not share a dimension; given ", d, " in both");
+      return InvalidArgument(rule::kDimensions, name_a, " and ", name_b,
+                             " must not share a dimension; given ", d, " in both");
     }
   }
   return absl::OkStatus();
@@ -214,24 +228,28 @@ absl::Status CheckDisjoint(absl::string_view name_a, absl::Span<const int64_t> a
 
 absl::Status CheckDimension(absl::string_view name, int64_t dimension, int64_t rank) {
   if (dimension >= 0 && dimension < rank) return absl::OkStatus();
-  return InvalidArgument(rule::kDimensions, name, " must be a dimension in [0, ", rank, "); given ", dimension);
+  return InvalidArgument(rule::kDimensions, name, " must be a dimension in [0, ", rank, "); given ",
+                         dimension);
 }
 
 absl::Status CheckSameShape(absl::string_view name_a, Type a, absl::string_view name_b, Type b) {
   if (CompatibleShapes(a, b)) return absl::OkStatus();
-  return InvalidArgument(rule::kAgree, name_a, " and ", name_b, " must have compatible shapes; given ", a.ToString(), " and ",
+  return InvalidArgument(rule::kAgree, name_a, " and ", name_b,
+                         " must have compatible shapes; given ", a.ToString(), " and ",
                          b.ToString());
 }
 
 absl::Status CheckSameElement(absl::string_view name_a, Type a, absl::string_view name_b, Type b) {
   if (CompatibleElements(ElementOf(a), ElementOf(b))) return absl::OkStatus();
-  return InvalidArgument(rule::kAgree, name_a, " and ", name_b, " must have the same element type; given ", a.ToString(),
-                         " and ", b.ToString());
+  return InvalidArgument(rule::kAgree, name_a, " and ", name_b,
+                         " must have the same element type; given ", a.ToString(), " and ",
+                         b.ToString());
 }
 
 absl::Status CheckRank(absl::string_view name, Type tensor, int64_t rank) {
   if (tensor.rank() == rank) return absl::OkStatus();
-  return InvalidArgument(rule::kAgree, name, " must have rank ", rank, "; given ", tensor.ToString());
+  return InvalidArgument(rule::kAgree, name, " must have rank ", rank, "; given ",
+                         tensor.ToString());
 }
 
 bool Contains(absl::Span<const int64_t> list, int64_t value) {
@@ -253,7 +271,8 @@ std::optional<DimList> ConstantInts(const Value* value) {
   const Op* op = value->defining_op();
   if (op == nullptr || !op->Is(OpCode::kConstant)) return std::nullopt;
   const Attribute attr = op->attr("value");
-  if (!attr.Is(AttrKind::kDenseElements) || !attr.type().element_type().Is(TypeKind::kInteger)) return std::nullopt;
+  if (!attr.Is(AttrKind::kDenseElements) || !attr.type().element_type().Is(TypeKind::kInteger))
+    return std::nullopt;
   DimList out;
   int64_t rows, columns;
   if (!GetIntList(attr, &out) && !GetIntMatrix(attr, &out, &rows, &columns)) return std::nullopt;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What inference and verification share: error ids, extents with bounds, compatibility and merging of types, checks of lists.
+// What inference and verification share: error ids, extents with bounds, compatibility and merging
+// of types, checks of lists.
 //
-// Types of different Contexts may meet here (the verifier infers into a Context of its own), so types are compared by value.
+// Types of different Contexts may meet here (the verifier infers into a Context of its own), so
+// types are compared by value.
 #ifndef PJRT_CORE_IR_TYPE_RULES_H_
 #define PJRT_CORE_IR_TYPE_RULES_H_
 
@@ -46,9 +48,9 @@ inline constexpr char kCall[] = "PJRT-V017";          // calls and decomposition
 inline constexpr char kRecursion[] = "PJRT-V018";     // functions that call themselves
 inline constexpr char kFunction[] = "PJRT-V019";      // a function's type against its body
 inline constexpr char kScope[] = "PJRT-V020";         // values used where they are not visible
-inline constexpr char kDevices[] = "PJRT-V021";       // replica groups, channels, source-target pairs
-inline constexpr char kCustomCall[] = "PJRT-V022";    // custom_call's layouts, aliases, config
-inline constexpr char kBounds[] = "PJRT-V023";        // bounds of dynamic dimensions
+inline constexpr char kDevices[] = "PJRT-V021";     // replica groups, channels, source-target pairs
+inline constexpr char kCustomCall[] = "PJRT-V022";  // custom_call's layouts, aliases, config
+inline constexpr char kBounds[] = "PJRT-V023";      // bounds of dynamic dimensions
 }  // namespace rule
 
 // --- Text for messages ---
@@ -62,15 +64,25 @@ std::string TypesText(absl::Span<const Type> types);
 
 inline bool SameType(Type a, Type b) { return a == b || Equal(a, b); }
 inline bool IsQuantized(Type element) { return element.Is(TypeKind::kQuantized); }
-inline bool IsInteger(Type element, int width) { return element.Is(TypeKind::kInteger) && element.bit_width() == width; }
-inline bool IsFloat(Type element, int width) { return element.Is(TypeKind::kFloat) && element.bit_width() == width; }
+inline bool IsInteger(Type element, int width) {
+  return element.Is(TypeKind::kInteger) && element.bit_width() == width;
+}
+inline bool IsFloat(Type element, int width) {
+  return element.Is(TypeKind::kFloat) && element.bit_width() == width;
+}
 // The element type of a tensor; any other type itself.
-inline Type ElementOf(Type type) { return type && type.element_type() && !type.Is(TypeKind::kComplex) ? type.element_type() : type; }
+inline Type ElementOf(Type type) {
+  return type && type.element_type() && !type.Is(TypeKind::kComplex) ? type.element_type() : type;
+}
 // The part of a complex type; any other type itself.
-inline Type RealPart(Type element) { return element.Is(TypeKind::kComplex) ? element.element_type() : element; }
-// The bits of a value: twice the part's for complex types, the storage's for quantized ones. 0 for index and others.
+inline Type RealPart(Type element) {
+  return element.Is(TypeKind::kComplex) ? element.element_type() : element;
+}
+// The bits of a value: twice the part's for complex types, the storage's for quantized ones. 0 for
+// index and others.
 int64_t ElementBits(Type element);
-// Equal, or both quantized with the same granularity, storage and expressed type (scales may differ).
+// Equal, or both quantized with the same granularity, storage and expressed type (scales may
+// differ).
 bool CompatibleElements(Type a, Type b);
 // Values of `from` fit in `to`, as accumulators of reductions: the same kind and at least as wide.
 bool IsPromotable(Type from, Type to);
@@ -94,7 +106,9 @@ Type MakeTensor(Context& context, absl::Span<const Extent> extents, Type element
 Type WithElement(Context& context, Type tensor, Type element);
 Type Scalar(Context& context, Type element);
 
-inline bool CompatibleSizes(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
+inline bool CompatibleSizes(int64_t a, int64_t b) {
+  return a == b || a == kDynamic || b == kDynamic;
+}
 // Equal, or one is dynamic with a bound, if any, that the other keeps.
 bool CompatibleExtents(Extent a, Extent b);
 // Tensors of the same rank whose extents are compatible. An unranked tensor is compatible with any.
@@ -103,7 +117,8 @@ bool CompatibleShapes(Type a, Type b);
 bool CompatibleTypes(Type a, Type b);
 bool CompatibleTypeLists(absl::Span<const Type> a, absl::Span<const Type> b);
 
-// The most that is known when two compatible extents are the same: a static size, else the smaller bound.
+// The most that is known when two compatible extents are the same: a static size, else the smaller
+// bound.
 Extent MostSpecific(Extent a, Extent b);
 // The least that holds when an extent may be either.
 Extent LeastSpecific(Extent a, Extent b);
@@ -116,10 +131,12 @@ int64_t MultiplySizes(int64_t a, int64_t b);
 
 enum ListRule : unsigned { kInRange = 1, kUnique = 2, kSorted = 4 };
 // The values of `list` are in [0, rank), differ, ascend, as `rules` demands.
-absl::Status CheckDims(absl::string_view name, absl::Span<const int64_t> list, int64_t rank, unsigned rules);
-absl::Status CheckLength(absl::string_view name, size_t length, int64_t expected, absl::string_view what);
-absl::Status CheckDisjoint(absl::string_view name_a, absl::Span<const int64_t> a, absl::string_view name_b,
-                           absl::Span<const int64_t> b);
+absl::Status CheckDims(absl::string_view name, absl::Span<const int64_t> list, int64_t rank,
+                       unsigned rules);
+absl::Status CheckLength(absl::string_view name, size_t length, int64_t expected,
+                         absl::string_view what);
+absl::Status CheckDisjoint(absl::string_view name_a, absl::Span<const int64_t> a,
+                           absl::string_view name_b, absl::Span<const int64_t> b);
 absl::Status CheckDimension(absl::string_view name, int64_t dimension, int64_t rank);
 absl::Status CheckSameShape(absl::string_view name_a, Type a, absl::string_view name_b, Type b);
 absl::Status CheckSameElement(absl::string_view name_a, Type a, absl::string_view name_b, Type b);
@@ -136,33 +153,40 @@ std::optional<DimList> ConstantInts(const Value* value);
 
 // --- Regions ---
 
-// The types of a region's arguments, and of what its terminator returns. Empty for a region without a block.
+// The types of a region's arguments, and of what its terminator returns. Empty for a region without
+// a block.
 absl::InlinedVector<Type, 6> ArgumentTypes(const Region& region);
 absl::InlinedVector<Type, 4> ReturnTypes(const Region& region);
 
-// A region that folds values: it takes N accumulators and N values and returns N accumulators of the same types. `inputs` are the types of
-// the values that it folds, `inits` those of the initial accumulators (`inputs` again where there are none): their elements must be
-// promotable to what the region works with. `elements` gets the element types it returns.
+// A region that folds values: it takes N accumulators and N values and returns N accumulators of
+// the same types. `inputs` are the types of the values that it folds, `inits` those of the initial
+// accumulators (`inputs` again where there are none): their elements must be promotable to what the
+// region works with. `elements` gets the element types it returns.
 //
-// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result: `kept_dims` then names the sizes that may occur,
-// in order.
-absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs, absl::Span<const Type> inits, TypeList* elements,
+// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result: `kept_dims`
+// then names the sizes that may occur, in order.
+absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
+                          absl::Span<const Type> inits, TypeList* elements,
                           absl::Span<const Extent> kept_dims = {});
 
 // Inputs of one shape: their most specific extents.
 absl::Status MergeInputShapes(absl::Span<const Type> inputs, Extents* out);
 
-// The dimension numbers that gather and scatter share, on an operand and its start indices (scatter: input and scatter indices).
+// The dimension numbers that gather and scatter share, on an operand and its start indices
+// (scatter: input and scatter indices).
 struct IndexedDims {
   absl::string_view window_name, collapsed_name, batching_name, indices_batching_name, map_name;
   absl::Span<const int64_t> window, collapsed, batching, indices_batching, map;
   int64_t index_vector_dim;
 };
-absl::Status CheckIndexedDims(const IndexedDims& dims, Type operand, Type indices, int64_t window_space_rank);
+absl::Status CheckIndexedDims(const IndexedDims& dims, Type operand, Type indices,
+                              int64_t window_space_rank);
 
-// What dot, dot_general and the convolutions demand of quantized types. -1 for feature dimensions that the op does not have.
-absl::Status CheckContractionQuantization(const Op& op, absl::Span<const int64_t> summed_rhs_dimensions, int64_t rhs_feature,
-                                          int64_t result_feature);
+// What dot, dot_general and the convolutions demand of quantized types. -1 for feature dimensions
+// that the op does not have.
+absl::Status CheckContractionQuantization(const Op& op,
+                                          absl::Span<const int64_t> summed_rhs_dimensions,
+                                          int64_t rhs_feature, int64_t result_feature);
 
 }  // namespace pjrt::ir
 

@@ -16,7 +16,8 @@
 namespace pjrt::ir {
 namespace {
 
-// Checks of an op alone: its row, inferred results, own rules. `scratch` takes the types that inference makes, so that the module is not changed.
+// Checks of an op alone: its row, inferred results, own rules. `scratch` takes the types that
+// inference makes, so that the module is not changed.
 absl::Status CheckOp(const Op& op, Context& scratch) {
   const OpInfo& info = GetOpInfo(op.opcode());
   InferInput in;
@@ -72,17 +73,22 @@ absl::Status CheckRegions(const Op& op) {
     const Region& region = *op.region(r);
     if (region.empty()) {
       if (op.Is(OpCode::kFuncFunc) || op.Is(OpCode::kModule) || op.Is(OpCode::kUnknown)) continue;
-      return InvalidArgument(rule::kTerminator, "region ", r, " is empty; expected a block that ends in ", GetOpInfo(expected).name);
+      return InvalidArgument(rule::kTerminator, "region ", r,
+                             " is empty; expected a block that ends in ", GetOpInfo(expected).name);
     }
-    for (const Value* argument : region.block()->arguments()) PJRT_RETURN_IF_ERROR(CheckTensorBounds(argument->type()));
+    for (const Value* argument : region.block()->arguments())
+      PJRT_RETURN_IF_ERROR(CheckTensorBounds(argument->type()));
     if (expected == OpCode::kUnknown) continue;
     if (region.num_blocks() > 1) {
-      return InvalidArgument(rule::kTerminator, "region ", r, " must have one block; given ", region.num_blocks());
+      return InvalidArgument(rule::kTerminator, "region ", r, " must have one block; given ",
+                             region.num_blocks());
     }
     const Op* last = region.block()->back();
-    const bool other = last != nullptr && expected == OpCode::kFuncReturn && last->Is(OpCode::kReturn);
+    const bool other =
+        last != nullptr && expected == OpCode::kFuncReturn && last->Is(OpCode::kReturn);
     if (last == nullptr || (!last->Is(expected) && !other)) {
-      return InvalidArgument(rule::kTerminator, "region ", r, " must end in ", GetOpInfo(expected).name, "; given ",
+      return InvalidArgument(rule::kTerminator, "region ", r, " must end in ",
+                             GetOpInfo(expected).name, "; given ",
                              last == nullptr ? "an empty block" : last->name());
     }
   }
@@ -91,7 +97,8 @@ absl::Status CheckRegions(const Op& op) {
 
 class ModuleVerifier {
  public:
-  explicit ModuleVerifier(const Module& module) : module_(module), entry_(module.EntryFunction().op()) {}
+  explicit ModuleVerifier(const Module& module)
+      : module_(module), entry_(module.EntryFunction().op()) {}
 
   absl::Status Run() {
     CollectSymbols();
@@ -114,15 +121,18 @@ class ModuleVerifier {
     if (!op.Is(OpCode::kUnknown)) Fail(op, CheckOp(op, scratch_));
     if (op.num_regions() > 0) Fail(op, CheckRegions(op));
     if (op.IsTerminator() && op.next() != nullptr) {
-      Fail(op, InvalidArgument(rule::kTerminator, "must be the last op of its block; followed by '", op.next()->name(), "'"));
+      Fail(op, InvalidArgument(rule::kTerminator, "must be the last op of its block; followed by '",
+                               op.next()->name(), "'"));
     }
     Fail(op, CheckSymbols(op));
     if (op.Is(OpCode::kFuncFunc)) Fail(op, CheckFunction(op));
     if (op.Is(OpCode::kFuncReturn)) Fail(op, CheckFunctionReturn(op));
-    if (op.Is(OpCode::kReturn) && op.parent() != nullptr && op.parent() == entry_) Fail(op, CheckFunctionReturn(op));
+    if (op.Is(OpCode::kReturn) && op.parent() != nullptr && op.parent() == entry_)
+      Fail(op, CheckFunctionReturn(op));
   }
 
-  // Operands are defined before the op, in its block or one around it, and isolated regions use nothing from outside.
+  // Operands are defined before the op, in its block or one around it, and isolated regions use
+  // nothing from outside.
   absl::Status CheckScope(const Op& op) {
     for (const Use& use : op.operand_uses()) {
       const Value* value = use.value();
@@ -130,7 +140,8 @@ class ModuleVerifier {
       while (at != nullptr && at->block() != value->block()) {
         at = at->parent();
         if (at != nullptr && GetOpInfo(at->opcode()).Has(kIsolated)) {
-          return InvalidArgument(rule::kScope, "operand ", use.operand_index(), " is a value from outside of '", at->name(),
+          return InvalidArgument(rule::kScope, "operand ", use.operand_index(),
+                                 " is a value from outside of '", at->name(),
                                  "', whose region may only use its own");
         }
       }
@@ -141,7 +152,8 @@ class ModuleVerifier {
         visible = defined != order_.end() && def != at && defined->second < order_.find(at)->second;
       }
       if (!visible) {
-        return InvalidArgument(rule::kScope, "operand ", use.operand_index(), " must be defined before the op, in its block or around it");
+        return InvalidArgument(rule::kScope, "operand ", use.operand_index(),
+                               " must be defined before the op, in its block or around it");
       }
     }
     return absl::OkStatus();
@@ -177,9 +189,11 @@ class ModuleVerifier {
         return CheckCall(op, "decomposition");
       case OpCode::kCustomCall: {
         const Attribute called = op.attr("called_computations");
-        for (Attribute symbol : called.Is(AttrKind::kArray) ? called.elements() : absl::Span<const Attribute>()) {
+        for (Attribute symbol :
+             called.Is(AttrKind::kArray) ? called.elements() : absl::Span<const Attribute>()) {
           const Op* callee = symbol.Is(AttrKind::kSymbol) ? Find(op, symbol.AsString()) : nullptr;
-          if (callee != nullptr) AddCall(op, callee);  // the target may know names that the module does not
+          if (callee != nullptr)
+            AddCall(op, callee);  // the target may know names that the module does not
         }
         return absl::OkStatus();
       }
@@ -192,28 +206,35 @@ class ModuleVerifier {
     const absl::string_view name = op.StringAttr(attribute);
     const Op* callee = Find(op, name);
     if (callee == nullptr || !callee->Is(OpCode::kFuncFunc)) {
-      return InvalidArgument(rule::kSymbol, attribute, " must name a function of the module; given @", name);
+      return InvalidArgument(rule::kSymbol, attribute,
+                             " must name a function of the module; given @", name);
     }
     AddCall(op, callee);
     const Type type = callee->attr("function_type").AsType();
     if (!type.Is(TypeKind::kFunction)) return absl::OkStatus();  // reported at the function
     const Op* last = callee->region()->empty() ? nullptr : callee->region()->block()->terminator();
-    if (last != nullptr && last->Is(OpCode::kReturn)) PJRT_RETURN_IF_ERROR(CheckFunctionReturn(*last));
-    PJRT_RETURN_IF_ERROR(CheckTypes("operand", type.inputs(), op.num_operands(), [&](size_t i) { return op.operand_type(i); }, name));
-    return CheckTypes("result", type.results(), op.num_results(), [&](size_t i) { return op.result_type(i); }, name);
+    if (last != nullptr && last->Is(OpCode::kReturn))
+      PJRT_RETURN_IF_ERROR(CheckFunctionReturn(*last));
+    PJRT_RETURN_IF_ERROR(CheckTypes(
+        "operand", type.inputs(), op.num_operands(), [&](size_t i) { return op.operand_type(i); },
+        name));
+    return CheckTypes(
+        "result", type.results(), op.num_results(), [&](size_t i) { return op.result_type(i); },
+        name);
   }
 
   template <typename TypeOf>
-  static absl::Status CheckTypes(absl::string_view what, absl::Span<const Type> expected, size_t count, TypeOf given,
-                                 absl::string_view callee) {
+  static absl::Status CheckTypes(absl::string_view what, absl::Span<const Type> expected,
+                                 size_t count, TypeOf given, absl::string_view callee) {
     if (count != expected.size()) {
-      return InvalidArgument(rule::kCall, "the number of ", what, "s must be that of @", callee, "; given ", count, ", expected ",
-                             expected.size());
+      return InvalidArgument(rule::kCall, "the number of ", what, "s must be that of @", callee,
+                             "; given ", count, ", expected ", expected.size());
     }
     for (size_t i = 0; i < count; ++i) {
       if (!SameType(given(i), expected[i])) {
-        return InvalidArgument(rule::kCall, what, " ", i, " must have the type that @", callee, " has; given ",
-                               given(i).ToString(), ", expected ", expected[i].ToString());
+        return InvalidArgument(rule::kCall, what, " ", i, " must have the type that @", callee,
+                               " has; given ", given(i).ToString(), ", expected ",
+                               expected[i].ToString());
       }
     }
     return absl::OkStatus();
@@ -224,26 +245,29 @@ class ModuleVerifier {
   absl::Status CheckFunction(const Op& op) {
     const Type type = op.attr("function_type").AsType();
     if (!type.Is(TypeKind::kFunction)) {
-      return InvalidArgument(rule::kFunction, "function_type must be a function type; given ", op.attr("function_type").ToString());
+      return InvalidArgument(rule::kFunction, "function_type must be a function type; given ",
+                             op.attr("function_type").ToString());
     }
-    for (const auto& [name, count] : {std::make_pair("arg_attrs", type.inputs().size()), std::make_pair("res_attrs", type.results().size())}) {
+    for (const auto& [name, count] : {std::make_pair("arg_attrs", type.inputs().size()),
+                                      std::make_pair("res_attrs", type.results().size())}) {
       const Attribute list = op.attr(name);
       if (list && list.elements().size() != count) {
-        return InvalidArgument(rule::kFunction, name, " must have a dictionary for each; given ", list.elements().size(), ", expected ",
-                               count);
+        return InvalidArgument(rule::kFunction, name, " must have a dictionary for each; given ",
+                               list.elements().size(), ", expected ", count);
       }
     }
     if (op.region()->empty()) return absl::OkStatus();
     const auto arguments = ArgumentTypes(*op.region());
     if (!SameLists(arguments, type.inputs())) {
-      return InvalidArgument(rule::kFunction, "the body must take what the function takes; given (", TypesText(arguments), "), expected (",
-                             TypesText(type.inputs()), ")");
+      return InvalidArgument(rule::kFunction, "the body must take what the function takes; given (",
+                             TypesText(arguments), "), expected (", TypesText(type.inputs()), ")");
     }
     return absl::OkStatus();
   }
 
-  // func.return must give the function's results. So must stablehlo.return in its place, but only where the function can run: tests of
-  // other tools hold functions that end in one and return nothing.
+  // func.return must give the function's results. So must stablehlo.return in its place, but only
+  // where the function can run: tests of other tools hold functions that end in one and return
+  // nothing.
   absl::Status CheckFunctionReturn(const Op& op) {
     const Op* function = op.parent();
     if (function == nullptr || !function->Is(OpCode::kFuncFunc)) {
@@ -254,8 +278,8 @@ class ModuleVerifier {
     absl::InlinedVector<Type, 4> returned;
     for (size_t i = 0; i < op.num_operands(); ++i) returned.push_back(op.operand_type(i));
     if (SameLists(returned, type.results())) return absl::OkStatus();
-    return InvalidArgument(rule::kFunction, "must return what the function returns; given (", TypesText(returned), "), expected (",
-                           TypesText(type.results()), ")");
+    return InvalidArgument(rule::kFunction, "must return what the function returns; given (",
+                           TypesText(returned), "), expected (", TypesText(type.results()), ")");
   }
 
   static bool SameLists(absl::Span<const Type> a, absl::Span<const Type> b) {
@@ -275,7 +299,8 @@ class ModuleVerifier {
     if (at != nullptr) calls_[at].push_back({&op, callee});
   }
 
-  // A depth-first walk of the calls with a stack of its own; a call to a function that is still open closes a circle.
+  // A depth-first walk of the calls with a stack of its own; a call to a function that is still
+  // open closes a circle.
   void CheckRecursion() {
     enum State : uint8_t { kNew, kOpen, kDone };
     struct Frame {
@@ -298,8 +323,10 @@ class ModuleVerifier {
         const Call call = calls->second[frame.next++];
         State& state = states[call.callee];
         if (state == kOpen) {
-          return Fail(*call.op, InvalidArgument(rule::kRecursion, "function @", call.callee->StringAttr("sym_name"),
-                                                " must not call itself, directly or through others"));
+          return Fail(
+              *call.op,
+              InvalidArgument(rule::kRecursion, "function @", call.callee->StringAttr("sym_name"),
+                              " must not call itself, directly or through others"));
         }
         if (state == kDone) continue;
         state = kOpen;
