@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a program: the parser gives a module or an error. A module is then checked and printed, and what is
-// printed must parse again, to an equal module.
+// Any bytes as a program: the parser gives a module or an error. A module is then checked and
+// printed, and what is printed must parse again, to an equal module.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -40,7 +40,8 @@ void Check(absl::string_view text) {
     print.locations = true;
     const std::string printed = PrintModule(**module, print);
     const auto again = ParseModule(printed);
-    Require(again.ok(), "what is printed does not parse", again.ok() ? "" : again.status().message());
+    Require(again.ok(), "what is printed does not parse",
+            again.ok() ? "" : again.status().message());
     Require(Equal(**module, **again), "what is printed is another module", printed);
   }
 }

@@ -16,9 +16,10 @@ std::string LocationOf(absl::string_view location) {
 }
 
 TEST(ParserAliasTest, AliasesStandBeforeOrBehindTheirUses) {
-  for (const char* text : {"#a = 3 : i32\n!t = tensor<2xf32>\n\"x.y\"() {v = #a, t = !t} : () -> ()",
-                           "\"x.y\"() {v = #a, t = !t} : () -> ()\n#a = 3 : i32\n!t = tensor<2xf32>",
-                           "module {\n\"x.y\"() {v = #a, t = !t} : () -> ()\n} #a = 3 : i32 !t = tensor<2xf32>"}) {
+  for (const char* text :
+       {"#a = 3 : i32\n!t = tensor<2xf32>\n\"x.y\"() {v = #a, t = !t} : () -> ()",
+        "\"x.y\"() {v = #a, t = !t} : () -> ()\n#a = 3 : i32\n!t = tensor<2xf32>",
+        "module {\n\"x.y\"() {v = #a, t = !t} : () -> ()\n} #a = 3 : i32 !t = tensor<2xf32>"}) {
     const auto module = MustParse(text);
     ASSERT_NE(module, nullptr);
     EXPECT_EQ(module->body()->front()->IntAttr("v"), 3);
@@ -27,19 +28,22 @@ TEST(ParserAliasTest, AliasesStandBeforeOrBehindTheirUses) {
 }
 
 TEST(ParserAliasTest, AliasesMayBeMadeOfAliases) {
-  const auto module = MustParse("\"x.y\"() {v = #c} : () -> ()\n#c = [#b, #a]\n#b = [#a]\n#a = !t\n!t = tensor<!e>\n!e = i8");
+  const auto module = MustParse(
+      "\"x.y\"() {v = #c} : () -> ()\n#c = [#b, #a]\n#b = [#a]\n#a = !t\n!t = tensor<!e>\n!e = i8");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->body()->front()->attr("v").ToString(), "[[tensor<i8>], tensor<i8>]");
 }
 
 TEST(ParserAliasTest, AnAliasOfAnEncodingGivesBounds) {
-  const auto module = MustParse("#b = #stablehlo.bounds<3>\nfunc.func private @f(tensor<?xf32, #b>)");
+  const auto module =
+      MustParse("#b = #stablehlo.bounds<3>\nfunc.func private @f(tensor<?xf32, #b>)");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->FindFunction("f").type().inputs()[0].bounds(), std::vector<int64_t>{3});
 }
 
 TEST(ParserAliasTest, AliasesAreDefinedOnceAndNotByThemselves) {
-  ExpectErrorAt("\"x.y\"() {v = #a} : () -> ()", "P009", 1, 14, "undefined alias: expected a definition '#a = ...'");
+  ExpectErrorAt("\"x.y\"() {v = #a} : () -> ()", "P009", 1, 14,
+                "undefined alias: expected a definition '#a = ...'");
   ExpectErrorAt("#a = 1\n#a = 2", "P009", 2, 1, "defined twice");
   ExpectErrorAt("#a = [#b]\n#b = [#a]", "P009", 2, 7, "part of its own value");
   ExpectErrorAt("!a = tuple<!a>", "P009", 1, 12, "part of its own value");
@@ -49,7 +53,8 @@ TEST(ParserAliasTest, AliasesAreDefinedOnceAndNotByThemselves) {
 
 TEST(ParserAliasTest, AliasesOfAliasesDoNotGrowWithoutLimit) {
   std::string text = "#a0 = [1, 2]\n";
-  for (int i = 1; i <= 60; ++i) absl::StrAppend(&text, "#a", i, " = [#a", i - 1, ", #a", i - 1, "]\n");
+  for (int i = 1; i <= 60; ++i)
+    absl::StrAppend(&text, "#a", i, " = [#a", i - 1, ", #a", i - 1, "]\n");
   EXPECT_THAT(ParseErrorOf(text), HasSubstr("[PJRT-P018]"));
 }
 
@@ -65,15 +70,18 @@ TEST(ParserAliasTest, AliasesOfAliasesAreNotNestedTooDeeply) {
 }
 
 TEST(ParserLocationTest, EveryFormIsKept) {
-  for (const char* location : {"loc(unknown)", "loc(\"file.py\":3:14)", "loc(\"name\")", "loc(\"name\"(\"f\":1:2))",
-                               "loc(fused[\"a\", \"b\":1:2])", "loc(fused<\"meta\">[unknown])",
-                               "loc(callsite(\"f\":1:2 at \"g\":3:4))", "loc(\"f\":10:4 to :9)", "loc(\"f\":10:4 to 12:9)"}) {
+  for (const char* location :
+       {"loc(unknown)", "loc(\"file.py\":3:14)", "loc(\"name\")", "loc(\"name\"(\"f\":1:2))",
+        "loc(fused[\"a\", \"b\":1:2])", "loc(fused<\"meta\">[unknown])",
+        "loc(callsite(\"f\":1:2 at \"g\":3:4))", "loc(\"f\":10:4 to :9)",
+        "loc(\"f\":10:4 to 12:9)"}) {
     EXPECT_EQ(LocationOf(location), location);
   }
 }
 
 TEST(ParserLocationTest, AliasesAreSpelledOut) {
-  EXPECT_EQ(LocationOf("loc(#loc2)\n#loc1 = loc(\"f\":1:2)\n#loc2 = loc(\"name\"(#loc1))"), "loc(\"name\"(\"f\":1:2))");
+  EXPECT_EQ(LocationOf("loc(#loc2)\n#loc1 = loc(\"f\":1:2)\n#loc2 = loc(\"name\"(#loc1))"),
+            "loc(\"name\"(\"f\":1:2))");
   EXPECT_EQ(LocationOf("loc(callsite(#loc1 at #loc))\n#loc = loc(unknown)\n#loc1 = loc(\"f\":1:2)"),
             "loc(callsite(\"f\":1:2 at unknown))");
 }
@@ -101,7 +109,9 @@ TEST(ParserLocationTest, LocationsStandBehindOpsArgumentsFunctionsAndModules) {
 }
 
 TEST(ParserLocationTest, OpsKnowTheirLineAndColumn) {
-  const auto module = MustParse("module {\n  func.func @main() {\n    %0 = stablehlo.iota dim = 0 : tensor<4xi32>\n    return\n  }\n}");
+  const auto module = MustParse(
+      "module {\n  func.func @main() {\n    %0 = stablehlo.iota dim = 0 : tensor<4xi32>\n    "
+      "return\n  }\n}");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(FirstOp(*module)->location().line, 3u);
   EXPECT_EQ(FirstOp(*module)->location().column, 10u);
@@ -110,7 +120,9 @@ TEST(ParserLocationTest, OpsKnowTheirLineAndColumn) {
 }
 
 TEST(ParserLocationTest, OpsInRegionsOfTheGenericFormKnowTheirLine) {
-  const auto module = MustParse("\"a.b\"() ({\n  \"c.d\"() {s = \"{\\22\"} : () -> ()\n  // }\n  \"e.f\"() : () -> ()\n}) : () -> ()\n\"g.h\"() : () -> ()");
+  const auto module = MustParse(
+      "\"a.b\"() ({\n  \"c.d\"() {s = \"{\\22\"} : () -> ()\n  // }\n  \"e.f\"() : () -> ()\n}) : "
+      "() -> ()\n\"g.h\"() : () -> ()");
   ASSERT_NE(module, nullptr);
   const Op* outer = module->body()->front();
   EXPECT_EQ(outer->region()->block()->front()->location().line, 2u);
@@ -131,12 +143,15 @@ TEST(ParserLocationTest, LongChainsOfAliasesAreCutShort) {
   std::string forward = "#loc0 = loc(\"f\":1:1)\n";
   std::string backward;
   for (int i = 1; i < 20000; ++i) {
-    const auto line = [i](int of) { return absl::StrCat("#loc", i, " = loc(callsite(\"f\":", i, ":1 at #loc", of, "))\n"); };
+    const auto line = [i](int of) {
+      return absl::StrCat("#loc", i, " = loc(callsite(\"f\":", i, ":1 at #loc", of, "))\n");
+    };
     forward += line(i - 1);
     backward += line(i + 1);
   }
   backward += "#loc20000 = loc(\"f\":1:1)\n";
-  for (const std::string& text : {LocationOf("loc(#loc19999)\n" + forward), LocationOf("loc(#loc1)\n" + backward)}) {
+  for (const std::string& text :
+       {LocationOf("loc(#loc19999)\n" + forward), LocationOf("loc(#loc1)\n" + backward)}) {
     EXPECT_THAT(text, HasSubstr("callsite(\"f\":"));
     EXPECT_LT(text.size(), 2000u);
   }
@@ -144,7 +159,8 @@ TEST(ParserLocationTest, LongChainsOfAliasesAreCutShort) {
 
 TEST(ParserLocationTest, MalformedLocationsSayWhatIsExpected) {
   ExpectErrorAt("\"a.b\"() : () -> () loc(\"f\":1)", "P001", 1, 29, "':' and a column");
-  ExpectErrorAt("\"a.b\"() : () -> () loc(callsite(\"f\" to \"g\"))", "P001", 1, 37, "'at' and the caller");
+  ExpectErrorAt("\"a.b\"() : () -> () loc(callsite(\"f\" to \"g\"))", "P001", 1, 37,
+                "'at' and the caller");
   ExpectErrorAt("\"a.b\"() : () -> () loc(fused[])", "P001", 1, 30, "a location");
   ExpectErrorAt("\"a.b\"() : () -> () loc(3)", "P001", 1, 24, "a location");
   ExpectErrorAt("\"a.b\"() : () -> () loc(\"x\"(\"y\"", "P001", 1, 31, "')' to close the location");

@@ -16,7 +16,8 @@ class ParserAttributeTest : public ::testing::Test {
   }
   std::string ErrorOf(absl::string_view text) {
     const absl::StatusOr<Attribute> attribute = ParseAttribute(text, &context_);
-    EXPECT_FALSE(attribute.ok()) << text << " parsed as " << (attribute.ok() ? attribute->ToString() : "");
+    EXPECT_FALSE(attribute.ok()) << text << " parsed as "
+                                 << (attribute.ok() ? attribute->ToString() : "");
     return attribute.ok() ? "" : std::string(attribute.status().message());
   }
   Context context_;
@@ -115,7 +116,8 @@ TEST_F(ParserAttributeTest, DenseArrays) {
   EXPECT_EQ(Parse("array<i64>").ints(), Ints({}));
   EXPECT_EQ(Parse("array<i1: true, false>").ints(), Ints({1, 0}));
   EXPECT_EQ(Parse("array<i8: 255>").ints(), Ints({-1}));
-  EXPECT_EQ(Parse("array<f32: 1.0, 0x7F800000, -2.5>").floats(), (std::vector<double>{1.0, INFINITY, -2.5}));
+  EXPECT_EQ(Parse("array<f32: 1.0, 0x7F800000, -2.5>").floats(),
+            (std::vector<double>{1.0, INFINITY, -2.5}));
   EXPECT_THAT(ErrorOf("array<i64: 1,>"), HasSubstr("an integer"));
   EXPECT_THAT(ErrorOf("array<f32: 1>"), HasSubstr("a number with a dot"));
   EXPECT_THAT(ErrorOf("array<tensor<2xf32>: 1>"), HasSubstr("malformed array"));
@@ -129,7 +131,8 @@ TEST_F(ParserAttributeTest, EnumsHaveTwoSpellings) {
   EXPECT_EQ(high.enum_value(), "HIGH");
   EXPECT_EQ(Parse("#stablehlo.precision<HIGH>"), high);
   EXPECT_EQ(Parse("#chlo<precision HIGH>").name(), "chlo.precision");
-  EXPECT_THAT(ErrorOf("#stablehlo<precision LOW>"), HasSubstr("one of DEFAULT, HIGH, HIGHEST, found 'LOW'"));
+  EXPECT_THAT(ErrorOf("#stablehlo<precision LOW>"),
+              HasSubstr("one of DEFAULT, HIGH, HIGHEST, found 'LOW'"));
 }
 
 TEST_F(ParserAttributeTest, StructsHaveTwoSpellingsAndAllTheirFields) {
@@ -141,20 +144,30 @@ TEST_F(ParserAttributeTest, StructsHaveTwoSpellingsAndAllTheirFields) {
   EXPECT_EQ(gather.Get("collapsed_slice_dims").ints(), Ints({}));
   EXPECT_EQ(gather.Get("index_vector_dim").AsInt(), 0);
   EXPECT_EQ(Parse("#stablehlo<gather<offset_dims = [1, 2], start_index_map = [0]>>"), gather);
-  EXPECT_EQ(Parse("#stablehlo.gather<offset_dims = [1, 2], start_index_map = [0], index_vector_dim = 0,>"), gather);
+  EXPECT_EQ(
+      Parse(
+          "#stablehlo.gather<offset_dims = [1, 2], start_index_map = [0], index_vector_dim = 0,>"),
+      gather);
   EXPECT_EQ(Parse("#stablehlo.channel_handle<handle = 1, type = 2>").Get("type").AsInt(), 2);
-  EXPECT_EQ(Parse("#chlo.ragged_dot<lhs_ragged_dimensions = [1]>").Get("lhs_ragged_dimensions").ints(), Ints({1}));
+  EXPECT_EQ(
+      Parse("#chlo.ragged_dot<lhs_ragged_dimensions = [1]>").Get("lhs_ragged_dimensions").ints(),
+      Ints({1}));
 }
 
 TEST_F(ParserAttributeTest, FieldsAreKnownAndGivenOnce) {
-  EXPECT_THAT(ErrorOf("#stablehlo.dot<foo = [0]>"), HasSubstr("[PJRT-P014] <input>:1:16: unknown field"));
-  EXPECT_THAT(ErrorOf("#stablehlo.gather<index_vector_dim = 0, index_vector_dim = 0>"), HasSubstr("[PJRT-P015]"));
+  EXPECT_THAT(ErrorOf("#stablehlo.dot<foo = [0]>"),
+              HasSubstr("[PJRT-P014] <input>:1:16: unknown field"));
+  EXPECT_THAT(ErrorOf("#stablehlo.gather<index_vector_dim = 0, index_vector_dim = 0>"),
+              HasSubstr("[PJRT-P015]"));
   EXPECT_THAT(ErrorOf("#stablehlo.gather<offset_dims = 0>"), HasSubstr("a list of integers"));
-  EXPECT_THAT(ErrorOf("#stablehlo.dot_algorithm<lhs_precision_type = f32>"), HasSubstr("expected 'rhs_precision_type'"));
+  EXPECT_THAT(ErrorOf("#stablehlo.dot_algorithm<lhs_precision_type = f32>"),
+              HasSubstr("expected 'rhs_precision_type'"));
 }
 
 TEST_F(ParserAttributeTest, ResultAccuracyHasDefaults) {
-  const Attribute accuracy = Parse("#stablehlo.result_accuracy<atol = 1.0e-5, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>");
+  const Attribute accuracy = Parse(
+      "#stablehlo.result_accuracy<atol = 1.0e-5, mode = "
+      "#stablehlo.result_accuracy_mode<TOLERANCE>>");
   EXPECT_EQ(accuracy.Get("atol").AsFloat(), 1e-5);
   EXPECT_EQ(accuracy.Get("rtol").AsFloat(), 0.0);
   EXPECT_EQ(accuracy.Get("ulps").AsInt(), 0);
@@ -167,21 +180,28 @@ TEST_F(ParserAttributeTest, ConvolutionDimensionsHaveALetterAndARawForm) {
   EXPECT_EQ(conv.Get("input_feature_dimension").AsInt(), 3);
   EXPECT_EQ(conv.Get("kernel_spatial_dimensions").ints(), Ints({0, 1}));
   EXPECT_EQ(conv.Get("output_spatial_dimensions").ints(), Ints({3, 2}));
-  EXPECT_EQ(conv, Parse("#stablehlo.conv<raw input_feature_dimension = 3, input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, "
-                        "kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], output_feature_dimension = 1, "
+  EXPECT_EQ(conv, Parse("#stablehlo.conv<raw input_feature_dimension = 3, input_spatial_dimensions "
+                        "= [1, 2], kernel_input_feature_dimension = 2, "
+                        "kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], "
+                        "output_feature_dimension = 1, "
                         "output_spatial_dimensions = [3, 2]>"));
-  EXPECT_EQ(Parse("#stablehlo.conv<[b, f]x[i, o]->[b, f]>").Get("input_spatial_dimensions").ints(), Ints({}));
-  EXPECT_THAT(ErrorOf("#stablehlo.conv<[c, 0, f]x[0, i, o]->[b, 0, f]>"), HasSubstr("unknown dimension"));
-  EXPECT_THAT(ErrorOf("#stablehlo.conv<[b, 0]x[0, i, o]->[b, 0, f]>"), HasSubstr("a dimension is missing: expected 'f'"));
+  EXPECT_EQ(Parse("#stablehlo.conv<[b, f]x[i, o]->[b, f]>").Get("input_spatial_dimensions").ints(),
+            Ints({}));
+  EXPECT_THAT(ErrorOf("#stablehlo.conv<[c, 0, f]x[0, i, o]->[b, 0, f]>"),
+              HasSubstr("unknown dimension"));
+  EXPECT_THAT(ErrorOf("#stablehlo.conv<[b, 0]x[0, i, o]->[b, 0, f]>"),
+              HasSubstr("a dimension is missing: expected 'f'"));
   EXPECT_THAT(ErrorOf("#stablehlo.conv<[b, b, f]x[0, i, o]->[b, 0, f]>"), HasSubstr("given twice"));
-  EXPECT_THAT(ErrorOf("#stablehlo.conv<[b, 1, f]x[0, i, o]->[b, 0, f]>"), HasSubstr("gaps or repeat"));
+  EXPECT_THAT(ErrorOf("#stablehlo.conv<[b, 1, f]x[0, i, o]->[b, 0, f]>"),
+              HasSubstr("gaps or repeat"));
 }
 
 TEST_F(ParserAttributeTest, UnknownDialectsAttributesAreKeptAsText) {
-  for (const char* text : {R"(#sdy.sharding<@mesh, [{"x", "y":(1)2, ?}p1, {}], replicated={"z"}>)",
-                           "#sdy.op_sharding_rule<([i, j], [k])->([i, k]) {i=4, j=2, k=8}>", "#foo.bar", "#foo<bar>",
-                           "#vhlo.integer_v1<1 : i64>", "affine_map<(d0, d1) -> (d1, d0)>", "strided<[1], offset: ?>",
-                           "distinct[0]<42 : i32>", "sparse<[[0, 0]], [1]> : tensor<2x2xi32>"}) {
+  for (const char* text :
+       {R"(#sdy.sharding<@mesh, [{"x", "y":(1)2, ?}p1, {}], replicated={"z"}>)",
+        "#sdy.op_sharding_rule<([i, j], [k])->([i, k]) {i=4, j=2, k=8}>", "#foo.bar", "#foo<bar>",
+        "#vhlo.integer_v1<1 : i64>", "affine_map<(d0, d1) -> (d1, d0)>", "strided<[1], offset: ?>",
+        "distinct[0]<42 : i32>", "sparse<[[0, 0]], [1]> : tensor<2x2xi32>"}) {
     EXPECT_TRUE(Parse(text).Is(AttrKind::kOpaque)) << text;
     EXPECT_EQ(Parse(text).text(), text);
   }
@@ -189,7 +209,9 @@ TEST_F(ParserAttributeTest, UnknownDialectsAttributesAreKeptAsText) {
 }
 
 TEST_F(ParserAttributeTest, BracketsOfUnknownAttributesMatch) {
-  EXPECT_THAT(ErrorOf("#foo.bar<(]>"), HasSubstr("[PJRT-P008] <input>:1:11: brackets do not match: expected ')', found ']'"));
+  EXPECT_THAT(
+      ErrorOf("#foo.bar<(]>"),
+      HasSubstr("[PJRT-P008] <input>:1:11: brackets do not match: expected ')', found ']'"));
   EXPECT_THAT(ErrorOf("#foo.bar<(a)"), HasSubstr("never closed: expected '>'"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs of others: each one parses unless a comment in it says that it must not, prints, and parses again to the same module.
+// Programs of others: each one parses unless a comment in it says that it must not, prints, and
+// parses again to the same module.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +20,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> ProgramsIn(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (auto it = fs::recursive_directory_iterator(folder, error); !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+  for (auto it = fs::recursive_directory_iterator(folder, error);
+       !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     if (it->path().extension() == ".mlir") files.push_back(it->path());
   }
   std::sort(files.begin(), files.end());
@@ -33,7 +35,8 @@ void CheckFolder(absl::string_view name) {
   EXPECT_FALSE(files.empty());
   for (const fs::path& file : files) {
     std::ifstream stream(file, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+    const std::string text((std::istreambuf_iterator<char>(stream)),
+                           std::istreambuf_iterator<char>());
     for (const Chunk& chunk : SplitChunks(text)) {
       ParseOptions options;
       options.source_name = absl::StrCat(file.string(), " from line ", chunk.first_line);

@@ -18,13 +18,15 @@ TEST(ParserErrorTest, AMessageHasIdPlaceSourceLineAndCaret) {
   ParseOptions options;
   options.source_name = "dir/file.mlir";
   EXPECT_EQ(ParseErrorOf("module {\n  func.func @f(%a: tensor<2xf32>,) { return }\n}\n", options),
-            "[PJRT-P001] dir/file.mlir:2:34: unexpected token: expected an argument such as %arg0, as before, found ')'\n"
+            "[PJRT-P001] dir/file.mlir:2:34: unexpected token: expected an argument such as %arg0, "
+            "as before, found ')'\n"
             "  func.func @f(%a: tensor<2xf32>,) { return }\n"
             "                                 ^");
 }
 
 TEST(ParserErrorTest, ALongLineIsCutAroundThePlace) {
-  const std::string message = ParseErrorOf(absl::StrCat("\"a.b\"() {x = [", Repeat("1, ", 1000), "?", Repeat(", 1", 1000), "]} : () -> ()"));
+  const std::string message = ParseErrorOf(absl::StrCat("\"a.b\"() {x = [", Repeat("1, ", 1000),
+                                                        "?", Repeat(", 1", 1000), "]} : () -> ()"));
   EXPECT_THAT(message, HasSubstr("[PJRT-P001] <input>:1:3015: "));
   const std::vector<std::string> lines = [&] {
     std::vector<std::string> all;
@@ -49,7 +51,8 @@ TEST(ParserErrorTest, CharactersThatDisturbAreLeftOut) {
 
 TEST(ParserErrorTest, TheEndOfTheTextIsShownOnItsLastLine) {
   EXPECT_EQ(ParseErrorOf("module {\n  func.func @f() {\n\n\n"),
-            "[PJRT-P001] <input>:2:19: unexpected token: expected an op or '}', found the end of the text\n"
+            "[PJRT-P001] <input>:2:19: unexpected token: expected an op or '}', found the end of "
+            "the text\n"
             "  func.func @f() {\n"
             "                  ^");
 }
@@ -80,9 +83,11 @@ class ParserDepthTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ParserDepthTest, AHundredThousandBracketsGiveOneError) {
   const std::string text = Repeat(GetParam(), 100000);
-  for (const char* before : {"", "\"a.b\"() {x = ", "!t = ", "#a = ", "\"a.b\"() ", "\"a.b\"() ({", "func.func @f(%a: ",
-                             "\"a.b\"() {x = dense<", "\"a.b\"() {x = #a.b<", "\"a.b\"() : () -> () loc(", "{-# a: ", "module attributes ",
-                             "\"a.b\"() {x = !quant.uniform<i8:f32:{0:1}, ", "%0 = stablehlo.constant "}) {
+  for (const char* before :
+       {"", "\"a.b\"() {x = ", "!t = ", "#a = ", "\"a.b\"() ", "\"a.b\"() ({",
+        "func.func @f(%a: ", "\"a.b\"() {x = dense<", "\"a.b\"() {x = #a.b<",
+        "\"a.b\"() : () -> () loc(", "{-# a: ", "module attributes ",
+        "\"a.b\"() {x = !quant.uniform<i8:f32:{0:1}, ", "%0 = stablehlo.constant "}) {
     const auto module = ParseModule(before + text);
     ASSERT_FALSE(module.ok());
     EXPECT_EQ(module.status().message().substr(0, 7), "[PJRT-P");
@@ -91,10 +96,14 @@ TEST_P(ParserDepthTest, AHundredThousandBracketsGiveOneError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Brackets, ParserDepthTest,
-                         ::testing::Values("(", "[", "{", "<", ")", "]", "}", ">", "[[", "tuple<", "tensor<", "complex<", "() -> (", "[{a = ",
-                                           "module {", "\"a.b\"() ({", "func.func @f() {", "callsite(", "fused[", "\"x\"(", "!foo<", "#foo<",
-                                           "!stablehlo.future<", "stablehlo.while() cond {", "dense<", "array<", "^a:", "{-#", "loc(",
-                                           "#stablehlo<gather<", "@a::", "-", "%0 = ", "%0:", "\"", "a = {", "memref<", "vector<"));
+                         ::testing::Values("(", "[", "{", "<", ")", "]", "}", ">", "[[", "tuple<",
+                                           "tensor<", "complex<", "() -> (", "[{a = ", "module {",
+                                           "\"a.b\"() ({", "func.func @f() {", "callsite(",
+                                           "fused[", "\"x\"(", "!foo<", "#foo<",
+                                           "!stablehlo.future<", "stablehlo.while() cond {",
+                                           "dense<", "array<", "^a:", "{-#", "loc(",
+                                           "#stablehlo<gather<", "@a::", "-", "%0 = ", "%0:", "\"",
+                                           "a = {", "memref<", "vector<"));
 
 TEST(ParserLimitTest, NestingIsLimitedByTheCaller) {
   const auto nested = [](int depth) {
@@ -103,23 +112,29 @@ TEST(ParserLimitTest, NestingIsLimitedByTheCaller) {
   ParseOptions options;
   options.max_depth = 10;
   EXPECT_TRUE(ParseModule(nested(9), options).ok());  // and the dictionary
-  EXPECT_THAT(ParseErrorOf(nested(10), options), HasSubstr("[PJRT-P007] <input>:1:23: nested too deeply: expected at most 10 levels"));
+  EXPECT_THAT(ParseErrorOf(nested(10), options),
+              HasSubstr("[PJRT-P007] <input>:1:23: nested too deeply: expected at most 10 levels"));
   EXPECT_TRUE(ParseModule(nested(199)).ok());
   EXPECT_FALSE(ParseModule(nested(200)).ok());
 }
 
 TEST(ParserLimitTest, RegionsNestAsFarAsTheLimit) {
-  const auto nested = [](int depth) { return Repeat("\"a.b\"() ({", depth) + Repeat("}) : () -> ()", depth); };
+  const auto nested = [](int depth) {
+    return Repeat("\"a.b\"() ({", depth) + Repeat("}) : () -> ()", depth);
+  };
   EXPECT_TRUE(ParseModule(nested(200)).ok());
   EXPECT_THAT(ParseErrorOf(nested(201)), HasSubstr("[PJRT-P007]"));
 }
 
 TEST(ParserLimitTest, LongListsAreFine) {
   const int n = 100000;
-  std::string text = absl::StrCat("\"a.b\"() {x = [", Repeat("1, ", n), "1], y = array<i64: ", Repeat("1, ", n), "1>, z = dense<[", Repeat("1, ", n),
-                                  "1]> : tensor<", n + 1, "xi8>} : () -> (", Repeat("i32, ", n), "i32)\n");
+  std::string text =
+      absl::StrCat("\"a.b\"() {x = [", Repeat("1, ", n), "1], y = array<i64: ", Repeat("1, ", n),
+                   "1>, z = dense<[", Repeat("1, ", n), "1]> : tensor<", n + 1, "xi8>} : () -> (",
+                   Repeat("i32, ", n), "i32)\n");
   text += "%0:100000 = \"a.c\"() : () -> (" + Repeat("i32, ", n - 1) + "i32)\n";
-  for (int i = 0; i < n; ++i) absl::StrAppend(&text, "%v", i, " = \"a.d\"(%0#", i, ") {k", i, "} : (i32) -> i32\n");
+  for (int i = 0; i < n; ++i)
+    absl::StrAppend(&text, "%v", i, " = \"a.d\"(%0#", i, ") {k", i, "} : (i32) -> i32\n");
   const auto module = MustParse(text);
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->op_count(), 100002u);
@@ -132,26 +147,38 @@ TEST(ParserLimitTest, BlocksOfARegionAreLimited) {
 }
 
 TEST(ParserErrorTest, WordsOfThePrettyFormsAreNamed) {
-  ExpectErrorAt(InFunction("%0 = stablehlo.iota dimension = 0 : tensor<4xi32>"), "P001", 2, 21, "expected 'dim', found 'dimension'");
-  ExpectErrorAt(InFunction("%0 = stablehlo.compare LESS, %f, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"), "P014", 2, 24,
-                "one of EQ, NE, GE, GT, LE, LT, found 'LESS'");
-  ExpectErrorAt(InFunction("%0 = stablehlo.slice %f [0-4] : (tensor<4xf32>) -> tensor<4xf32>"), "P001", 2, 27, "':' and a limit");
+  ExpectErrorAt(InFunction("%0 = stablehlo.iota dimension = 0 : tensor<4xi32>"), "P001", 2, 21,
+                "expected 'dim', found 'dimension'");
+  ExpectErrorAt(
+      InFunction(
+          "%0 = stablehlo.compare LESS, %f, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"),
+      "P014", 2, 24, "one of EQ, NE, GE, GT, LE, LT, found 'LESS'");
+  ExpectErrorAt(InFunction("%0 = stablehlo.slice %f [0-4] : (tensor<4xf32>) -> tensor<4xf32>"),
+                "P001", 2, 27, "':' and a limit");
   ExpectErrorAt(InFunction("%0 = stablehlo.reduce(%f ini: %s)"), "P001", 2, 26, "'init'");
-  ExpectErrorAt(InFunction("%0 = stablehlo.dot_general %f, %g, contract = [0] x [0]"), "P001", 2, 36, "batching_dims, contracting_dims");
-  ExpectErrorAt(InFunction("%0 = stablehlo.reduce_precision %f, format = e5 : tensor<4xf32>"), "P001", 2, 46, "a format such as e5m10");
-  ExpectErrorAt(InFunction("%0 = stablehlo.convolution(%img, %ker) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stide = [1]}"),
+  ExpectErrorAt(InFunction("%0 = stablehlo.dot_general %f, %g, contract = [0] x [0]"), "P001", 2,
+                36, "batching_dims, contracting_dims");
+  ExpectErrorAt(InFunction("%0 = stablehlo.reduce_precision %f, format = e5 : tensor<4xf32>"),
+                "P001", 2, 46, "a format such as e5m10");
+  ExpectErrorAt(InFunction("%0 = stablehlo.convolution(%img, %ker) dim_numbers = [b, 0, 1, f]x[0, "
+                           "1, i, o]->[b, 0, 1, f], window = {stide = [1]}"),
                 "P001", 2, 105, "stride, pad, lhs_dilate, rhs_dilate or reverse, found 'stide'");
-  ExpectErrorAt(InFunction("%0 = stablehlo.custom_call @f(%f) : tensor<4xf32>"), "P001", 2, 37, "types such as (tensor<f32>) -> tensor<f32>");
-  ExpectErrorAt(InFunction("%0 = stablehlo.constant 3 : i32"), "P001", 2, 25, "a constant such as dense<0>");
-  ExpectErrorAt(InFunction("%0 = stablehlo.slice %f [0:4] {strides = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32>"), "P015", 2, 32,
-                "given twice");
+  ExpectErrorAt(InFunction("%0 = stablehlo.custom_call @f(%f) : tensor<4xf32>"), "P001", 2, 37,
+                "types such as (tensor<f32>) -> tensor<f32>");
+  ExpectErrorAt(InFunction("%0 = stablehlo.constant 3 : i32"), "P001", 2, 25,
+                "a constant such as dense<0>");
+  ExpectErrorAt(InFunction("%0 = stablehlo.slice %f [0:4] {strides = array<i64: 1>} : "
+                           "(tensor<4xf32>) -> tensor<4xf32>"),
+                "P015", 2, 32, "given twice");
 }
 
 TEST(ParserErrorTest, ConflictsOfRegionsAndTheirTypesAreFound) {
   ExpectErrorAt("func.func @f(tensor<f32>) { return }", "P020", 1, 1, "names such as %arg0");
   ExpectErrorAt("func.func @f() {}", "P020", 1, 17, "at least its return");
-  ExpectErrorAt("func.func @f(%a: i32, i32) { return }", "P001", 1, 23, "an argument such as %arg0, as before");
-  ExpectErrorAt("\"a.b\"() ({ \"c.d\"() : () -> () ) : () -> ()", "P008", 1, 10, "a region is never closed");
+  ExpectErrorAt("func.func @f(%a: i32, i32) { return }", "P001", 1, 23,
+                "an argument such as %arg0, as before");
+  ExpectErrorAt("\"a.b\"() ({ \"c.d\"() : () -> () ) : () -> ()", "P008", 1, 10,
+                "a region is never closed");
 }
 
 }  // namespace

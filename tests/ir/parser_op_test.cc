@@ -35,13 +35,15 @@ TEST(ParserOpTest, AnAttributeStandsInPropertiesOrDictionary) {
 }
 
 TEST(ParserOpTest, ATextWithOneModuleIsThatModule) {
-  const auto module = MustParse("module @m attributes {mhlo.num_replicas = 1 : i32,\n a} {\n func.func private @f()\n}");
+  const auto module = MustParse(
+      "module @m attributes {mhlo.num_replicas = 1 : i32,\n a} {\n func.func private @f()\n}");
   ASSERT_NE(module, nullptr);
   EXPECT_EQ(module->name(), "m");
   EXPECT_EQ(module->attr("mhlo.num_replicas").AsInt(), 1);
   EXPECT_TRUE(module->attr("a").Is(AttrKind::kUnit));
   EXPECT_EQ(module->body()->front()->opcode(), OpCode::kFuncFunc);
-  EXPECT_TRUE(Equal(*module, *MustParse(R"("builtin.module"() <{sym_name = "m"}> ({ func.func private @f() })
+  EXPECT_TRUE(Equal(*module,
+                    *MustParse(R"("builtin.module"() <{sym_name = "m"}> ({ func.func private @f() })
                                            {a, mhlo.num_replicas = 1 : i32} : () -> ())")));
 }
 
@@ -58,7 +60,8 @@ TEST(ParserOpTest, OpsWithoutAModuleAreInOne) {
 }
 
 TEST(ParserOpTest, ModulesNest) {
-  const auto module = MustParse("module { module @inner { func.func private @f() } func.func private @f() }");
+  const auto module =
+      MustParse("module { module @inner { func.func private @f() } func.func private @f() }");
   ASSERT_NE(module, nullptr);
   const Op* inner = module->body()->front();
   EXPECT_EQ(inner->StringAttr("sym_name"), "inner");
@@ -95,7 +98,8 @@ TEST(ParserOpTest, FunctionsHaveNamesTypesAndAttributes) {
 }
 
 TEST(ParserOpTest, AFunctionHasAGenericForm) {
-  const auto pretty = MustParse("func.func public @main(%a: tensor<f32> {x}) -> tensor<f32> { return %a : tensor<f32> }");
+  const auto pretty = MustParse(
+      "func.func public @main(%a: tensor<f32> {x}) -> tensor<f32> { return %a : tensor<f32> }");
   const auto generic = MustParse(R"(
       "func.func"() <{function_type = (tensor<f32>) -> tensor<f32>, sym_name = "main", arg_attrs = [{x}], sym_visibility = "public"}> ({
       ^bb0(%a: tensor<f32>):
@@ -106,14 +110,21 @@ TEST(ParserOpTest, AFunctionHasAGenericForm) {
 }
 
 TEST(ParserOpTest, FunctionsMayBeCalledBeforeTheyAreDefined) {
-  EXPECT_NE(MustParse("func.func @main() { call @f() : () -> ()\n return }\nfunc.func private @f() { return }"), nullptr);
+  EXPECT_NE(
+      MustParse(
+          "func.func @main() { call @f() : () -> ()\n return }\nfunc.func private @f() { return }"),
+      nullptr);
 }
 
 TEST(ParserOpTest, SymbolsAreUniqueInAModule) {
-  ExpectErrorAt("func.func private @f()\nfunc.func private @f()", "P010", 2, 1, "each name once in a module, found '@f'");
+  ExpectErrorAt("func.func private @f()\nfunc.func private @f()", "P010", 2, 1,
+                "each name once in a module, found '@f'");
   ExpectErrorAt("sdy.mesh @f = <[]>\nmodule { } func.func private @f()", "P010", 2, 12, "'@f'");
-  ExpectErrorAt("module {\nmodule {\n func.func private @f()\n \"a.b\"() {sym_name = \"f\"} : () -> ()\n}\n}", "P010", 4, 2, "'@f'");
-  EXPECT_NE(MustParse("module { func.func private @f() }\nmodule { func.func private @f() }"), nullptr);
+  ExpectErrorAt(
+      "module {\nmodule {\n func.func private @f()\n \"a.b\"() {sym_name = \"f\"} : () -> ()\n}\n}",
+      "P010", 4, 2, "'@f'");
+  EXPECT_NE(MustParse("module { func.func private @f() }\nmodule { func.func private @f() }"),
+            nullptr);
 }
 
 // --- Values and regions ---
@@ -132,31 +143,44 @@ TEST(ParserScopeTest, RegionsSeeTheValuesAroundThem) {
 }
 
 TEST(ParserScopeTest, IsolatedOpsSeeNothingAround) {
-  ExpectErrorAt("%0 = stablehlo.constant dense<1> : tensor<i32>\nfunc.func @f() {\n  return %0 : tensor<i32>\n}", "P004", 3, 10,
-                "undefined value");
-  EXPECT_NE(MustParse("%0 = stablehlo.constant dense<1> : tensor<i32>\nfunc.func @f() {\n %0 = stablehlo.constant dense<1> : tensor<i32>\n return\n}\n"
+  ExpectErrorAt(
+      "%0 = stablehlo.constant dense<1> : tensor<i32>\nfunc.func @f() {\n  return %0 : "
+      "tensor<i32>\n}",
+      "P004", 3, 10, "undefined value");
+  EXPECT_NE(MustParse("%0 = stablehlo.constant dense<1> : tensor<i32>\nfunc.func @f() {\n %0 = "
+                      "stablehlo.constant dense<1> : tensor<i32>\n return\n}\n"
                       "%1 = stablehlo.abs %0 : tensor<i32>"),
             nullptr);
 }
 
 TEST(ParserScopeTest, AUseFollowsItsDefinition) {
-  ExpectErrorAt("func.func @f() {\n  %1 = stablehlo.abs %0 : tensor<i32>\n  %0 = stablehlo.iota dim = 0 : tensor<i32>\n return\n}", "P004", 2,
-                22, "a value defined before this place, in this region or around it, found '%0'");
+  ExpectErrorAt(
+      "func.func @f() {\n  %1 = stablehlo.abs %0 : tensor<i32>\n  %0 = stablehlo.iota dim = 0 : "
+      "tensor<i32>\n return\n}",
+      "P004", 2, 22, "a value defined before this place, in this region or around it, found '%0'");
   ExpectErrorAt("%0 = \"a.b\"(%0) : (i32) -> i32", "P004", 1, 12, "'%0'");
-  ExpectErrorAt("\"a.b\"() ({\n %0 = \"a.c\"() : () -> i32\n}) : () -> ()\n\"a.d\"(%0) : (i32) -> ()", "P004", 4, 7, "'%0'");
+  ExpectErrorAt(
+      "\"a.b\"() ({\n %0 = \"a.c\"() : () -> i32\n}) : () -> ()\n\"a.d\"(%0) : (i32) -> ()", "P004",
+      4, 7, "'%0'");
 }
 
 TEST(ParserScopeTest, AValueIsDefinedOnce) {
-  ExpectErrorAt("%0 = \"a.b\"() : () -> i32\n%0 = \"a.b\"() : () -> i32", "P005", 2, 1, "a value is defined twice");
-  ExpectErrorAt("%0 = \"a.b\"() : () -> i32\n\"a.b\"() ({\n  %0 = \"a.b\"() : () -> i32\n}) : () -> ()", "P005", 3, 3, "'%0'");
+  ExpectErrorAt("%0 = \"a.b\"() : () -> i32\n%0 = \"a.b\"() : () -> i32", "P005", 2, 1,
+                "a value is defined twice");
+  ExpectErrorAt(
+      "%0 = \"a.b\"() : () -> i32\n\"a.b\"() ({\n  %0 = \"a.b\"() : () -> i32\n}) : () -> ()",
+      "P005", 3, 3, "'%0'");
   ExpectErrorAt("func.func @f(%a: i32, %a: i32) { return }", "P005", 1, 23, "'%a'");
   ExpectErrorAt("\"a.b\"() ({\n^bb0:\n^bb0:\n}) : () -> ()", "P005", 3, 1, "each label once");
 }
 
 TEST(ParserScopeTest, ResultsAreNumbered) {
-  ExpectErrorAt("%0:2 = \"a.b\"() : () -> (i32, i32)\n\"a.c\"(%0#2) : (i32) -> ()", "P004", 2, 7, "at most #1 of '%0', found '%0#2'");
-  ExpectErrorAt("%0 = \"a.b\"() : () -> (i32)\n\"a.c\"(%0#x) : (i32) -> ()", "P001", 2, 9, "the number of a result");
-  ExpectErrorAt("%0:3 = \"a.b\"() : () -> (i32, i32)", "P020", 1, 1, "2 results of a.b, found 3 names");
+  ExpectErrorAt("%0:2 = \"a.b\"() : () -> (i32, i32)\n\"a.c\"(%0#2) : (i32) -> ()", "P004", 2, 7,
+                "at most #1 of '%0', found '%0#2'");
+  ExpectErrorAt("%0 = \"a.b\"() : () -> (i32)\n\"a.c\"(%0#x) : (i32) -> ()", "P001", 2, 9,
+                "the number of a result");
+  ExpectErrorAt("%0:3 = \"a.b\"() : () -> (i32, i32)", "P020", 1, 1,
+                "2 results of a.b, found 3 names");
   ExpectErrorAt("%0 = \"a.b\"() : () -> ()", "P020", 1, 1, "0 results");
   ExpectErrorAt("%0:0 = \"a.b\"() : () -> ()", "P020", 1, 4, "at least 1");
   EXPECT_NE(MustParse("\"a.b\"() : () -> (i32, i32)"), nullptr) << "results need no names";
@@ -166,12 +190,16 @@ TEST(ParserScopeTest, OperandsHaveTheTypesTheyAreSaidToHave) {
   ExpectErrorAt(InFunction("%0 = stablehlo.abs %f : tensor<5xf32>"), "P006", 2, 20,
                 "expected tensor<5xf32>, found tensor<4xf32>");
   ExpectErrorAt("\"a.b\"() : (i32) -> ()", "P006", 1, 11, "0 types of operands, found 1");
-  ExpectErrorAt(InFunction("%0 = stablehlo.add %f, %i : tensor<4xf32>"), "P006", 2, 24, "operand 1 of stablehlo.add");
-  ExpectErrorAt(InFunction("stablehlo.return %f : tensor<4xf32>, tensor<4xf32>"), "P006", 2, 23, "1 types of operands, found 2");
+  ExpectErrorAt(InFunction("%0 = stablehlo.add %f, %i : tensor<4xf32>"), "P006", 2, 24,
+                "operand 1 of stablehlo.add");
+  ExpectErrorAt(InFunction("stablehlo.return %f : tensor<4xf32>, tensor<4xf32>"), "P006", 2, 23,
+                "1 types of operands, found 2");
 }
 
 TEST(ParserScopeTest, BlocksHaveArguments) {
-  const auto module = MustParse("\"a.b\"() ({\n^first(%a: i32, %b: f32):\n \"a.c\"(%b) : (f32) -> ()\n^second:\n \"a.d\"(%a) : (i32) -> ()\n}) : () -> ()");
+  const auto module = MustParse(
+      "\"a.b\"() ({\n^first(%a: i32, %b: f32):\n \"a.c\"(%b) : (f32) -> ()\n^second:\n \"a.d\"(%a) "
+      ": (i32) -> ()\n}) : () -> ()");
   ASSERT_NE(module, nullptr);
   const Region* region = module->body()->front()->region();
   EXPECT_EQ(region->num_blocks(), 2u);
@@ -180,17 +208,21 @@ TEST(ParserScopeTest, BlocksHaveArguments) {
 }
 
 TEST(ParserScopeTest, BranchesAreRefused) {
-  ExpectErrorAt("\"a.b\"() ({\n \"cf.br\"()[^bb1] : () -> ()\n^bb1:\n}) : () -> ()", "P019", 2, 11, "branches between blocks");
+  ExpectErrorAt("\"a.b\"() ({\n \"cf.br\"()[^bb1] : () -> ()\n^bb1:\n}) : () -> ()", "P019", 2, 11,
+                "branches between blocks");
 }
 
 TEST(ParserScopeTest, OpsHaveTheRegionsThatTheirRowSays) {
-  ExpectErrorAt("\"func.func\"() {sym_name = \"f\", function_type = () -> ()} : () -> ()", "P020", 1, 1, "1 region");
+  ExpectErrorAt("\"func.func\"() {sym_name = \"f\", function_type = () -> ()} : () -> ()", "P020",
+                1, 1, "1 region");
   ExpectErrorAt("\"stablehlo.add\"() ({}) : () -> ()", "P020", 1, 1, "no region");
-  ExpectErrorAt("\"func.func\"() ({}) {sym_name = \"f\"} : () -> ()", "P020", 1, 1, "function_type");
+  ExpectErrorAt("\"func.func\"() ({}) {sym_name = \"f\"} : () -> ()", "P020", 1, 1,
+                "function_type");
 }
 
 TEST(ParserOpTest, UnknownOpsAreErrorsInThePrettyForm) {
-  ExpectErrorAt("foo.bar", "P003", 1, 1, "unknown op: expected an op with a pretty form, or the generic form");
+  ExpectErrorAt("foo.bar", "P003", 1, 1,
+                "unknown op: expected an op with a pretty form, or the generic form");
   ExpectErrorAt("stablehlo.gather", "P003", 1, 1, "the generic form \"stablehlo.gather\"(...)");
   ExpectErrorAt("frobnicate", "P003", 1, 1, "'frobnicate'");
   ExpectErrorAt("\"a b\"() : () -> ()", "P003", 1, 1, "a name such as \"dialect.op\"");
@@ -198,12 +230,16 @@ TEST(ParserOpTest, UnknownOpsAreErrorsInThePrettyForm) {
 
 TEST(ParserOpTest, TheShortReduceAppliesCommutativeOps) {
   const auto reduce = [](absl::string_view op) {
-    return InFunction(absl::StrCat("%0 = stablehlo.reduce(%f init: %s) applies ", op, " across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>"));
+    return InFunction(
+        absl::StrCat("%0 = stablehlo.reduce(%f init: %s) applies ", op,
+                     " across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>"));
   };
-  for (const char* op : {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}) MustParse(reduce(absl::StrCat("stablehlo.", op)));
+  for (const char* op : {"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+    MustParse(reduce(absl::StrCat("stablehlo.", op)));
   ExpectErrorAt(reduce("stablehlo.divide"), "P020", 2, 44, "a commutative op of two operands");
   ExpectErrorAt(reduce("chlo.broadcast_add"), "P020", 2, 44, "'chlo.broadcast_add'");
-  ExpectErrorAt(InFunction("%0:2 = stablehlo.reduce(%f init: %s), (%f init: %s) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<4xf32>, "
+  ExpectErrorAt(InFunction("%0:2 = stablehlo.reduce(%f init: %s), (%f init: %s) applies "
+                           "stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<4xf32>, "
                            "tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)"),
                 "P020", 2, 61, "expected one, found 2");
 }
@@ -219,7 +255,8 @@ TEST(ParserOpTest, ChunksAreSplitAtTheirMark) {
   EXPECT_EQ(chunks[2].first_line, 5u);
   EXPECT_EQ(SplitChunks("").size(), 1u);
   EXPECT_EQ(SplitChunks("x // -----\n").size(), 1u);
-  EXPECT_NE(MustParse("func.func private @f()\n// -----\nfunc.func private @g()"), nullptr) << "a comment to the parser";
+  EXPECT_NE(MustParse("func.func private @f()\n// -----\nfunc.func private @g()"), nullptr)
+      << "a comment to the parser";
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ TEST_F(ParserTypeTest, NamesOfScalarTypes) {
   EXPECT_EQ(Parse("index"), context_.Index());
   EXPECT_EQ(Parse("none"), context_.None());
   EXPECT_EQ(Parse("complex<f64>"), context_.Complex(context_.Float("f64")));
-  for (const char* name : {"f16", "bf16", "f32", "f64", "tf32", "f80", "f128", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3",
-                           "f8E4M3FN", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"}) {
+  for (const char* name : {"f16", "bf16", "f32", "f64", "tf32", "f80", "f128", "f4E2M1FN",
+                           "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3FNUZ",
+                           "f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU"}) {
     EXPECT_EQ(Parse(name), context_.Float(name)) << name;
   }
 }
@@ -84,18 +85,25 @@ TEST_F(ParserTypeTest, BoundsHaveThreeSpellings) {
 }
 
 TEST_F(ParserTypeTest, BoundsAreOneForEachDynamicDimension) {
-  EXPECT_THAT(ErrorOf("tensor<?x?xf32, #stablehlo.bounds<5>>"), ::testing::HasSubstr("one entry for each of 2 dimensions"));
-  EXPECT_THAT(ErrorOf("tensor<4xf32, #stablehlo.bounds<5>>"), ::testing::HasSubstr("dimension 0, which is static"));
-  EXPECT_THAT(ErrorOf("tensor<?xf32, #stablehlo.bounds<-1>>"), ::testing::HasSubstr("negative bound"));
+  EXPECT_THAT(ErrorOf("tensor<?x?xf32, #stablehlo.bounds<5>>"),
+              ::testing::HasSubstr("one entry for each of 2 dimensions"));
+  EXPECT_THAT(ErrorOf("tensor<4xf32, #stablehlo.bounds<5>>"),
+              ::testing::HasSubstr("dimension 0, which is static"));
+  EXPECT_THAT(ErrorOf("tensor<?xf32, #stablehlo.bounds<-1>>"),
+              ::testing::HasSubstr("negative bound"));
 }
 
 TEST_F(ParserTypeTest, OtherEncodingsAreKept) {
-  const Type type = Parse("tensor<4x5xf32, #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed) }>>");
-  EXPECT_EQ(type.encoding().text(), "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed) }>");
+  const Type type = Parse(
+      "tensor<4x5xf32, #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed) "
+      "}>>");
+  EXPECT_EQ(type.encoding().text(),
+            "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed) }>");
 }
 
 TEST_F(ParserTypeTest, UnknownDialectsTypesAreKeptAsText) {
-  EXPECT_EQ(Parse("!foo.bar<i32, (i32) -> i32, \"a>b\", [x]>").opaque_text().substr(0, 8), "!foo.bar");
+  EXPECT_EQ(Parse("!foo.bar<i32, (i32) -> i32, \"a>b\", [x]>").opaque_text().substr(0, 8),
+            "!foo.bar");
   EXPECT_EQ(Parse("!foo.bar").opaque_text(), "!foo.bar");
   EXPECT_EQ(Parse("!foo<bar>").opaque_text(), "!foo<bar>");
   EXPECT_THAT(ErrorOf("!stablehlo.foobar"), ::testing::HasSubstr("unknown type"));
@@ -122,13 +130,15 @@ TEST_F(ParserTypeTest, QuantizedStorageHasSeveralNamesAndARange) {
 }
 
 TEST_F(ParserTypeTest, QuantizedPerAxisAndPerBlock) {
-  const QuantizedParams& axis = Parse("tensor<4x2x!quant.uniform<i8:f32:1, {2.0:15, 3.0:-1}>>").element_type().quantized();
+  const QuantizedParams& axis =
+      Parse("tensor<4x2x!quant.uniform<i8:f32:1, {2.0:15, 3.0:-1}>>").element_type().quantized();
   EXPECT_TRUE(axis.IsPerAxis());
   EXPECT_EQ(axis.axes[0], 1);
   EXPECT_EQ(axis.scales[1], 3.0);
   EXPECT_EQ(axis.zero_points[1], -1);
   const QuantizedParams& block =
-      Parse("!quant.uniform<i8:f32:{0:1, 1:2}, {{2.0:10, 3.0:20}, {4.0:30, 5.0:40}, {6.0, 7.0}}>").quantized();
+      Parse("!quant.uniform<i8:f32:{0:1, 1:2}, {{2.0:10, 3.0:20}, {4.0:30, 5.0:40}, {6.0, 7.0}}>")
+          .quantized();
   EXPECT_EQ(block.axes, Dims({0, 1}));
   EXPECT_EQ(block.block_sizes, Dims({1, 2}));
   EXPECT_EQ(block.scale_dims, Dims({3, 2}));
@@ -137,14 +147,17 @@ TEST_F(ParserTypeTest, QuantizedPerAxisAndPerBlock) {
 }
 
 TEST_F(ParserTypeTest, MalformedQuantizedTypesSayWhatIsWrong) {
-  EXPECT_THAT(ErrorOf("!quant.uniform<f32:f32, 2.0>"), ::testing::HasSubstr("malformed storage type"));
+  EXPECT_THAT(ErrorOf("!quant.uniform<f32:f32, 2.0>"),
+              ::testing::HasSubstr("malformed storage type"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i33:f32, 2.0>"), ::testing::HasSubstr("1 to 32 bits"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:i32, 2.0>"), ::testing::HasSubstr("a float type"));
-  EXPECT_THAT(ErrorOf("!quant.uniform<i8<-129:127>:f32, 2.0>"), ::testing::HasSubstr("-128 to 127"));
+  EXPECT_THAT(ErrorOf("!quant.uniform<i8<-129:127>:f32, 2.0>"),
+              ::testing::HasSubstr("-128 to 127"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32, -2.0>"), ::testing::HasSubstr("impossible scale"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32, 2>"), ::testing::HasSubstr("a scale such as 0.5"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32:1, {}>"), ::testing::HasSubstr("no scales"));
-  EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32:{0:1, 1:1}, {{1.0}, {1.0, 2.0}}>"), ::testing::HasSubstr("uneven"));
+  EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32:{0:1, 1:1}, {{1.0}, {1.0, 2.0}}>"),
+              ::testing::HasSubstr("uneven"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32, 2.0:128>"), ::testing::HasSubstr("zero point"));
 }
 
@@ -152,7 +165,8 @@ TEST_F(ParserTypeTest, MalformedTensorsSayWhatIsExpected) {
   EXPECT_THAT(ErrorOf("tensor<4>"), ::testing::HasSubstr("'x' behind a dimension"));
   EXPECT_THAT(ErrorOf("tensor<4x>"), ::testing::HasSubstr("a type"));
   EXPECT_THAT(ErrorOf("tensor<-1xf32>"), ::testing::HasSubstr("a type"));
-  EXPECT_THAT(ErrorOf("tensor<99999999999999999999xf32>"), ::testing::HasSubstr("a dimension is too large"));
+  EXPECT_THAT(ErrorOf("tensor<99999999999999999999xf32>"),
+              ::testing::HasSubstr("a dimension is too large"));
   EXPECT_THAT(ErrorOf("tensor<4xtensor<4xf32>>"), ::testing::HasSubstr("an element type"));
   EXPECT_THAT(ErrorOf("tensor<4xf32"), ::testing::HasSubstr("'>' to close the tensor type"));
   EXPECT_THAT(ErrorOf("tensor"), ::testing::HasSubstr("'<'"));

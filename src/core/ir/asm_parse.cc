@@ -25,26 +25,36 @@ bool AsmParser::Parse(absl::Span<const AsmElement> format) {
 
 bool AsmParser::ParseElement(const AsmElement& element) {
   switch (element.kind) {
-    case AsmKind::kLiteral: return ParseLiteral(element.text);
-    case AsmKind::kAllOperands: return ParseOperands();
-    case AsmKind::kOperand: return element.variadic ? ParseOperands() : ParseOperands(1);
-    case AsmKind::kAttr: return ParseAttr(element);
-    case AsmKind::kAttrDict: return p_.ParseOptionalAttrDict(&op_.attributes);
+    case AsmKind::kLiteral:
+      return ParseLiteral(element.text);
+    case AsmKind::kAllOperands:
+      return ParseOperands();
+    case AsmKind::kOperand:
+      return element.variadic ? ParseOperands() : ParseOperands(1);
+    case AsmKind::kAttr:
+      return ParseAttr(element);
+    case AsmKind::kAttrDict:
+      return p_.ParseOptionalAttrDict(&op_.attributes);
     case AsmKind::kAttrDictAttributes:
       if (!p_.AcceptWord("attributes")) return true;
       if (!p_.Is(TokenKind::kLBrace)) return p_.Unexpected("'{' and the attributes");
       return p_.ParseAttrDict(&op_.attributes);
     case AsmKind::kType:
-    case AsmKind::kFunctional: return ParseFunctional();
-    case AsmKind::kArrow: return ParseArrow();
+    case AsmKind::kFunctional:
+      return ParseFunctional();
+    case AsmKind::kArrow:
+      return ParseArrow();
     case AsmKind::kResult: {
       op_.result_types.emplace_back();
       return p_.ParseType(&op_.result_types.back());
     }
-    case AsmKind::kOperandTypes: return ParseOperandTypes(!op_.info->results.empty());
-    case AsmKind::kPiece: return ParsePiece(element.piece);
+    case AsmKind::kOperandTypes:
+      return ParseOperandTypes(!op_.info->results.empty());
+    case AsmKind::kPiece:
+      return ParsePiece(element.piece);
     case AsmKind::kGroupBegin:
-    case AsmKind::kGroupEnd: return true;
+    case AsmKind::kGroupEnd:
+      return true;
   }
   return true;
 }
@@ -105,8 +115,8 @@ bool AsmParser::ParseOperands(size_t count) {
 bool AsmParser::Add(const char* at, absl::string_view name, Attribute value) {
   for (const NamedAttribute& entry : op_.attributes) {
     if (entry.name != name) continue;
-    return p_.Fail(ParseError::kDuplicateKey, at, "an attribute is given twice", "each attribute once",
-                   Parser::Quoted(name));
+    return p_.Fail(ParseError::kDuplicateKey, at, "an attribute is given twice",
+                   "each attribute once", Parser::Quoted(name));
   }
   op_.attributes.push_back({name, value});
   return true;
@@ -119,8 +129,10 @@ bool AsmParser::ParseAttr(const AsmElement& element) {
   Context& context = *p_.context_;
   Attribute value;
   switch (element.attr) {
-    case AsmAttr::kInts: return ParseIntsAttr(name, spec.type);
-    case AsmAttr::kInt: return ParseIntAttr(spec);
+    case AsmAttr::kInts:
+      return ParseIntsAttr(name, spec.type);
+    case AsmAttr::kInt:
+      return ParseIntAttr(spec);
     case AsmAttr::kFloat: {
       const Type type = context.Float(spec.type == AttrType::kF32 ? "f32" : "f64");
       double number;
@@ -132,8 +144,10 @@ bool AsmParser::ParseAttr(const AsmElement& element) {
     case AsmAttr::kBool:
       if (!p_.IsWord("true") && !p_.IsWord("false")) return p_.Unexpected("'true' or 'false'");
       return p_.ParseAttribute(&value) && Add(at, name, value);
-    case AsmAttr::kEnum: return ParseEnumAttr(spec.detail, &value) && Add(at, name, value);
-    case AsmAttr::kEnums: return ParseEnumsAttr(name, spec.detail);
+    case AsmAttr::kEnum:
+      return ParseEnumAttr(spec.detail, &value) && Add(at, name, value);
+    case AsmAttr::kEnums:
+      return ParseEnumsAttr(name, spec.detail);
     case AsmAttr::kString: {
       std::string bytes;
       return p_.ParseStringToken(&bytes) && Add(at, name, context.String(bytes));
@@ -141,13 +155,15 @@ bool AsmParser::ParseAttr(const AsmElement& element) {
     case AsmAttr::kSymbol: {
       std::string symbol;
       if (!p_.ParseSymbol(&symbol)) return false;
-      return Add(at, name, spec.type == AttrType::kString ? context.String(symbol) : context.Symbol(symbol));
+      return Add(at, name,
+                 spec.type == AttrType::kString ? context.String(symbol) : context.Symbol(symbol));
     }
     case AsmAttr::kElements: {
       Type type;
       return ParseElementsAttr(name, &type);
     }
-    case AsmAttr::kBalanced: return ParseBalancedAttr(name, spec.detail, p_.tok_.kind);
+    case AsmAttr::kBalanced:
+      return ParseBalancedAttr(name, spec.detail, p_.tok_.kind);
   }
   return true;
 }
@@ -182,8 +198,8 @@ bool AsmParser::ParseEnumAttr(absl::string_view enum_name, Attribute* value) {
   const char* const at = p_.tok_.begin;
   if (!p_.ParseAttribute(value)) return false;
   if (value->Is(AttrKind::kEnum) && value->name() == enum_name) return true;
-  return p_.Fail(ParseError::kAttribute, at, "malformed attribute", absl::StrCat("a value of ", enum_name),
-                 Parser::Quoted(value->ToString()));
+  return p_.Fail(ParseError::kAttribute, at, "malformed attribute",
+                 absl::StrCat("a value of ", enum_name), Parser::Quoted(value->ToString()));
 }
 
 // [HIGH, DEFAULT], or one for a list of one.
@@ -202,9 +218,11 @@ bool AsmParser::ParseEnumsAttr(absl::string_view name, absl::string_view enum_na
   return Add(at, name, p_.context_->Array(values));
 }
 
-bool AsmParser::ParseBalancedAttr(absl::string_view name, absl::string_view detail, TokenKind open) {
+bool AsmParser::ParseBalancedAttr(absl::string_view name, absl::string_view detail,
+                                  TokenKind open) {
   const char* const at = p_.tok_.begin;
-  if (!p_.Is(open) || (open != TokenKind::kLess && open != TokenKind::kLSquare && open != TokenKind::kLBrace)) {
+  if (!p_.Is(open) ||
+      (open != TokenKind::kLess && open != TokenKind::kLSquare && open != TokenKind::kLBrace)) {
     return p_.Unexpected("a list in brackets");
   }
   const char* const end = p_.SkipBalanced(at);
@@ -216,8 +234,8 @@ bool AsmParser::ParseBalancedAttr(absl::string_view name, absl::string_view deta
   return Add(at, name,
              p_.context_->Opaque(open == TokenKind::kLess
                                      ? absl::StrCat("#", detail, text)
-                                     : absl::StrCat("#", detail.substr(0, dot), "<", detail.substr(dot + 1), " ",
-                                                    text, ">")));
+                                     : absl::StrCat("#", detail.substr(0, dot), "<",
+                                                    detail.substr(dot + 1), " ", text, ">")));
 }
 
 bool AsmParser::ParseElementsAttr(absl::string_view name, Type* type) {
@@ -235,11 +253,12 @@ bool AsmParser::ParseElementsAttr(absl::string_view name, Type* type) {
   const absl::string_view text = value.Is(AttrKind::kOpaque) ? value.text() : absl::string_view();
   if (const size_t colon = text.rfind(" : "); colon != absl::string_view::npos) {
     const ParseOptions options;
-    if (!Parser(text.substr(colon + 3), options, p_.context_).ParseLoneType(type).ok()) *type = Type();
+    if (!Parser(text.substr(colon + 3), options, p_.context_).ParseLoneType(type).ok())
+      *type = Type();
   }
   if (!*type) {
-    return p_.Fail(ParseError::kElements, at, "malformed constant", "one such as dense<0> : tensor<2xi32>",
-                   Parser::Quoted(value.ToString()));
+    return p_.Fail(ParseError::kElements, at, "malformed constant",
+                   "one such as dense<0> : tensor<2xi32>", Parser::Quoted(value.ToString()));
   }
   return Add(at, name, value);
 }
@@ -282,7 +301,8 @@ bool AsmParser::ParseArrow() {
   ParsedTypes types;
   if (!ParseTypes(&types)) return false;
   if (!p_.Accept(TokenKind::kArrow)) {
-    return types.size() == 1 ? SetUniformType(types[0], at) : p_.Unexpected("'->' and the types of the results");
+    return types.size() == 1 ? SetUniformType(types[0], at)
+                             : p_.Unexpected("'->' and the types of the results");
   }
   return p_.ParseResultTypes(&op_.result_types) && p_.CheckOperandTypes(op_, types, at);
 }

@@ -15,7 +15,8 @@ class AsmParser {
  public:
   AsmParser(Parser* parser, ParsedOp* op, Block* block) : p_(*parser), op_(*op), block_(block) {}
 
-  // From behind the op's name to behind its location; makes the op. False after an error, which the parser has.
+  // From behind the op's name to behind its location; makes the op. False after an error, which the
+  // parser has.
   bool Parse(absl::Span<const AsmElement> format);
 
  private:
@@ -24,7 +25,7 @@ class AsmParser {
   bool ParseLiteral(absl::string_view text);
   // Passes the literals that a group begins with, if they are all there.
   bool GroupIsNext(absl::Span<const AsmElement> group, size_t* literals);
-  bool ParseOperands();           // of a list that other things may follow behind a comma
+  bool ParseOperands();              // of a list that other things may follow behind a comma
   bool ParseOperands(size_t count);  // exactly so many
   bool ParseAttr(const AsmElement& element);
   bool ParseIntAttr(const AttrSpec& spec);
@@ -33,7 +34,8 @@ class AsmParser {
   bool ParseEnumsAttr(absl::string_view name, absl::string_view enum_name);
   bool ParseBalancedAttr(absl::string_view name, absl::string_view detail, TokenKind open);
   bool ParseElementsAttr(absl::string_view name, Type* type);
-  // Adds an attribute that the syntax has given at `at`; an error when the dictionary has given it as well.
+  // Adds an attribute that the syntax has given at `at`; an error when the dictionary has given it
+  // as well.
   bool Add(const char* at, absl::string_view name, Attribute value);
   // `(Ts) -> Rs`, or `T` for everything.
   bool ParseFunctional();

@@ -11,27 +11,46 @@ namespace pjrt::ir {
 
 bool AsmParser::ParsePiece(AsmPiece piece) {
   switch (piece) {
-    case AsmPiece::kConstant: return ParseConstant();
-    case AsmPiece::kSlice: return ParseSlice();
-    case AsmPiece::kDotGeneral: return ParseDotGeneral();
-    case AsmPiece::kConvolution: return ParseConvolution();
-    case AsmPiece::kReduce: return ParseReduce();
-    case AsmPiece::kWhile: return ParseWhile();
-    case AsmPiece::kScan: return ParseScan();
-    case AsmPiece::kCustomCall: return ParseCustomCall();
-    case AsmPiece::kComposite: return ParseComposite();
-    case AsmPiece::kReturn: return ParseReturn();
-    case AsmPiece::kManualComputation: return ParseManualComputation();
-    case AsmPiece::kNamedComputation: return ParseNamedComputation();
-    case AsmPiece::kExponentMantissa: return ParseExponentMantissa();
-    case AsmPiece::kSelectType: return ParseSelectType();
-    case AsmPiece::kComplexType: return ParseComplexType();
-    case AsmPiece::kTupleType: return ParseTupleType();
-    case AsmPiece::kBarrier: return ParseBarrier();
-    case AsmPiece::kCast: return ParseCast();
+    case AsmPiece::kConstant:
+      return ParseConstant();
+    case AsmPiece::kSlice:
+      return ParseSlice();
+    case AsmPiece::kDotGeneral:
+      return ParseDotGeneral();
+    case AsmPiece::kConvolution:
+      return ParseConvolution();
+    case AsmPiece::kReduce:
+      return ParseReduce();
+    case AsmPiece::kWhile:
+      return ParseWhile();
+    case AsmPiece::kScan:
+      return ParseScan();
+    case AsmPiece::kCustomCall:
+      return ParseCustomCall();
+    case AsmPiece::kComposite:
+      return ParseComposite();
+    case AsmPiece::kReturn:
+      return ParseReturn();
+    case AsmPiece::kManualComputation:
+      return ParseManualComputation();
+    case AsmPiece::kNamedComputation:
+      return ParseNamedComputation();
+    case AsmPiece::kExponentMantissa:
+      return ParseExponentMantissa();
+    case AsmPiece::kSelectType:
+      return ParseSelectType();
+    case AsmPiece::kComplexType:
+      return ParseComplexType();
+    case AsmPiece::kTupleType:
+      return ParseTupleType();
+    case AsmPiece::kBarrier:
+      return ParseBarrier();
+    case AsmPiece::kCast:
+      return ParseCast();
     case AsmPiece::kNone:
-    case AsmPiece::kFunc:    // Parser does these two itself
-    case AsmPiece::kModule: return true;
+    case AsmPiece::kFunc:  // Parser does these two itself
+    case AsmPiece::kModule:
+      return true;
   }
   return true;
 }
@@ -43,15 +62,17 @@ bool AsmParser::ParseConstant() {
     if (!p_.Expect(TokenKind::kRParen, "since a constant has no operands")) return false;
     if (p_.Accept(TokenKind::kLess)) {
       if (!p_.Is(TokenKind::kLBrace)) return p_.Unexpected("'{' and the properties");
-      if (!p_.ParseAttrDict(&op_.attributes) || !p_.Expect(TokenKind::kGreater, "to close the properties")) {
+      if (!p_.ParseAttrDict(&op_.attributes) ||
+          !p_.Expect(TokenKind::kGreater, "to close the properties")) {
         return false;
       }
     }
-    return p_.ParseOptionalAttrDict(&op_.attributes) && p_.Expect(TokenKind::kColon, "and the type") &&
-           ParseFunctional();
+    return p_.ParseOptionalAttrDict(&op_.attributes) &&
+           p_.Expect(TokenKind::kColon, "and the type") && ParseFunctional();
   }
   Type type;
-  if (!p_.ParseOptionalAttrDict(&op_.attributes) || !ParseElementsAttr("value", &type)) return false;
+  if (!p_.ParseOptionalAttrDict(&op_.attributes) || !ParseElementsAttr("value", &type))
+    return false;
   op_.result_types.push_back(type);
   return true;
 }
@@ -66,7 +87,8 @@ bool AsmParser::ParseSlice() {
         limits.emplace_back();
         strides.push_back(1);
         if (!p_.ParseInt64(&starts.back(), "a start such as in 0:2") ||
-            !p_.Expect(TokenKind::kColon, "and a limit") || !p_.ParseInt64(&limits.back(), "a limit")) {
+            !p_.Expect(TokenKind::kColon, "and a limit") ||
+            !p_.ParseInt64(&limits.back(), "a limit")) {
           return false;
         }
         return !p_.Accept(TokenKind::kColon) || p_.ParseInt64(&strides.back(), "a stride");
@@ -74,12 +96,15 @@ bool AsmParser::ParseSlice() {
     return false;
   }
   Context& context = *p_.context_;
-  return Add(at, "start_indices", context.I64Array(starts)) && Add(at, "limit_indices", context.I64Array(limits)) &&
-         Add(at, "strides", context.I64Array(strides)) && p_.ParseOptionalAttrDict(&op_.attributes) &&
+  return Add(at, "start_indices", context.I64Array(starts)) &&
+         Add(at, "limit_indices", context.I64Array(limits)) &&
+         Add(at, "strides", context.I64Array(strides)) &&
+         p_.ParseOptionalAttrDict(&op_.attributes) &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
-//   %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [HIGH, HIGH], algorithm = <...> : ...
+//   %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [HIGH, HIGH],
+//   algorithm = <...> : ...
 bool AsmParser::ParseDotGeneral() {
   if (!ParseOperands(2)) return false;
   const char* const at = p_.tok_.begin;
@@ -94,11 +119,12 @@ bool AsmParser::ParseDotGeneral() {
     if (key.text() == "batching_dims" || key.text() == "contracting_dims") {
       const int which = key.text()[0] == 'b' ? 0 : 1;
       if (seen[which]) {
-        return p_.Fail(ParseError::kDuplicateKey, key.begin, "dimensions are given twice", "each once",
-                       Parser::Quoted(key.text()));
+        return p_.Fail(ParseError::kDuplicateKey, key.begin, "dimensions are given twice",
+                       "each once", Parser::Quoted(key.text()));
       }
       seen[which] = true;
-      if (!p_.ParseIntList(&lists[2 * which]) || !p_.ExpectWord("x", "and the dimensions of the right operand") ||
+      if (!p_.ParseIntList(&lists[2 * which]) ||
+          !p_.ExpectWord("x", "and the dimensions of the right operand") ||
           !p_.ParseIntList(&lists[2 * which + 1])) {
         return false;
       }
@@ -108,13 +134,15 @@ bool AsmParser::ParseDotGeneral() {
       Attribute algorithm;
       if (p_.Is(TokenKind::kHashId)) {
         if (!p_.ParseAttribute(&algorithm)) return false;
-      } else if (!p_.Expect(TokenKind::kLess) || !p_.ParseStructBody("stablehlo.dot_algorithm", &algorithm)) {
+      } else if (!p_.Expect(TokenKind::kLess) ||
+                 !p_.ParseStructBody("stablehlo.dot_algorithm", &algorithm)) {
         return false;
       }
       if (!Add(key.begin, "algorithm", algorithm)) return false;
     } else {
       return p_.Fail(ParseError::kSyntax, key.begin, "unexpected token",
-                     "batching_dims, contracting_dims, precision or algorithm", Parser::Quoted(key.text()));
+                     "batching_dims, contracting_dims, precision or algorithm",
+                     Parser::Quoted(key.text()));
     }
   }
   const NamedAttribute fields[] = {{"lhs_batching_dimensions", context.I64Array(lists[0])},
@@ -122,19 +150,22 @@ bool AsmParser::ParseDotGeneral() {
                                    {"lhs_contracting_dimensions", context.I64Array(lists[2])},
                                    {"rhs_contracting_dimensions", context.I64Array(lists[3])}};
   return Add(at, "dot_dimension_numbers", context.Struct("stablehlo.dot", fields)) &&
-         p_.ParseOptionalAttrDict(&op_.attributes) && p_.Expect(TokenKind::kColon, "and the types") &&
-         ParseFunctional();
+         p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
 //   (%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {...} {...} : ...
 bool AsmParser::ParseConvolution() {
-  if (!p_.Expect(TokenKind::kLParen) || !ParseOperands(2) || !p_.Expect(TokenKind::kRParen)) return false;
+  if (!p_.Expect(TokenKind::kLParen) || !ParseOperands(2) || !p_.Expect(TokenKind::kRParen))
+    return false;
   const char* const at = p_.tok_.begin;
   ParsedAttributes fields;
-  if (!p_.ExpectWord("dim_numbers") || !p_.Expect(TokenKind::kEqual) || !p_.ParseConvDims(&fields)) return false;
+  if (!p_.ExpectWord("dim_numbers") || !p_.Expect(TokenKind::kEqual) || !p_.ParseConvDims(&fields))
+    return false;
   return Add(at, "dimension_numbers", p_.context_->Struct("stablehlo.conv", fields)) &&
          p_.Expect(TokenKind::kComma, "and the window") && p_.ExpectWord("window") &&
-         p_.Expect(TokenKind::kEqual) && ParseWindow() && p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kEqual) && ParseWindow() &&
+         p_.ParseOptionalAttrDict(&op_.attributes) &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
@@ -164,8 +195,8 @@ bool AsmParser::ParsePadding() {
         const size_t before = values.size();
         if (!p_.ParseIntList(&values)) return false;
         if (values.size() - before == 2) return true;
-        return p_.Fail(ParseError::kAttribute, pair_at, "malformed padding", "two integers, low and high",
-                       absl::StrCat(values.size() - before));
+        return p_.Fail(ParseError::kAttribute, pair_at, "malformed padding",
+                       "two integers, low and high", absl::StrCat(values.size() - before));
       })) {
     return false;
   }
@@ -179,16 +210,18 @@ bool AsmParser::ParseCustomCall() {
   std::string target;
   return p_.ParseSymbol(&target) && Add(at, "call_target_name", p_.context_->String(target)) &&
          p_.Expect(TokenKind::kLParen, "and the operands") && ParseOperands() &&
-         p_.Expect(TokenKind::kRParen, "to close the operands") && p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kRParen, "to close the operands") &&
+         p_.ParseOptionalAttrDict(&op_.attributes) &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
 //   {...} %a, %b : T, U
 bool AsmParser::ParseReturn() {
-  if (!p_.ParseOptionalAttrDict(&op_.attributes) || !p_.ParseOperandList(&op_.operands)) return false;
+  if (!p_.ParseOptionalAttrDict(&op_.attributes) || !p_.ParseOperandList(&op_.operands))
+    return false;
   if (op_.operands.empty()) return true;
-  return p_.ParseOptionalAttrDict(&op_.attributes) && p_.Expect(TokenKind::kColon, "and the types") &&
-         ParseOperandTypes(false);
+  return p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kColon, "and the types") && ParseOperandTypes(false);
 }
 
 //   e5m10
@@ -197,12 +230,14 @@ bool AsmParser::ParseExponentMantissa() {
   const absl::string_view word = p_.Is(TokenKind::kBareId) ? p_.tok_.text() : absl::string_view();
   const size_t m = word.find('m');
   int32_t exponent, mantissa;
-  if (m == absl::string_view::npos || word[0] != 'e' || !absl::SimpleAtoi(word.substr(1, m - 1), &exponent) ||
+  if (m == absl::string_view::npos || word[0] != 'e' ||
+      !absl::SimpleAtoi(word.substr(1, m - 1), &exponent) ||
       !absl::SimpleAtoi(word.substr(m + 1), &mantissa)) {
     return p_.Unexpected("a format such as e5m10");
   }
   p_.Next();
-  return Add(at, "exponent_bits", p_.context_->I32(exponent)) && Add(at, "mantissa_bits", p_.context_->I32(mantissa));
+  return Add(at, "exponent_bits", p_.context_->I32(exponent)) &&
+         Add(at, "mantissa_bits", p_.context_->I32(mantissa));
 }
 
 //   Tpred, T when both values and the result are T, else (Ts) -> R
@@ -210,7 +245,8 @@ bool AsmParser::ParseSelectType() {
   if (p_.Is(TokenKind::kLParen)) return ParseFunctional();
   const char* const at = p_.tok_.begin;
   Type pred, type;
-  if (!p_.ParseType(&pred) || !p_.Expect(TokenKind::kComma, "and the type of the values") || !p_.ParseType(&type)) {
+  if (!p_.ParseType(&pred) || !p_.Expect(TokenKind::kComma, "and the type of the values") ||
+      !p_.ParseType(&type)) {
     return false;
   }
   op_.result_types.push_back(type);
@@ -229,8 +265,8 @@ bool AsmParser::ParseComplexType() {
                    "a tensor of complex numbers", Parser::Quoted(type.ToString()));
   }
   op_.result_types.push_back(type);
-  const Type part =
-      p_.context_->Tensor(type.dims(), type.element_type().element_type(), type.bounds(), type.encoding());
+  const Type part = p_.context_->Tensor(type.dims(), type.element_type().element_type(),
+                                        type.bounds(), type.encoding());
   const ParsedTypes types(2, part);
   return p_.CheckOperandTypes(op_, types, at);
 }
@@ -247,7 +283,8 @@ bool AsmParser::ParseTupleType() {
 
 //   %a, %b : T, U  or ()
 bool AsmParser::ParseBarrier() {
-  if (p_.Accept(TokenKind::kLParen)) return p_.Expect(TokenKind::kRParen, "since there are no operands");
+  if (p_.Accept(TokenKind::kLParen))
+    return p_.Expect(TokenKind::kRParen, "since there are no operands");
   if (!p_.Is(TokenKind::kPercentId)) return p_.Unexpected("a value such as %0 or '()'");
   return p_.ParseOperandList(&op_.operands) && p_.ParseOptionalAttrDict(&op_.attributes) &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseOperandTypes(true);
@@ -256,7 +293,8 @@ bool AsmParser::ParseBarrier() {
 //   %a, %b : T, U to V, W
 bool AsmParser::ParseCast() {
   if (!p_.ParseOperandList(&op_.operands)) return false;
-  if (!op_.operands.empty() && (!p_.Expect(TokenKind::kColon, "and the types") || !ParseOperandTypes(false))) {
+  if (!op_.operands.empty() &&
+      (!p_.Expect(TokenKind::kColon, "and the types") || !ParseOperandTypes(false))) {
     return false;
   }
   return !p_.AcceptWord("to") || ParseTypes(&op_.result_types);

@@ -13,12 +13,13 @@ namespace pjrt::ir {
 // --- reduce ---
 
 //   (%x init: %i) applies stablehlo.add across dimensions = [0] {...} : (T, U) -> V
-//   (%x init: %i), (%y init: %j) across dimensions = [0] {...} : (...) -> (...) reducer(%a: A, %b: A) (%c: B, %d: B) {...}
+//   (%x init: %i), (%y init: %j) across dimensions = [0] {...} : (...) -> (...) reducer(%a: A, %b:
+//   A) (%c: B, %d: B) {...}
 bool AsmParser::ParseReduce() {
   ParsedOperands inits;
   do {
-    if (!p_.Expect(TokenKind::kLParen, "and an operand with its initial value") || !ParseOperands(1) ||
-        !p_.ExpectWord("init") || !p_.Expect(TokenKind::kColon)) {
+    if (!p_.Expect(TokenKind::kLParen, "and an operand with its initial value") ||
+        !ParseOperands(1) || !p_.ExpectWord("init") || !p_.Expect(TokenKind::kColon)) {
       return false;
     }
     inits.emplace_back();
@@ -31,17 +32,20 @@ bool AsmParser::ParseReduce() {
   const char* const reducer_at = p_.tok_.begin;
   if (p_.AcceptWord("applies") && !ParseReducerName(&reducer)) return false;
   if (!p_.ExpectWord("across") || !p_.ExpectWord("dimensions") || !p_.Expect(TokenKind::kEqual) ||
-      !ParseIntsAttr("dimensions", AttrType::kI64Array) || !p_.ParseOptionalAttrDict(&op_.attributes) ||
+      !ParseIntsAttr("dimensions", AttrType::kI64Array) ||
+      !p_.ParseOptionalAttrDict(&op_.attributes) ||
       !p_.Expect(TokenKind::kColon, "and the types")) {
     return false;
   }
   const char* const types_at = p_.tok_.begin;
   ParsedTypes types;
-  if (!p_.ParseSignature(&types, &op_.result_types) || !p_.CheckOperandTypes(op_, types, types_at)) return false;
+  if (!p_.ParseSignature(&types, &op_.result_types) || !p_.CheckOperandTypes(op_, types, types_at))
+    return false;
   absl::InlinedVector<RegionArgument, 4> arguments;
   if (reducer.empty()) {
     arguments.resize(2 * n);
-    if (!ParseReducerArguments(&arguments) || !p_.Expect(TokenKind::kLBrace, "and the reducer")) return false;
+    if (!ParseReducerArguments(&arguments) || !p_.Expect(TokenKind::kLBrace, "and the reducer"))
+      return false;
   }
   Op* made = p_.MakeOp(op_, block_, 1, {});
   if (made == nullptr) return false;
@@ -72,7 +76,8 @@ bool AsmParser::ParseReducerArguments(absl::InlinedVector<RegionArgument, 4>* ar
 bool AsmParser::ParseReducerName(absl::string_view* name) {
   const absl::string_view word = p_.Is(TokenKind::kBareId) ? p_.tok_.text() : absl::string_view();
   const OpInfo& info = GetOpInfo(LookupOp(word));
-  if (!absl::StartsWith(word, "stablehlo.") || !info.Has(kCommutative) || info.operands.size() != 2) {
+  if (!absl::StartsWith(word, "stablehlo.") || !info.Has(kCommutative) ||
+      info.operands.size() != 2) {
     return p_.Fail(ParseError::kOp, p_.tok_.begin, "an op that no reduction applies",
                    "a commutative op of two operands such as stablehlo.add", p_.FoundToken());
   }
@@ -88,8 +93,8 @@ bool AsmParser::ParseReducerName(absl::string_view* name) {
 bool AsmParser::BuildReducer(absl::string_view name, const char* at, Op* reduce) {
   const Type element = reduce->operand_type(0).element_type();
   if (!element) {
-    return p_.Fail(ParseError::kTypeMismatch, at, "the operand of a reduction is no tensor", "a tensor",
-                   Parser::Quoted(reduce->operand_type(0).ToString()));
+    return p_.Fail(ParseError::kTypeMismatch, at, "the operand of a reduction is no tensor",
+                   "a tensor", Parser::Quoted(reduce->operand_type(0).ToString()));
   }
   const Type scalar = p_.context_->Tensor({}, element);
   Block* body = reduce->region()->AddBlock();
@@ -123,7 +128,9 @@ bool AsmParser::ParseWhile() {
       })) {
     return false;
   }
-  if (!arguments.empty() && (!p_.Expect(TokenKind::kColon, "and the types") || !ParseOperandTypes(true))) return false;
+  if (!arguments.empty() &&
+      (!p_.Expect(TokenKind::kColon, "and the types") || !ParseOperandTypes(true)))
+    return false;
   for (size_t i = 0; i < arguments.size(); ++i) arguments[i].type = op_.result_types[i];
   if (p_.AcceptWord("attributes")) {
     if (!p_.Is(TokenKind::kLBrace)) return p_.Unexpected("'{' and the attributes");
@@ -145,7 +152,8 @@ bool AsmParser::ParseWhile() {
 //   (%x) inits (%c) dimension = 0 attributes {...} {...} : (T, U) -> (V, W)
 bool AsmParser::ParseScan() {
   Context& context = *p_.context_;
-  if (!p_.Expect(TokenKind::kLParen, "and the inputs") || !ParseOperands() || !p_.Expect(TokenKind::kRParen)) {
+  if (!p_.Expect(TokenKind::kLParen, "and the inputs") || !ParseOperands() ||
+      !p_.Expect(TokenKind::kRParen)) {
     return false;
   }
   const size_t inputs = op_.operands.size();
@@ -165,7 +173,8 @@ bool AsmParser::ParseScan() {
     if (!p_.ParseAttrDict(&op_.attributes)) return false;
   }
   op_.regions.emplace_back();
-  if (!p_.SkipRegion(&op_.regions.back()) || !p_.Expect(TokenKind::kColon, "and the types") || !ParseFunctional()) {
+  if (!p_.SkipRegion(&op_.regions.back()) || !p_.Expect(TokenKind::kColon, "and the types") ||
+      !ParseFunctional()) {
     return false;
   }
   // How the lists divide is said only where they are not halves.
@@ -187,7 +196,9 @@ bool AsmParser::ParseScan() {
 bool AsmParser::ParseComposite() {
   const char* const at = p_.tok_.begin;
   std::string name;
-  if (!p_.ParseStringToken(&name) || !Add(at, "name", p_.context_->String(name)) || !ParseOperands()) return false;
+  if (!p_.ParseStringToken(&name) || !Add(at, "name", p_.context_->String(name)) ||
+      !ParseOperands())
+    return false;
   if (p_.Is(TokenKind::kLParen) &&
       !p_.ParseList(TokenKind::kLParen, TokenKind::kRParen, "the regions", [&] {
         op_.regions.emplace_back();
@@ -195,8 +206,8 @@ bool AsmParser::ParseComposite() {
       })) {
     return false;
   }
-  return p_.ParseOptionalAttrDict(&op_.attributes) && p_.Expect(TokenKind::kColon, "and the types") &&
-         ParseFunctional();
+  return p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
 // --- sdy ---
@@ -209,16 +220,19 @@ bool AsmParser::ParseShardings(absl::string_view name) {
   if (end == nullptr) return false;
   p_.lexer_.Advance(end);
   p_.Next();
-  return Add(at, name,
-             p_.context_->Opaque(absl::StrCat("#sdy.sharding_per_value<",
-                                              absl::string_view(at, static_cast<size_t>(end - at)), ">")));
+  return Add(
+      at, name,
+      p_.context_->Opaque(absl::StrCat("#sdy.sharding_per_value<",
+                                       absl::string_view(at, static_cast<size_t>(end - at)), ">")));
 }
 
 //   (%a) in_shardings=[<...>] out_shardings=[<...>] manual_axes={"x"} (%arg0: A) {...} : (T) -> U
 bool AsmParser::ParseManualComputation() {
-  return p_.Expect(TokenKind::kLParen, "and the operands") && ParseOperands() && p_.Expect(TokenKind::kRParen) &&
-         ParseShardings("in_shardings") && ParseShardings("out_shardings") && p_.ExpectWord("manual_axes") &&
-         p_.Expect(TokenKind::kEqual) && ParseBalancedAttr("manual_axes", "sdy.manual_axes", TokenKind::kLBrace) &&
+  return p_.Expect(TokenKind::kLParen, "and the operands") && ParseOperands() &&
+         p_.Expect(TokenKind::kRParen) && ParseShardings("in_shardings") &&
+         ParseShardings("out_shardings") && p_.ExpectWord("manual_axes") &&
+         p_.Expect(TokenKind::kEqual) &&
+         ParseBalancedAttr("manual_axes", "sdy.manual_axes", TokenKind::kLBrace) &&
          ParseComputation();
 }
 
@@ -228,8 +242,8 @@ bool AsmParser::ParseNamedComputation() {
   const char* const at = p_.tok_.begin;
   std::string name;
   if (!p_.ParseStringToken(&name) || !Add(at, "name", p_.context_->String(name)) ||
-      !p_.Expect(TokenKind::kGreater) || !p_.Expect(TokenKind::kLParen, "and the operands") || !ParseOperands() ||
-      !p_.Expect(TokenKind::kRParen)) {
+      !p_.Expect(TokenKind::kGreater) || !p_.Expect(TokenKind::kLParen, "and the operands") ||
+      !ParseOperands() || !p_.Expect(TokenKind::kRParen)) {
     return false;
   }
   if (p_.IsWord("in_shardings") && !ParseShardings("in_shardings")) return false;
@@ -251,7 +265,8 @@ bool AsmParser::ParseComputation() {
     return false;
   }
   made_ = true;
-  return p_.FinishOp(&op_, block_, [&](size_t) { return absl::Span<const RegionArgument>(arguments); });
+  return p_.FinishOp(&op_, block_,
+                     [&](size_t) { return absl::Span<const RegionArgument>(arguments); });
 }
 
 }  // namespace pjrt::ir

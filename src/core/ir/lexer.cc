@@ -37,39 +37,72 @@ inline bool Has(char c, uint8_t bit) { return (kChars[static_cast<unsigned char>
 
 absl::string_view TokenKindName(TokenKind kind) {
   switch (kind) {
-    case TokenKind::kEof: return "the end of the text";
-    case TokenKind::kError: return "an unreadable character";
-    case TokenKind::kBareId: return "a name";
-    case TokenKind::kPercentId: return "a value such as %0";
-    case TokenKind::kCaretId: return "a block label such as ^bb0";
-    case TokenKind::kAtId: return "a symbol such as @main";
-    case TokenKind::kHashId: return "an attribute such as #name";
-    case TokenKind::kBangId: return "a type such as !name";
-    case TokenKind::kInteger: return "an integer";
-    case TokenKind::kFloat: return "a floating-point number";
-    case TokenKind::kString: return "a string";
-    case TokenKind::kArrow: return "'->'";
-    case TokenKind::kColonColon: return "'::'";
-    case TokenKind::kEllipsis: return "'...'";
-    case TokenKind::kMetaBegin: return "'{-#'";
-    case TokenKind::kMetaEnd: return "'#-}'";
-    case TokenKind::kColon: return "':'";
-    case TokenKind::kComma: return "','";
-    case TokenKind::kEqual: return "'='";
-    case TokenKind::kLess: return "'<'";
-    case TokenKind::kGreater: return "'>'";
-    case TokenKind::kLBrace: return "'{'";
-    case TokenKind::kRBrace: return "'}'";
-    case TokenKind::kLParen: return "'('";
-    case TokenKind::kRParen: return "')'";
-    case TokenKind::kLSquare: return "'['";
-    case TokenKind::kRSquare: return "']'";
-    case TokenKind::kPlus: return "'+'";
-    case TokenKind::kMinus: return "'-'";
-    case TokenKind::kStar: return "'*'";
-    case TokenKind::kSlash: return "'/'";
-    case TokenKind::kQuestion: return "'?'";
-    case TokenKind::kBar: return "'|'";
+    case TokenKind::kEof:
+      return "the end of the text";
+    case TokenKind::kError:
+      return "an unreadable character";
+    case TokenKind::kBareId:
+      return "a name";
+    case TokenKind::kPercentId:
+      return "a value such as %0";
+    case TokenKind::kCaretId:
+      return "a block label such as ^bb0";
+    case TokenKind::kAtId:
+      return "a symbol such as @main";
+    case TokenKind::kHashId:
+      return "an attribute such as #name";
+    case TokenKind::kBangId:
+      return "a type such as !name";
+    case TokenKind::kInteger:
+      return "an integer";
+    case TokenKind::kFloat:
+      return "a floating-point number";
+    case TokenKind::kString:
+      return "a string";
+    case TokenKind::kArrow:
+      return "'->'";
+    case TokenKind::kColonColon:
+      return "'::'";
+    case TokenKind::kEllipsis:
+      return "'...'";
+    case TokenKind::kMetaBegin:
+      return "'{-#'";
+    case TokenKind::kMetaEnd:
+      return "'#-}'";
+    case TokenKind::kColon:
+      return "':'";
+    case TokenKind::kComma:
+      return "','";
+    case TokenKind::kEqual:
+      return "'='";
+    case TokenKind::kLess:
+      return "'<'";
+    case TokenKind::kGreater:
+      return "'>'";
+    case TokenKind::kLBrace:
+      return "'{'";
+    case TokenKind::kRBrace:
+      return "'}'";
+    case TokenKind::kLParen:
+      return "'('";
+    case TokenKind::kRParen:
+      return "')'";
+    case TokenKind::kLSquare:
+      return "'['";
+    case TokenKind::kRSquare:
+      return "']'";
+    case TokenKind::kPlus:
+      return "'+'";
+    case TokenKind::kMinus:
+      return "'-'";
+    case TokenKind::kStar:
+      return "'*'";
+    case TokenKind::kSlash:
+      return "'/'";
+    case TokenKind::kQuestion:
+      return "'?'";
+    case TokenKind::kBar:
+      return "'|'";
   }
   return "";
 }
@@ -104,19 +137,32 @@ Token Lexer::Next() {
     const char c = *at_++;
     const auto followed_by = [this](char next) { return at_ != end_ && *at_ == next; };
     switch (c) {
-      case ',': return Make(TokenKind::kComma, begin);
-      case '=': return Make(TokenKind::kEqual, begin);
-      case '<': return Make(TokenKind::kLess, begin);
-      case '>': return Make(TokenKind::kGreater, begin);
-      case '}': return Make(TokenKind::kRBrace, begin);
-      case '(': return Make(TokenKind::kLParen, begin);
-      case ')': return Make(TokenKind::kRParen, begin);
-      case '[': return Make(TokenKind::kLSquare, begin);
-      case ']': return Make(TokenKind::kRSquare, begin);
-      case '+': return Make(TokenKind::kPlus, begin);
-      case '*': return Make(TokenKind::kStar, begin);
-      case '?': return Make(TokenKind::kQuestion, begin);
-      case '|': return Make(TokenKind::kBar, begin);
+      case ',':
+        return Make(TokenKind::kComma, begin);
+      case '=':
+        return Make(TokenKind::kEqual, begin);
+      case '<':
+        return Make(TokenKind::kLess, begin);
+      case '>':
+        return Make(TokenKind::kGreater, begin);
+      case '}':
+        return Make(TokenKind::kRBrace, begin);
+      case '(':
+        return Make(TokenKind::kLParen, begin);
+      case ')':
+        return Make(TokenKind::kRParen, begin);
+      case '[':
+        return Make(TokenKind::kLSquare, begin);
+      case ']':
+        return Make(TokenKind::kRSquare, begin);
+      case '+':
+        return Make(TokenKind::kPlus, begin);
+      case '*':
+        return Make(TokenKind::kStar, begin);
+      case '?':
+        return Make(TokenKind::kQuestion, begin);
+      case '|':
+        return Make(TokenKind::kBar, begin);
       case ':':
         if (followed_by(':')) return ++at_, Make(TokenKind::kColonColon, begin);
         return Make(TokenKind::kColon, begin);
@@ -140,17 +186,23 @@ Token Lexer::Next() {
           continue;
         }
         return Make(TokenKind::kSlash, begin);
-      case '"': return LexString(begin);
-      case '%': return LexPrefixed(TokenKind::kPercentId, begin);
-      case '^': return LexPrefixed(TokenKind::kCaretId, begin);
-      case '!': return LexPrefixed(TokenKind::kBangId, begin);
-      case '@': return LexAt(begin);
+      case '"':
+        return LexString(begin);
+      case '%':
+        return LexPrefixed(TokenKind::kPercentId, begin);
+      case '^':
+        return LexPrefixed(TokenKind::kCaretId, begin);
+      case '!':
+        return LexPrefixed(TokenKind::kBangId, begin);
+      case '@':
+        return LexAt(begin);
       case '#':
         if (end_ - at_ >= 2 && at_[0] == '-' && at_[1] == '}') {
           return at_ += 2, Make(TokenKind::kMetaEnd, begin);
         }
         return LexPrefixed(TokenKind::kHashId, begin);
-      default: break;
+      default:
+        break;
     }
     if (Has(c, kDigit)) return LexNumber(begin);
     if (Has(c, kBareStart)) {
@@ -205,7 +257,8 @@ Token Lexer::LexPrefixed(TokenKind kind, const char* begin) {
     return Make(kind, begin);
   }
   // `->` never belongs to a name, though '-' may.
-  while (at_ != end_ && Has(*at_, kSuffix) && !(*at_ == '-' && end_ - at_ >= 2 && at_[1] == '>')) ++at_;
+  while (at_ != end_ && Has(*at_, kSuffix) && !(*at_ == '-' && end_ - at_ >= 2 && at_[1] == '>'))
+    ++at_;
   if (at_ == begin + 1) return Fail(begin, "a name is missing");
   return Make(kind, begin);
 }

@@ -102,7 +102,8 @@ class Lexer {
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
 
-  // The first character at or behind `p` that is neither blank nor in a comment. Does not count lines.
+  // The first character at or behind `p` that is neither blank nor in a comment. Does not count
+  // lines.
   const char* SkipBlanks(const char* p) const;
   // `p` stands on a quote: the character behind the closing quote, null when the line ends first.
   const char* SkipString(const char* p) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes, but for those with files of their own: dense constants, locations, and StableHLO's enums and structs.
+// Attributes, but for those with files of their own: dense constants, locations, and StableHLO's
+// enums and structs.
 #include <algorithm>
 #include <string>
 
@@ -15,14 +16,21 @@ bool Parser::ParseAttribute(Attribute* attribute) {
   switch (tok_.kind) {
     case TokenKind::kInteger:
     case TokenKind::kFloat:
-    case TokenKind::kMinus: return ParseNumberAttribute(attribute);
-    case TokenKind::kBareId: return ParseWordAttribute(attribute);
-    case TokenKind::kHashId: return ParseHashAttribute(attribute);
-    case TokenKind::kLSquare: return ParseArrayAttribute(attribute);
-    case TokenKind::kLBrace: return ParseDictAttribute(attribute);
-    case TokenKind::kAtId: return ParseSymbolAttribute(attribute);
+    case TokenKind::kMinus:
+      return ParseNumberAttribute(attribute);
+    case TokenKind::kBareId:
+      return ParseWordAttribute(attribute);
+    case TokenKind::kHashId:
+      return ParseHashAttribute(attribute);
+    case TokenKind::kLSquare:
+      return ParseArrayAttribute(attribute);
+    case TokenKind::kLBrace:
+      return ParseDictAttribute(attribute);
+    case TokenKind::kAtId:
+      return ParseSymbolAttribute(attribute);
     case TokenKind::kBangId:
-    case TokenKind::kLParen: return ParseTypeAttribute(attribute);
+    case TokenKind::kLParen:
+      return ParseTypeAttribute(attribute);
     case TokenKind::kString: {
       const char* const begin = tok_.begin;
       const char* const end = tok_.end;
@@ -33,12 +41,13 @@ bool Parser::ParseAttribute(Attribute* attribute) {
       Type type;  // a string of another dialect's type: kept as it is
       if (!ParseType(&type)) return false;
       if (!type.Is(TypeKind::kNone)) {
-        *attribute = context_->Opaque(
-            absl::StrCat(absl::string_view(begin, static_cast<size_t>(end - begin)), " : ", type.ToString()));
+        *attribute = context_->Opaque(absl::StrCat(
+            absl::string_view(begin, static_cast<size_t>(end - begin)), " : ", type.ToString()));
       }
       return true;
     }
-    default: return Unexpected("an attribute");
+    default:
+      return Unexpected("an attribute");
   }
 }
 
@@ -82,7 +91,8 @@ bool Parser::ParseWordAttribute(Attribute* attribute) {
     case 's':
       if (word == "sparse" || word == "strided") return ParseOpaqueKeyword(attribute);
       break;
-    default: break;
+    default:
+      break;
   }
   return ParseTypeAttribute(attribute);
 }
@@ -106,7 +116,8 @@ bool Parser::ParseOpaqueKeyword(Attribute* attribute) {
   std::string text(begin, static_cast<size_t>(end - begin));
   if (typed) {
     Type type;
-    if (!Expect(TokenKind::kColon, "and the type of the constant") || !ParseType(&type)) return false;
+    if (!Expect(TokenKind::kColon, "and the type of the constant") || !ParseType(&type))
+      return false;
     absl::StrAppend(&text, " : ", type.ToString());
   }
   *attribute = context_->Opaque(text);
@@ -125,8 +136,8 @@ bool Parser::ParseNumberAttribute(Attribute* attribute) {
       const char* const type_at = tok_.begin;
       if (!ParseType(&type)) return false;
       if (!type.Is(TypeKind::kFloat)) {
-        return Fail(ParseError::kNumber, type_at, "a floating-point number has another type", "a float type",
-                    Quoted(type.ToString()));
+        return Fail(ParseError::kNumber, type_at, "a floating-point number has another type",
+                    "a float type", Quoted(type.ToString()));
       }
       if (IsCodedFloat(type)) {
         char bytes[8];
@@ -151,8 +162,8 @@ bool Parser::ParseNumberAttribute(Attribute* attribute) {
   }
   if (type.Is(TypeKind::kFloat)) {
     if (!integer.hex) {
-      return Fail(ParseError::kNumber, at, "an integer has a float type", "a number with a dot, or hexadecimal bits",
-                  Quoted(at, tok_.begin));
+      return Fail(ParseError::kNumber, at, "an integer has a float type",
+                  "a number with a dot, or hexadecimal bits", Quoted(at, tok_.begin));
     }
     double value;
     if (!FloatFromBits(integer, type, &value)) return false;
@@ -160,8 +171,8 @@ bool Parser::ParseNumberAttribute(Attribute* attribute) {
     return true;
   }
   if (!type.Is(TypeKind::kInteger) && !type.Is(TypeKind::kIndex)) {
-    return Fail(ParseError::kNumber, type_at, "an integer has another type", "an integer, index or float type",
-                Quoted(type.ToString()));
+    return Fail(ParseError::kNumber, type_at, "an integer has another type",
+                "an integer, index or float type", Quoted(type.ToString()));
   }
   int64_t value;
   if (!IntegerFits(integer, type, &value)) return false;
@@ -208,7 +219,8 @@ bool Parser::ParseAttrDict(ParsedAttributes* entries) {
     if (name.empty()) return Unexpected("a name that is not empty");
     bool known = false;
     if (entries->size() < kFew) {
-      known = std::any_of(entries->begin(), entries->end(), [&](const auto& e) { return e.name == name; });
+      known = std::any_of(entries->begin(), entries->end(),
+                          [&](const auto& e) { return e.name == name; });
     } else {
       if (keys.empty()) {
         for (const NamedAttribute& e : *entries) keys.insert(e.name);
@@ -216,8 +228,8 @@ bool Parser::ParseAttrDict(ParsedAttributes* entries) {
       known = !keys.insert(name).second;
     }
     if (known) {
-      return Fail(ParseError::kDuplicateKey, key.begin, "an attribute is given twice", "each name once",
-                  Quoted(key.text()));
+      return Fail(ParseError::kDuplicateKey, key.begin, "an attribute is given twice",
+                  "each name once", Quoted(key.text()));
     }
     Next();
     Attribute value;
@@ -240,8 +252,8 @@ bool Parser::ParseDenseArray(Attribute* attribute) {
   if (!ParseType(&type)) return false;
   const bool is_float = type.Is(TypeKind::kFloat) && IsCodedFloat(type);
   if (!is_float && !type.Is(TypeKind::kInteger)) {
-    return Fail(ParseError::kType, type_at, "malformed array", "an integer or float type for its elements",
-                Quoted(type.ToString()));
+    return Fail(ParseError::kType, type_at, "malformed array",
+                "an integer or float type for its elements", Quoted(type.ToString()));
   }
   absl::InlinedVector<int64_t, 6> ints;
   absl::InlinedVector<double, 1> floats;
@@ -285,7 +297,8 @@ bool Parser::ParseDenseArray(Attribute* attribute) {
     } while (Accept(TokenKind::kComma));
   }
   if (!Expect(TokenKind::kGreater, "to close the array")) return false;
-  *attribute = is_float ? context_->DenseFloatArray(type, floats) : context_->DenseArray(type, ints);
+  *attribute =
+      is_float ? context_->DenseFloatArray(type, floats) : context_->DenseArray(type, ints);
   return true;
 }
 
@@ -330,10 +343,12 @@ bool Parser::ParseHashAttribute(Attribute* attribute) {
   Level level(this);
   if (!level.ok()) return false;
   const absl::string_view dialect = name.substr(0, dot);
-  if (has_body && (dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "sdy")) {
+  if (has_body &&
+      (dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo" || dialect == "sdy")) {
     // The mnemonic stands before or behind the `<`.
     const Lexer::Position position = lexer_.position();
-    absl::string_view mnemonic = dot == absl::string_view::npos ? absl::string_view() : name.substr(dot + 1);
+    absl::string_view mnemonic =
+        dot == absl::string_view::npos ? absl::string_view() : name.substr(dot + 1);
     Next();
     Next();
     bool inner_body = false;
@@ -343,7 +358,9 @@ bool Parser::ParseHashAttribute(Attribute* attribute) {
       inner_body = Is(TokenKind::kLess);
     }
     const std::string full = absl::StrCat(dialect, ".", mnemonic);
-    const auto closed = [&] { return !inner_body || Expect(TokenKind::kGreater, "to close the attribute"); };
+    const auto closed = [&] {
+      return !inner_body || Expect(TokenKind::kGreater, "to close the attribute");
+    };
     if (mnemonic == "bounds" || mnemonic == "type_extensions") {
       if (dialect == "stablehlo" || dialect == "mhlo") {
         if (inner_body) Next();
@@ -364,13 +381,15 @@ bool Parser::ParseHashAttribute(Attribute* attribute) {
     end = SkipBalanced(end);
     if (end == nullptr) return false;
   }
-  *attribute = context_->Opaque(absl::string_view(token.begin, static_cast<size_t>(end - token.begin)));
+  *attribute =
+      context_->Opaque(absl::string_view(token.begin, static_cast<size_t>(end - token.begin)));
   lexer_.Advance(end);
   Next();
   return true;
 }
 
-// The body of #stablehlo.bounds<5, ?> or of the older ...type_extensions<bounds = [5, ?]>. The attribute becomes the text of the first.
+// The body of #stablehlo.bounds<5, ?> or of the older ...type_extensions<bounds = [5, ?]>. The
+// attribute becomes the text of the first.
 bool Parser::ParseEncodingAttribute(Attribute* attribute) {
   std::string text = "#stablehlo.bounds<";
   const auto bound = [&] {
@@ -382,7 +401,8 @@ bool Parser::ParseEncodingAttribute(Attribute* attribute) {
     const char* const bound_at = tok_.begin;
     int64_t value;
     if (!ParseInt64(&value, "a bound or '?'")) return false;
-    if (value < 0) return Fail(ParseError::kType, bound_at, "negative bound", "0 or more", absl::StrCat(value));
+    if (value < 0)
+      return Fail(ParseError::kType, bound_at, "negative bound", "0 or more", absl::StrCat(value));
     absl::StrAppend(&text, value);
     return true;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dense constants. Their type stands behind their elements, so the elements are passed by first and read with a loop of their own
-// once the type is known.
+// Dense constants. Their type stands behind their elements, so the elements are passed by first and
+// read with a loop of their own once the type is known.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -40,7 +40,8 @@ class ElementReader {
       if (p_ != end_ && *p_ == '[') {
         const char* const at = p_;
         if (counts.size() == dims_.size()) {
-          return Fail(ParseError::kElements, at, "lists are nested deeper than the tensor has dimensions",
+          return Fail(ParseError::kElements, at,
+                      "lists are nested deeper than the tensor has dimensions",
                       absl::StrCat(dims_.size(), " levels"));
         }
         ++p_;
@@ -53,7 +54,8 @@ class ElementReader {
         }
       } else {
         if (counts.size() < dims_.size()) {
-          return Fail(ParseError::kElements, p_, "lists are nested less deep than the tensor has dimensions",
+          return Fail(ParseError::kElements, p_,
+                      "lists are nested less deep than the tensor has dimensions",
                       absl::StrCat("'[' at level ", counts.size() + 1, " of ", dims_.size()));
         }
         if (!ReadElement() || !Count(&counts)) return false;
@@ -65,7 +67,8 @@ class ElementReader {
           ++p_;
           break;
         }
-        if (p_ == end_ || *p_ != ']') return Fail(ParseError::kElements, p_, "malformed elements", "',' or ']'");
+        if (p_ == end_ || *p_ != ']')
+          return Fail(ParseError::kElements, p_, "malformed elements", "',' or ']'");
         const size_t level = counts.size() - 1;
         if (counts[level] != dims_[level]) return WrongCount(counts[level], level);
         ++p_;
@@ -84,7 +87,8 @@ class ElementReader {
     if (p_ != end_ && *p_ == '/') p_ = std::min(parser_.lexer_.SkipBlanks(p_), end_);
   }
 
-  bool Fail(ParseError error, const char* at, absl::string_view message, absl::string_view expected) {
+  bool Fail(ParseError error, const char* at, absl::string_view message,
+            absl::string_view expected) {
     return parser_.Fail(error, at, message, expected, Parser::Quoted(at, WordEnd(at)));
   }
 
@@ -108,7 +112,8 @@ class ElementReader {
 
   bool AtEnd() {
     Skip();
-    return p_ == end_ || Fail(ParseError::kElements, p_, "malformed elements", "'>' behind the elements");
+    return p_ == end_ ||
+           Fail(ParseError::kElements, p_, "malformed elements", "'>' behind the elements");
   }
 
   bool ReadElement() {
@@ -116,7 +121,8 @@ class ElementReader {
     const auto expect = [&](char c) {
       Skip();
       if (p_ == end_ || *p_ != c) {
-        return Fail(ParseError::kElements, p_, "malformed complex number", Parser::Quoted(absl::string_view(&c, 1)));
+        return Fail(ParseError::kElements, p_, "malformed complex number",
+                    Parser::Quoted(absl::string_view(&c, 1)));
       }
       ++p_;
       Skip();
@@ -127,7 +133,9 @@ class ElementReader {
 
   bool Word(absl::string_view word) {
     const absl::string_view rest(p_, static_cast<size_t>(end_ - p_));
-    if (!absl::StartsWith(rest, word) || (rest.size() > word.size() && IsBareChar(rest[word.size()]))) return false;
+    if (!absl::StartsWith(rest, word) ||
+        (rest.size() > word.size() && IsBareChar(rest[word.size()])))
+      return false;
     p_ += word.size();
     return true;
   }
@@ -164,7 +172,9 @@ class ElementReader {
           if (p_ != end_ && (*p_ == '+' || *p_ == '-')) ++p_;
           while (p_ != end_ && *p_ >= '0' && *p_ <= '9') ++p_;
         }
-        if (!is_float_) return Fail(ParseError::kNumber, at, "a floating-point number is no integer", "an integer");
+        if (!is_float_)
+          return Fail(ParseError::kNumber, at, "a floating-point number is no integer",
+                      "an integer");
         double value = 0;
         if (!ReadDouble(digits, p_, &value)) {
           return Fail(ParseError::kElements, at, "malformed element", "a number such as 1.0e-5");
@@ -247,7 +257,8 @@ bool Parser::ParseDense(Attribute* attribute) {
   while (p != end && *p != '>') {
     if (*p == '"') {
       const char* after = lexer_.SkipString(p);
-      if (after == nullptr) return Fail(ParseError::kLexical, p, "a string does not end on its line", "'\"'", "");
+      if (after == nullptr)
+        return Fail(ParseError::kLexical, p, "a string does not end on its line", "'\"'", "");
       p = after;
     } else if (*p == '/') {
       const char* after = lexer_.SkipBlanks(p);
@@ -257,7 +268,8 @@ bool Parser::ParseDense(Attribute* attribute) {
     }
   }
   if (p == end) {
-    return Fail(ParseError::kUnbalanced, tok_.begin, "a constant is never closed", "'>'", "the end of the text");
+    return Fail(ParseError::kUnbalanced, tok_.begin, "a constant is never closed", "'>'",
+                "the end of the text");
   }
   const char* const close = p;
   lexer_.Advance(close + 1);
@@ -265,7 +277,8 @@ bool Parser::ParseDense(Attribute* attribute) {
   if (!Expect(TokenKind::kColon, "and the type of the constant")) return false;
   const char* const type_at = tok_.begin;
   Type type;
-  return ParseType(&type) && CheckDenseType(type_at, type) && ParseDenseBody(begin, close, type, attribute);
+  return ParseType(&type) && CheckDenseType(type_at, type) &&
+         ParseDenseBody(begin, close, type, attribute);
 }
 
 bool Parser::ParseDenseBody(const char* begin, const char* end, Type type, Attribute* attribute) {
@@ -285,12 +298,14 @@ bool Parser::ParseDenseBody(const char* begin, const char* end, Type type, Attri
     if (std::min(lexer_.SkipBlanks(after), end) != end) {
       return Fail(ParseError::kElements, after, "malformed elements", "'>' behind the string", "");
     }
-    return ParseBlob(begin, absl::string_view(begin, static_cast<size_t>(after - begin)), type, attribute);
+    return ParseBlob(begin, absl::string_view(begin, static_cast<size_t>(after - begin)), type,
+                     attribute);
   }
   ElementReader reader(this, begin, end, type);
   if (!reader.Read() || !CountConstantBytes(begin, reader.bytes().size())) return false;
   // A splat of nothing says no more than nothing.
-  *attribute = context_->Dense(type, type.element_count() == 0 ? absl::Span<const char>() : reader.bytes());
+  *attribute =
+      context_->Dense(type, type.element_count() == 0 ? absl::Span<const char>() : reader.bytes());
   return true;
 }
 
@@ -307,15 +322,16 @@ bool Parser::ParseBlob(const char* at, absl::string_view quoted, Type type, Attr
   for (char& byte : bytes) {
     const int high = HexValue(*p++), low = HexValue(*p++);
     if ((high | low) < 0) {
-      return Fail(ParseError::kElements, p - 2, "malformed bytes of a constant", "hexadecimal digits",
-                  Quoted(p - 2, p));
+      return Fail(ParseError::kElements, p - 2, "malformed bytes of a constant",
+                  "hexadecimal digits", Quoted(p - 2, p));
     }
     byte = static_cast<char>(high * 16 + low);
   }
   return MakeDenseFromRaw(at, bytes, type, attribute);
 }
 
-bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type, Attribute* attribute) {
+bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type,
+                              Attribute* attribute) {
   const Type element = type.element_type();
   const size_t width = ElementByteWidth(element);
   const auto count = static_cast<uint64_t>(type.element_count());
@@ -331,10 +347,13 @@ bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type, 
     for (size_t i = 0; i < count; ++i) {
       bytes[i] = static_cast<char>(static_cast<unsigned char>(raw[i / 8]) >> (i % 8) & 1);
     }
-  } else if (is_bool || raw.size() % width != 0 || (raw.size() != width && raw.size() / width != count)) {
+  } else if (is_bool || raw.size() % width != 0 ||
+             (raw.size() != width && raw.size() / width != count)) {
     return Fail(ParseError::kElements, at, "the bytes do not fit the type",
-                is_bool ? absl::StrCat(count / 8 + (count % 8 != 0 ? 1 : 0), " bytes of packed bits for ", type.ToString())
-                        : absl::StrCat(count, " elements of ", width, " bytes for ", type.ToString()),
+                is_bool
+                    ? absl::StrCat(count / 8 + (count % 8 != 0 ? 1 : 0),
+                                   " bytes of packed bits for ", type.ToString())
+                    : absl::StrCat(count, " elements of ", width, " bytes for ", type.ToString()),
                 absl::StrCat(raw.size(), " bytes"));
   } else if (element.Is(TypeKind::kInteger) || element.Is(TypeKind::kQuantized)) {
     for (size_t i = 0; i < bytes.size(); i += width) {  // bits above the width say nothing
@@ -348,10 +367,11 @@ bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type, 
 }
 
 // "one" or ["a", "b"], lists in lists for more dimensions.
-bool Parser::ParseStringElements(const char* begin, const char* end, Type type, Attribute* attribute) {
+bool Parser::ParseStringElements(const char* begin, const char* end, Type type,
+                                 Attribute* attribute) {
   if (!type.element_type().Is(TypeKind::kOpaque)) {
-    return Fail(ParseError::kElements, begin, "no constants of this type", "a type with a known representation",
-                Quoted(type.ToString()));
+    return Fail(ParseError::kElements, begin, "no constants of this type",
+                "a type with a known representation", Quoted(type.ToString()));
   }
   std::vector<Attribute> strings;
   Int64List counts;
@@ -366,7 +386,8 @@ bool Parser::ParseStringElements(const char* begin, const char* end, Type type, 
   while (item) {
     skip();
     if (p != end && *p == '[') {
-      if (counts.size() == dims.size()) return malformed("a string, since the tensor has no more dimensions");
+      if (counts.size() == dims.size())
+        return malformed("a string, since the tensor has no more dimensions");
       counts.push_back(0);
       ++p;
       skip();
@@ -390,7 +411,8 @@ bool Parser::ParseStringElements(const char* begin, const char* end, Type type, 
         return malformed("',' or ']'");
       } else {
         if (counts.back() != dims[counts.size() - 1]) {
-          return malformed(absl::StrCat(dims[counts.size() - 1], " items for dimension ", counts.size() - 1));
+          return malformed(
+              absl::StrCat(dims[counts.size() - 1], " items for dimension ", counts.size() - 1));
         }
         counts.pop_back();
         if (!counts.empty()) ++counts.back();

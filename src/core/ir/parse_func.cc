@@ -90,7 +90,8 @@ bool Parser::ParseFuncOp(ParsedOp* op, Block* block) {
   std::vector<Attribute> arg_attrs, result_attrs;
   if (!ParseFuncArguments(&arguments, &inputs, &arg_attrs)) return false;
   if (Accept(TokenKind::kArrow) && !ParseFuncResults(&results, &result_attrs)) return false;
-  op->attributes.push_back({"function_type", context_->TypeAttr(context_->Function(inputs, results))});
+  op->attributes.push_back(
+      {"function_type", context_->TypeAttr(context_->Function(inputs, results))});
   const auto add_list = [&](absl::string_view name, const std::vector<Attribute>& dicts) {
     for (Attribute dict : dicts) {
       if (dict.entries().empty()) continue;
@@ -113,7 +114,8 @@ bool Parser::ParseFuncOp(ParsedOp* op, Block* block) {
   if (made == nullptr) return false;
   if (has_body) {
     if (Is(TokenKind::kRBrace)) {
-      return Fail(ParseError::kOp, tok_.begin, "a function has an empty body", "at least its return", "");
+      return Fail(ParseError::kOp, tok_.begin, "a function has an empty body",
+                  "at least its return", "");
     }
     if (!ParseRegion(*op, made->region(), arguments)) return false;
     Next();
@@ -128,8 +130,8 @@ bool Parser::UnwrapModule(Module* module) {
   Region* const region = top->region();
   if (region->num_blocks() > 1 || top->num_results() > 0 ||
       (!region->empty() && region->block()->num_arguments() > 0)) {
-    return Fail(ParseError::kUnsupported, text_.data(), "an unusual module", "one block without arguments, and no results",
-                "");
+    return Fail(ParseError::kUnsupported, text_.data(), "an unusual module",
+                "one block without arguments, and no results", "");
   }
   for (const NamedAttribute& entry : top->attributes()) {
     if (entry.name == "sym_name" && entry.value.Is(AttrKind::kString)) {

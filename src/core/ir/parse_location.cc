@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// loc(...). Locations of real programs are chains of calls, hundreds deep and made of aliases, so nothing here recurses with their
-// depth. A location is kept as text with its aliases spelled out; where that would grow beyond kLongest, what is left of it
-// becomes `unknown`.
+// loc(...). Locations of real programs are chains of calls, hundreds deep and made of aliases, so
+// nothing here recurses with their depth. A location is kept as text with its aliases spelled out;
+// where that would grow beyond kLongest, what is left of it becomes `unknown`.
 #include <string>
 #include <vector>
 
@@ -53,7 +53,8 @@ bool Parser::ParseLocation(Attribute* location) {
   if (!Expect(TokenKind::kLParen, "behind 'loc'")) return false;
   std::string text = "loc(";
   std::vector<Waits> open;
-  // A location that `unknown` stands for: what it holds goes to `unused`. It ends when as many are open as when it began.
+  // A location that `unknown` stands for: what it holds goes to `unused`. It ends when as many are
+  // open as when it began.
   bool muted = false;
   size_t muted_level = 0;
   std::string unused;
@@ -93,7 +94,8 @@ bool Parser::ParseLocation(Attribute* location) {
         if (end == nullptr) return false;
         // What an alias in there means is lost with the alias.
         const absl::string_view metadata(begin, static_cast<size_t>(end - begin));
-        if (metadata.size() <= kLongest && !absl::StrContains(metadata, '#')) absl::StrAppend(out, metadata);
+        if (metadata.size() <= kLongest && !absl::StrContains(metadata, '#'))
+          absl::StrAppend(out, metadata);
         lexer_.Advance(end);
         Next();
       }
@@ -119,7 +121,8 @@ bool Parser::ParseLocation(Attribute* location) {
         const Alias* alias;
         if (!FindAlias(&alias)) return false;
         if (!alias->attribute.Is(AttrKind::kLocation)) {
-          return Fail(ParseError::kAlias, tok_.begin, "an alias is no location", "a location", FoundToken());
+          return Fail(ParseError::kAlias, tok_.begin, "an alias is no location", "a location",
+                      FoundToken());
         }
         Next();
         if (open.empty() && Accept(TokenKind::kRParen)) {

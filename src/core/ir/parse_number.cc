@@ -51,15 +51,19 @@ bool Parser::ParseInteger(Integer* integer, absl::string_view what) {
 
 bool Parser::IntegerFits(const Integer& integer, Type type, int64_t* bits) {
   const int width = type.Is(TypeKind::kIndex) ? 64 : type.bit_width();
-  const bool is_unsigned = type.Is(TypeKind::kInteger) && type.signedness() == Signedness::kUnsigned;
+  const bool is_unsigned =
+      type.Is(TypeKind::kInteger) && type.signedness() == Signedness::kUnsigned;
   const bool is_signed = type.Is(TypeKind::kInteger) && type.signedness() == Signedness::kSigned;
-  // What has a sign holds -2^(n-1) to 2^(n-1)-1; what is signless takes the unsigned numbers as well.
-  const uint64_t highest = is_signed ? (uint64_t{1} << (width - 1)) - 1 : ~uint64_t{0} >> (64 - width);
+  // What has a sign holds -2^(n-1) to 2^(n-1)-1; what is signless takes the unsigned numbers as
+  // well.
+  const uint64_t highest =
+      is_signed ? (uint64_t{1} << (width - 1)) - 1 : ~uint64_t{0} >> (64 - width);
   const uint64_t lowest = is_unsigned ? 0 : uint64_t{1} << (width - 1);
   if (integer.magnitude > (integer.negative ? lowest : highest)) {
-    return Fail(ParseError::kNumber, integer.at, "an integer does not fit its type",
-                absl::StrCat(lowest == 0 ? "" : "-", lowest, " to ", highest, " for ", type.ToString()),
-                absl::StrCat(integer.negative ? "-" : "", integer.magnitude));
+    return Fail(
+        ParseError::kNumber, integer.at, "an integer does not fit its type",
+        absl::StrCat(lowest == 0 ? "" : "-", lowest, " to ", highest, " for ", type.ToString()),
+        absl::StrCat(integer.negative ? "-" : "", integer.magnitude));
   }
   const uint64_t value = integer.negative ? ~integer.magnitude + 1 : integer.magnitude;
   *bits = WrapInt(type, static_cast<int64_t>(value));
@@ -68,7 +72,8 @@ bool Parser::IntegerFits(const Integer& integer, Type type, int64_t* bits) {
 
 bool Parser::FloatFromBits(const Integer& integer, Type type, double* value) {
   if (integer.negative) {
-    return Fail(ParseError::kNumber, integer.at, "a bit pattern has a sign of its own", "no '-' before it", "");
+    return Fail(ParseError::kNumber, integer.at, "a bit pattern has a sign of its own",
+                "no '-' before it", "");
   }
   if (!IsCodedFloat(type)) {
     return Fail(ParseError::kNumber, integer.at, "no bit patterns of this type", "a decimal number",

@@ -35,7 +35,8 @@ bool Parser::ParseOperand(ParsedOperand* operand) {
   const ValueScopes::Binding* binding = values_.Find(token.name());
   if (binding == nullptr) {
     return Fail(ParseError::kUndefinedValue, token.begin, "undefined value",
-                "a value defined before this place, in this region or around it", Quoted(token.text()));
+                "a value defined before this place, in this region or around it",
+                Quoted(token.text()));
   }
   Next();
   operand->value = binding->first;
@@ -44,14 +45,16 @@ bool Parser::ParseOperand(ParsedOperand* operand) {
   uint64_t index = 0;
   for (char c : tok_.name()) {
     if (c < '0' || c > '9') return Unexpected("the number of a result such as #1");
-    index = std::min<uint64_t>(index * 10 + static_cast<uint64_t>(c - '0'), std::numeric_limits<uint32_t>::max());
+    index = std::min<uint64_t>(index * 10 + static_cast<uint64_t>(c - '0'),
+                               std::numeric_limits<uint32_t>::max());
   }
   if (index >= binding->count) {
     return Fail(ParseError::kUndefinedValue, token.begin, "no such result",
                 absl::StrCat("at most #", binding->count - 1, " of ", Quoted(token.text())),
                 Quoted(token.begin, tok_.end));
   }
-  if (index != 0) operand->value = binding->first->defining_op()->result(binding->first->index() + index);
+  if (index != 0)
+    operand->value = binding->first->defining_op()->result(binding->first->index() + index);
   Next();
   return true;
 }
@@ -73,8 +76,8 @@ bool Parser::CheckOperandTypes(const ParsedOp& op, absl::Span<const Type> types,
   for (size_t i = 0; i < types.size(); ++i) {
     if (op.operands[i].value->type() == types[i]) continue;
     return Fail(ParseError::kTypeMismatch, op.operands[i].at,
-                absl::StrCat("operand ", i, " of ", op.name, " has another type than it says"), types[i].ToString(),
-                op.operands[i].value->type().ToString());
+                absl::StrCat("operand ", i, " of ", op.name, " has another type than it says"),
+                types[i].ToString(), op.operands[i].value->type().ToString());
   }
   return true;
 }
@@ -91,7 +94,8 @@ bool Parser::ParseResultNames(ResultNames* names) {
       if (!ParseInteger(&integer, "the number of results")) return false;
       count = integer.magnitude;
       if (integer.negative || count < 1 || count > std::numeric_limits<int32_t>::max()) {
-        return Fail(ParseError::kOp, at, "impossible number of results", "at least 1", Quoted(at, tok_.begin));
+        return Fail(ParseError::kOp, at, "impossible number of results", "at least 1",
+                    Quoted(at, tok_.begin));
       }
     }
     names->names.push_back({token.name(), static_cast<uint32_t>(count), token.begin});
@@ -102,8 +106,8 @@ bool Parser::ParseResultNames(ResultNames* names) {
 
 bool Parser::Define(absl::string_view name, const char* at, Value* first, uint32_t count) {
   if (values_.Define(name, first, count)) return true;
-  return Fail(ParseError::kRedefinedValue, at, "a value is defined twice", "a name that is not in use here",
-              Quoted(absl::StrCat("%", name)));
+  return Fail(ParseError::kRedefinedValue, at, "a value is defined twice",
+              "a name that is not in use here", Quoted(absl::StrCat("%", name)));
 }
 
 bool Parser::DefineResults(const ParsedOp& op, Op* made) {
@@ -141,7 +145,8 @@ bool Parser::ParseOps(Block* block, TokenKind end) {
         if (Is(end)) return true;
         break;
     }
-    return Unexpected(end == TokenKind::kEof ? "an op, an alias or the end of the text" : "an op or '}'");
+    return Unexpected(end == TokenKind::kEof ? "an op, an alias or the end of the text"
+                                             : "an op or '}'");
   }
 }
 
@@ -162,8 +167,8 @@ bool Parser::ParseOp(Block* block) {
 bool Parser::ParseGenericOp(ParsedOp* op, Block* block) {
   op->name = tok_.text().substr(1, tok_.text().size() - 2);
   if (!IsOpName(op->name)) {
-    return Fail(ParseError::kUnknownOp, op->at, "malformed name of an op", "a name such as \"dialect.op\"",
-                FoundToken());
+    return Fail(ParseError::kUnknownOp, op->at, "malformed name of an op",
+                "a name such as \"dialect.op\"", FoundToken());
   }
   op->info = &GetOpInfo(LookupOp(op->name));
   Next();
@@ -177,7 +182,8 @@ bool Parser::ParseGenericOp(ParsedOp* op, Block* block) {
   }
   if (Accept(TokenKind::kLess)) {
     if (!Is(TokenKind::kLBrace)) return Unexpected("'{' and the properties");
-    if (!ParseAttrDict(&op->attributes) || !Expect(TokenKind::kGreater, "to close the properties")) return false;
+    if (!ParseAttrDict(&op->attributes) || !Expect(TokenKind::kGreater, "to close the properties"))
+      return false;
   }
   if (Is(TokenKind::kLParen)) {
     if (!ParseList(TokenKind::kLParen, TokenKind::kRParen, "the regions", [&] {
@@ -187,7 +193,8 @@ bool Parser::ParseGenericOp(ParsedOp* op, Block* block) {
       return false;
     }
   }
-  if (!ParseOptionalAttrDict(&op->attributes) || !Expect(TokenKind::kColon, "and the types")) return false;
+  if (!ParseOptionalAttrDict(&op->attributes) || !Expect(TokenKind::kColon, "and the types"))
+    return false;
   const char* const types_at = tok_.begin;
   ParsedTypes types;
   if (!Is(TokenKind::kLParen)) return Unexpected("'(' and the types of the operands");
@@ -211,8 +218,8 @@ bool Parser::ParseCustomOp(ParsedOp* op, Block* block) {
   ResolveOpName(op);
   if (op->info->code == OpCode::kUnknown) {
     if (ParseForeignOp(op)) return FinishOp(op, block);
-    return Fail(ParseError::kUnknownOp, op->at, "unknown op", "an op with a pretty form, or the generic form \"op\"(...)",
-                Quoted(op->name));
+    return Fail(ParseError::kUnknownOp, op->at, "unknown op",
+                "an op with a pretty form, or the generic form \"op\"(...)", Quoted(op->name));
   }
   const absl::Span<const AsmElement> format = AsmFormat(op->info->code);
   if (format.empty()) {
@@ -225,7 +232,8 @@ bool Parser::ParseCustomOp(ParsedOp* op, Block* block) {
   return AsmParser(this, op, block).Parse(format);
 }
 
-// Pretty forms of ops outside of the op set that stand in programs between those of it: arith.constant and tensor.cast.
+// Pretty forms of ops outside of the op set that stand in programs between those of it:
+// arith.constant and tensor.cast.
 bool Parser::ParseForeignOp(ParsedOp* op) {
   if (op->name == "arith.constant") {
     Next();
@@ -234,7 +242,8 @@ bool Parser::ParseForeignOp(ParsedOp* op) {
     Type type = value.type();
     if (value.Is(AttrKind::kBool)) type = context_->I1();
     if (!type) {
-      return Fail(ParseError::kType, op->at, "malformed constant", "an attribute with a type", Quoted(value.ToString()));
+      return Fail(ParseError::kType, op->at, "malformed constant", "an attribute with a type",
+                  Quoted(value.ToString()));
     }
     op->attributes.push_back({"value", value});
     op->result_types.push_back(type);
@@ -249,7 +258,8 @@ bool Parser::ParseForeignOp(ParsedOp* op) {
       return false;
     }
     const char* const at = tok_.begin;
-    if (!ParseType(&from) || !ExpectWord("to", "and the type of the result") || !ParseType(&to)) return false;
+    if (!ParseType(&from) || !ExpectWord("to", "and the type of the result") || !ParseType(&to))
+      return false;
     op->result_types.push_back(to);
     return CheckOperandTypes(*op, absl::MakeConstSpan(&from, 1), at);
   }
@@ -261,10 +271,11 @@ bool Parser::CheckShapeOfOp(const ParsedOp& op, size_t num_regions) {
   const OpInfo& info = *op.info;
   if (info.code == OpCode::kUnknown) return true;
   const auto least = static_cast<size_t>(info.min_regions);
-  if (num_regions < least || (info.max_regions >= 0 && num_regions > static_cast<size_t>(info.max_regions))) {
+  if (num_regions < least ||
+      (info.max_regions >= 0 && num_regions > static_cast<size_t>(info.max_regions))) {
     const std::string count = absl::StrCat(least, least == 1 ? " region" : " regions");
     return Fail(ParseError::kOp, op.at, absl::StrCat("wrong number of regions of ", op.name),
-                info.max_regions == 0    ? "no region"
+                info.max_regions == 0                  ? "no region"
                 : info.max_regions == info.min_regions ? count
                                                        : absl::StrCat("at least ", count),
                 absl::StrCat(num_regions));
@@ -273,7 +284,8 @@ bool Parser::CheckShapeOfOp(const ParsedOp& op, size_t num_regions) {
   bool named = false, typed = false;
   for (const NamedAttribute& a : op.attributes) {
     if (a.name == "sym_name") named = a.value.Is(AttrKind::kString);
-    if (a.name == "function_type") typed = a.value.Is(AttrKind::kType) && a.value.AsType().Is(TypeKind::kFunction);
+    if (a.name == "function_type")
+      typed = a.value.Is(AttrKind::kType) && a.value.AsType().Is(TypeKind::kFunction);
   }
   return (named && typed) || Fail(ParseError::kOp, op.at, "incomplete function",
                                   "sym_name, a string, and function_type, a function type", "");
@@ -283,7 +295,8 @@ Op* Parser::MakeOp(const ParsedOp& op, Block* block, size_t num_regions, Attribu
   if (!CheckShapeOfOp(op, num_regions)) return nullptr;
   if (!op.results->names.empty() && op.results->count != op.result_types.size()) {
     Fail(ParseError::kOp, op.results->names[0].at, "the names do not match the results",
-         absl::StrCat(op.result_types.size(), " results of ", op.name), absl::StrCat(op.results->count, " names"));
+         absl::StrCat(op.result_types.size(), " results of ", op.name),
+         absl::StrCat(op.results->count, " names"));
     return nullptr;
   }
   absl::InlinedVector<Value*, 4> operands;
@@ -300,8 +313,8 @@ Op* Parser::MakeOp(const ParsedOp& op, Block* block, size_t num_regions, Attribu
   if (symbols_ != nullptr) {
     const absl::string_view symbol = made->StringAttr("sym_name");
     if (!symbol.empty() && !symbols_->insert(symbol).second) {
-      Fail(ParseError::kDuplicateSymbol, op.at, "a symbol is defined twice", "each name once in a module",
-           Quoted(absl::StrCat("@", symbol)));
+      Fail(ParseError::kDuplicateSymbol, op.at, "a symbol is defined twice",
+           "each name once in a module", Quoted(absl::StrCat("@", symbol)));
       return nullptr;
     }
   }
@@ -326,7 +339,8 @@ bool Parser::FinishOp(ParsedOp* op, Block* block,
       Next();
       if (!ParseRegion(*op, made->region(i), arguments(i))) return false;
       if (tok_.begin != op->regions[i].close) {
-        return Fail(ParseError::kUnbalanced, tok_.begin, "brackets do not match", "a region that ends elsewhere", "");
+        return Fail(ParseError::kUnbalanced, tok_.begin, "brackets do not match",
+                    "a region that ends elsewhere", "");
       }
     }
     lexer_.set_position(position);
@@ -341,7 +355,8 @@ bool Parser::SkipRegion(PendingRegion* region) {
   if (!Is(TokenKind::kLBrace)) return Unexpected("'{' and a region");
   const Lexer::Position* close = Index().ClosingBrace(tok_.begin);
   if (close == nullptr) {
-    return Fail(ParseError::kUnbalanced, tok_.begin, "a region is never closed", "'}'", "the end of the text");
+    return Fail(ParseError::kUnbalanced, tok_.begin, "a region is never closed", "'}'",
+                "the end of the text");
   }
   region->body = lexer_.position();
   region->close = close->at;
@@ -351,7 +366,8 @@ bool Parser::SkipRegion(PendingRegion* region) {
   return true;
 }
 
-bool Parser::ParseRegion(const ParsedOp& op, Region* region, absl::Span<const RegionArgument> arguments) {
+bool Parser::ParseRegion(const ParsedOp& op, Region* region,
+                         absl::Span<const RegionArgument> arguments) {
   Level level(this);
   if (!level.ok()) return false;
   const ValueScopes::Region scope(&values_, op.info->Has(kIsolated));
@@ -377,8 +393,8 @@ bool Parser::ParseRegionBody(Region* region, absl::Span<const RegionArgument> ar
   int blocks = 0;
   while (Is(TokenKind::kCaretId)) {
     if (!labels.insert(tok_.text()).second) {
-      return Fail(ParseError::kRedefinedValue, tok_.begin, "a block is defined twice", "each label once in a region",
-                  FoundToken());
+      return Fail(ParseError::kRedefinedValue, tok_.begin, "a block is defined twice",
+                  "each label once in a region", FoundToken());
     }
     if (++blocks > kMostBlocks) {
       return Fail(ParseError::kUnsupported, tok_.begin, "too many blocks in a region",
@@ -397,7 +413,8 @@ bool Parser::ParseBlockLabel(Block* block) {
     if (!ParseList(TokenKind::kLParen, TokenKind::kRParen, "the arguments of the block", [&] {
           RegionArgument argument;
           return ParseRegionArgument(&argument) &&
-                 Define(argument.name, argument.at, block->AddArgument(argument.type, argument.location), 1);
+                 Define(argument.name, argument.at,
+                        block->AddArgument(argument.type, argument.location), 1);
         })) {
       return false;
     }

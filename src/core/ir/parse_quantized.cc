@@ -16,7 +16,8 @@ bool Parser::ParseQuantizedStorage(QuantizedParams* params) {
   if (Is(TokenKind::kBareId)) {
     if (name[0] == 'u' || name[0] == 's') name.remove_prefix(1);
     if (!name.empty() && name[0] == 'i') name.remove_prefix(1);
-    for (char c : name) width = c >= '0' && c <= '9' && width < 1000 ? width * 10 + (c - '0') : 1000;
+    for (char c : name)
+      width = c >= '0' && c <= '9' && width < 1000 ? width * 10 + (c - '0') : 1000;
   }
   if (width < 1 || width > 32) {
     return Fail(ParseError::kQuantized, tok_.begin, "malformed storage type",
@@ -32,8 +33,8 @@ bool Parser::ParseQuantizedStorage(QuantizedParams* params) {
   if (!Is(TokenKind::kLess)) return true;
   const char* const at = tok_.begin;
   Next();
-  if (!ParseInt64(&params->storage_min, "the smallest stored value") || !Expect(TokenKind::kColon) ||
-      !ParseInt64(&params->storage_max, "the largest stored value") ||
+  if (!ParseInt64(&params->storage_min, "the smallest stored value") ||
+      !Expect(TokenKind::kColon) || !ParseInt64(&params->storage_max, "the largest stored value") ||
       !Expect(TokenKind::kGreater, "to close the range")) {
     return false;
   }
@@ -53,15 +54,17 @@ bool Parser::ParseScale(const QuantizedParams& params, std::vector<double>* scal
   int64_t zero_point = 0;
   if (!ParseDouble(&scale, "a scale such as 0.5")) return false;
   if (!std::isfinite(scale) || scale <= 0) {
-    return Fail(ParseError::kQuantized, at, "impossible scale", "a positive, finite number", absl::StrCat(scale));
+    return Fail(ParseError::kQuantized, at, "impossible scale", "a positive, finite number",
+                absl::StrCat(scale));
   }
   if (Is(TokenKind::kColon)) {
     Next();
     const char* const zero_at = tok_.begin;
     if (!ParseInt64(&zero_point, "a zero point")) return false;
     if (zero_point < params.storage_min || zero_point > params.storage_max) {
-      return Fail(ParseError::kQuantized, zero_at, "the zero point is out of the range of stored values",
-                  absl::StrCat(params.storage_min, " to ", params.storage_max), absl::StrCat(zero_point));
+      return Fail(
+          ParseError::kQuantized, zero_at, "the zero point is out of the range of stored values",
+          absl::StrCat(params.storage_min, " to ", params.storage_max), absl::StrCat(zero_point));
     }
   }
   scales->push_back(scale);
@@ -69,7 +72,8 @@ bool Parser::ParseScale(const QuantizedParams& params, std::vector<double>* scal
   return true;
 }
 
-// Nested braces of scales, which must make a box: `dims` gets the number of items at each depth from the first one seen.
+// Nested braces of scales, which must make a box: `dims` gets the number of items at each depth
+// from the first one seen.
 bool Parser::ParseScaleTree(const QuantizedParams& params, size_t depth, std::vector<int64_t>* dims,
                             std::vector<double>* scales, std::vector<int64_t>* zero_points) {
   Level level(this);
@@ -82,7 +86,8 @@ bool Parser::ParseScaleTree(const QuantizedParams& params, size_t depth, std::ve
   if (!ParseList(TokenKind::kLBrace, TokenKind::kRBrace, "the scales", [&] {
         ++count;
         if (Is(TokenKind::kLBrace)) {
-          if (leaves_known && depth + 1 >= dims->size()) return Unexpected("a scale, as elsewhere at this depth");
+          if (leaves_known && depth + 1 >= dims->size())
+            return Unexpected("a scale, as elsewhere at this depth");
           if (count > 1 && depth + 1 >= dims->size()) return Unexpected("a scale, as before it");
           return ParseScaleTree(params, depth + 1, dims, scales, zero_points);
         }
@@ -93,9 +98,10 @@ bool Parser::ParseScaleTree(const QuantizedParams& params, size_t depth, std::ve
   }
   if (first) (*dims)[depth] = count;
   if (count != (*dims)[depth] || count == 0) {
-    return Fail(ParseError::kQuantized, at, "uneven lists of scales",
-                count == 0 ? "at least one item" : absl::StrCat((*dims)[depth], " items, as before"),
-                absl::StrCat(count));
+    return Fail(
+        ParseError::kQuantized, at, "uneven lists of scales",
+        count == 0 ? "at least one item" : absl::StrCat((*dims)[depth], " items, as before"),
+        absl::StrCat(count));
   }
   return true;
 }
@@ -124,7 +130,8 @@ bool Parser::ParseQuantized(Type* type) {
       axes.emplace_back();
       if (!ParseInt64(&axes.back(), "a dimension")) return false;
       if (axes.back() < 0) {
-        return Fail(ParseError::kQuantized, at, "negative dimension", "0 or more", absl::StrCat(axes.back()));
+        return Fail(ParseError::kQuantized, at, "negative dimension", "0 or more",
+                    absl::StrCat(axes.back()));
       }
       return true;
     };
@@ -142,7 +149,8 @@ bool Parser::ParseQuantized(Type* type) {
       return false;
     }
   }
-  if (per_block && axes.empty()) return Unexpected("a dimension and its block size in the braces before it");
+  if (per_block && axes.empty())
+    return Unexpected("a dimension and its block size in the braces before it");
   if (!Expect(TokenKind::kComma, "and the scales")) return false;
   const char* const scales_at = tok_.begin;
   if (per_block) {
@@ -154,7 +162,8 @@ bool Parser::ParseQuantized(Type* type) {
       return false;
     }
     if (scales.empty()) {
-      return Fail(ParseError::kQuantized, scales_at, "no scales", "one for each index of the dimension", "none");
+      return Fail(ParseError::kQuantized, scales_at, "no scales",
+                  "one for each index of the dimension", "none");
     }
   } else if (!ParseScale(params, &scales, &zero_points)) {
     return false;

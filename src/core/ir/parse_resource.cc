@@ -2,7 +2,8 @@
 //
 // dense_resource<key> : type, and the section at the end of the text that holds the data:
 //
-//   {-# dialect_resources: { builtin: { key: "0x40000000<data>" } }, external_resources: { ... } #-}
+//   {-# dialect_resources: { builtin: { key: "0x40000000<data>" } }, external_resources: { ... }
+//   #-}
 //
 // A blob begins with four bytes that tell the alignment of what follows.
 #include <string>
@@ -19,7 +20,8 @@ bool Parser::ParseDenseResource(Attribute* attribute) {
   return ParseDenseResource(attribute, &type);
 }
 
-// A resource that the text does not hold (elided ones above all) stays as text: it prints, and whoever needs its data fails.
+// A resource that the text does not hold (elided ones above all) stays as text: it prints, and
+// whoever needs its data fails.
 bool Parser::ParseDenseResource(Attribute* attribute, Type* type) {
   Next();
   if (!Expect(TokenKind::kLess)) return false;
@@ -32,7 +34,8 @@ bool Parser::ParseDenseResource(Attribute* attribute, Type* type) {
     return Unexpected("the key of a resource");
   }
   Next();
-  if (!Expect(TokenKind::kGreater, "behind the key") || !Expect(TokenKind::kColon, "and the type of the constant")) {
+  if (!Expect(TokenKind::kGreater, "behind the key") ||
+      !Expect(TokenKind::kColon, "and the type of the constant")) {
     return false;
   }
   const char* const type_at = tok_.begin;
@@ -44,7 +47,8 @@ bool Parser::ParseDenseResource(Attribute* attribute, Type* type) {
   resources_read_ = true;
   const auto found = resources_.find(name);
   if (found == resources_.end()) {
-    *attribute = context_->Opaque(absl::StrCat("dense_resource<", key.text(), "> : ", type->ToString()));
+    *attribute =
+        context_->Opaque(absl::StrCat("dense_resource<", key.text(), "> : ", type->ToString()));
     return true;
   }
   return ParseResourceBlob(found->second, *type, attribute);
@@ -55,7 +59,8 @@ bool Parser::ParseResourceBlob(absl::string_view quoted, Type type, Attribute* a
   const absl::string_view hex = quoted.substr(1, quoted.size() - 2);
   if (!absl::StartsWith(hex, "0x") || hex.size() % 2 != 0 || hex.size() < 10) {
     return Fail(ParseError::kResource, at, "malformed resource",
-                "0x and hexadecimal digits, of which the first eight tell the alignment", Quoted(hex));
+                "0x and hexadecimal digits, of which the first eight tell the alignment",
+                Quoted(hex));
   }
   if (!CountConstantBytes(at, hex.size() / 2 - 5)) return false;
   std::string bytes(hex.size() / 2 - 5, '\0');
@@ -63,7 +68,8 @@ bool Parser::ParseResourceBlob(absl::string_view quoted, Type type, Attribute* a
   for (char& byte : bytes) {
     const int high = HexValue(*p++), low = HexValue(*p++);
     if ((high | low) < 0) {
-      return Fail(ParseError::kResource, p - 2, "malformed resource", "hexadecimal digits", Quoted(p - 2, p));
+      return Fail(ParseError::kResource, p - 2, "malformed resource", "hexadecimal digits",
+                  Quoted(p - 2, p));
     }
     byte = static_cast<char>(high * 16 + low);
   }
@@ -76,8 +82,8 @@ bool Parser::ParseResourceBlob(absl::string_view quoted, Type type, Attribute* a
     return true;
   }
   if (ElementByteWidth(element) == 0) {
-    return Fail(ParseError::kElements, at, "no constants of this type", "a type with a known representation",
-                Quoted(type.ToString()));
+    return Fail(ParseError::kElements, at, "no constants of this type",
+                "a type with a known representation", Quoted(type.ToString()));
   }
   return MakeDenseFromRaw(at, bytes, type, attribute);
 }
@@ -87,7 +93,8 @@ bool Parser::ParseResourceSection() {
   Next();
   while (!Is(TokenKind::kMetaEnd)) {
     const bool dialects = IsWord("dialect_resources");
-    if (!Is(TokenKind::kBareId) && !Is(TokenKind::kString)) return Unexpected("the name of a section or '#-}'");
+    if (!Is(TokenKind::kBareId) && !Is(TokenKind::kString))
+      return Unexpected("the name of a section or '#-}'");
     Next();
     if (!Expect(TokenKind::kColon) || !ParseResourceDict(dialects ? 0 : -1)) return false;
     if (!Accept(TokenKind::kComma) && !Is(TokenKind::kMetaEnd)) return Unexpected("',' or '#-}'");
@@ -96,8 +103,8 @@ bool Parser::ParseResourceSection() {
   return true;
 }
 
-// `{ key: value, ... }`, where a value is a dictionary again, a string, or a word. `level` counts the dictionaries
-// of dialect resources: those on level 1 hold the blobs. It is negative elsewhere.
+// `{ key: value, ... }`, where a value is a dictionary again, a string, or a word. `level` counts
+// the dictionaries of dialect resources: those on level 1 hold the blobs. It is negative elsewhere.
 bool Parser::ParseResourceDict(int level) {
   Level nesting(this);
   if (!nesting.ok()) return false;

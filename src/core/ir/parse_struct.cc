@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StableHLO's and CHLO's attributes with a fixed set of values (#stablehlo<precision HIGH>) or of fields
+// StableHLO's and CHLO's attributes with a fixed set of values (#stablehlo<precision HIGH>) or of
+// fields
 // (#stablehlo.gather<...>). Whatever the spelling, a struct ends up with all of its fields.
 #include <algorithm>
 #include <string>
@@ -13,7 +14,8 @@ namespace pjrt::ir {
 namespace {
 
 std::string FieldNames(absl::Span<const AttrSpec> fields) {
-  return absl::StrJoin(fields, ", ", [](std::string* out, const AttrSpec& f) { absl::StrAppend(out, f.name); });
+  return absl::StrJoin(fields, ", ",
+                       [](std::string* out, const AttrSpec& f) { absl::StrAppend(out, f.name); });
 }
 
 }  // namespace
@@ -43,12 +45,18 @@ bool Parser::ParseEnumBody(absl::string_view name, Attribute* attribute) {
 
 Attribute Parser::DefaultField(const AttrSpec& field) {
   switch (field.type) {
-    case AttrType::kI64: return context_->I64(0);
-    case AttrType::kI64Array: return context_->I64Array({});
-    case AttrType::kF64: return context_->Float(0.0, context_->Float("f64"));
-    case AttrType::kBool: return context_->Bool(false);
-    case AttrType::kEnum: return context_->Enum(field.detail, EnumValues(field.detail)[0]);
-    default: return {};
+    case AttrType::kI64:
+      return context_->I64(0);
+    case AttrType::kI64Array:
+      return context_->I64Array({});
+    case AttrType::kF64:
+      return context_->Float(0.0, context_->Float("f64"));
+    case AttrType::kBool:
+      return context_->Bool(false);
+    case AttrType::kEnum:
+      return context_->Enum(field.detail, EnumValues(field.detail)[0]);
+    default:
+      return {};
   }
 }
 
@@ -56,8 +64,8 @@ Attribute Parser::MakeStruct(absl::string_view name, absl::Span<const AttrSpec> 
                              const ParsedAttributes& given) {
   ParsedAttributes all = given;
   for (const AttrSpec& field : fields) {
-    const bool present =
-        std::any_of(given.begin(), given.end(), [&](const NamedAttribute& e) { return e.name == field.name; });
+    const bool present = std::any_of(given.begin(), given.end(),
+                                     [&](const NamedAttribute& e) { return e.name == field.name; });
     if (present) continue;
     if (const Attribute value = DefaultField(field)) all.push_back({field.name, value});
   }
@@ -79,11 +87,12 @@ bool Parser::ParseField(const AttrSpec& field, Attribute* attribute) {
       } else {
         const char* const at = tok_.begin;
         Attribute list;
-        if (!IsWord("array") && !IsWord("dense")) return Unexpected("a list of integers such as [0, 1]");
+        if (!IsWord("array") && !IsWord("dense"))
+          return Unexpected("a list of integers such as [0, 1]");
         if (!ParseAttribute(&list)) return false;
         if (!GetIntList(list, &values)) {
-          return Fail(ParseError::kAttribute, at, "malformed field", "a list of integers such as [0, 1]",
-                      Quoted(at, tok_.begin));
+          return Fail(ParseError::kAttribute, at, "malformed field",
+                      "a list of integers such as [0, 1]", Quoted(at, tok_.begin));
         }
       }
       *attribute = context_->I64Array(values);
@@ -102,14 +111,15 @@ bool Parser::ParseField(const AttrSpec& field, Attribute* attribute) {
     case AttrType::kBool:
       if (!IsWord("true") && !IsWord("false")) return Unexpected("'true' or 'false'");
       return ParseAttribute(attribute);
-    case AttrType::kType: return ParseTypeAttribute(attribute);
+    case AttrType::kType:
+      return ParseTypeAttribute(attribute);
     case AttrType::kEnum: {
       if (Is(TokenKind::kBareId)) return ParseEnumValue(field.detail, attribute);
       const char* const at = tok_.begin;
       if (!ParseAttribute(attribute)) return false;
       if (attribute->Is(AttrKind::kEnum) && attribute->name() == field.detail) return true;
-      return Fail(ParseError::kAttribute, at, "malformed field", absl::StrCat("a value of ", field.detail),
-                  Quoted(at, tok_.begin));
+      return Fail(ParseError::kAttribute, at, "malformed field",
+                  absl::StrCat("a value of ", field.detail), Quoted(at, tok_.begin));
     }
     case AttrType::kString:
       if (!Is(TokenKind::kString)) return Unexpected("a string");
@@ -161,8 +171,9 @@ bool Parser::ParseStructBody(absl::string_view name, Attribute* attribute) {
       }
       for (const NamedAttribute& e : given) {
         if (e.name != field->name) continue;
-        return Fail(ParseError::kDuplicateKey, key.begin, absl::StrCat("a field of ", name, " is given twice"),
-                    "each field once", Quoted(key.text()));
+        return Fail(ParseError::kDuplicateKey, key.begin,
+                    absl::StrCat("a field of ", name, " is given twice"), "each field once",
+                    Quoted(key.text()));
       }
       Next();
       Attribute value;
@@ -172,8 +183,8 @@ bool Parser::ParseStructBody(absl::string_view name, Attribute* attribute) {
   }
   if (!Is(TokenKind::kGreater)) return Unexpected("',' or '>' in the attribute");
   for (const AttrSpec& field : fields) {
-    const bool present =
-        std::any_of(given.begin(), given.end(), [&](const NamedAttribute& e) { return e.name == field.name; });
+    const bool present = std::any_of(given.begin(), given.end(),
+                                     [&](const NamedAttribute& e) { return e.name == field.name; });
     if (!present && !field.optional) {
       return Fail(ParseError::kAttribute, at, absl::StrCat("a field of ", name, " is missing"),
                   Quoted(field.name), "");
@@ -184,7 +195,8 @@ bool Parser::ParseStructBody(absl::string_view name, Attribute* attribute) {
   return true;
 }
 
-// One of the three lists of a convolution: `[b, 0, 1, f]`. The letters' places go to `places`, those of 0, 1, ... to `spatial`.
+// One of the three lists of a convolution: `[b, 0, 1, f]`. The letters' places go to `places`,
+// those of 0, 1, ... to `spatial`.
 bool Parser::ParseConvDimList(absl::string_view letters, int64_t places[2], Int64List* spatial) {
   const char* const list_at = tok_.begin;
   places[0] = places[1] = -1;
@@ -202,7 +214,8 @@ bool Parser::ParseConvDimList(absl::string_view letters, int64_t places[2], Int6
                       FoundToken());
         };
         if (Is(TokenKind::kBareId)) {
-          const size_t which = token.text().size() == 1 ? letters.find(token.text()[0]) : absl::string_view::npos;
+          const size_t which =
+              token.text().size() == 1 ? letters.find(token.text()[0]) : absl::string_view::npos;
           if (which == absl::string_view::npos) return fail("unknown dimension");
           if (places[which] >= 0) return fail("a dimension is given twice");
           places[which] = place++;
@@ -221,11 +234,13 @@ bool Parser::ParseConvDimList(absl::string_view letters, int64_t places[2], Int6
     return Fail(ParseError::kAttribute, list_at, "a dimension is missing",
                 Quoted(letters.substr(places[0] < 0 ? 0 : 1, 1)), "");
   }
-  std::sort(numbers.begin(), numbers.end(), [](Spatial a, Spatial b) { return a.number < b.number; });
+  std::sort(numbers.begin(), numbers.end(),
+            [](Spatial a, Spatial b) { return a.number < b.number; });
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i].number != static_cast<int64_t>(i)) {
       return Fail(ParseError::kAttribute, list_at, "the spatial dimensions have gaps or repeat",
-                  absl::StrCat("0 to ", numbers.size() - 1, ", each once"), absl::StrCat(numbers[i].number));
+                  absl::StrCat("0 to ", numbers.size() - 1, ", each once"),
+                  absl::StrCat(numbers[i].number));
     }
     spatial->push_back(numbers[i].place);
   }
@@ -234,8 +249,9 @@ bool Parser::ParseConvDimList(absl::string_view letters, int64_t places[2], Int6
 
 // `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
 bool Parser::ParseConvDims(ParsedAttributes* entries) {
-  const auto add = [&](absl::string_view first, absl::string_view second, absl::string_view spatial_name,
-                       const int64_t places[2], const Int64List& spatial) {
+  const auto add = [&](absl::string_view first, absl::string_view second,
+                       absl::string_view spatial_name, const int64_t places[2],
+                       const Int64List& spatial) {
     entries->push_back({first, context_->I64(places[0])});
     entries->push_back({second, context_->I64(places[1])});
     entries->push_back({spatial_name, context_->I64Array(spatial)});
@@ -243,13 +259,19 @@ bool Parser::ParseConvDims(ParsedAttributes* entries) {
   int64_t places[2];
   Int64List input, kernel, output;
   if (!ParseConvDimList("bf", places, &input)) return false;
-  add("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", places, input);
-  if (!ExpectWord("x", "and the dimensions of the kernel") || !ParseConvDimList("io", places, &kernel)) return false;
-  add("kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions", places, kernel);
-  if (!Expect(TokenKind::kArrow, "and the dimensions of the output") || !ParseConvDimList("bf", places, &output)) {
+  add("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", places,
+      input);
+  if (!ExpectWord("x", "and the dimensions of the kernel") ||
+      !ParseConvDimList("io", places, &kernel))
+    return false;
+  add("kernel_input_feature_dimension", "kernel_output_feature_dimension",
+      "kernel_spatial_dimensions", places, kernel);
+  if (!Expect(TokenKind::kArrow, "and the dimensions of the output") ||
+      !ParseConvDimList("bf", places, &output)) {
     return false;
   }
-  add("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", places, output);
+  add("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", places,
+      output);
   return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types. Dimension lists (`4x?xf32`) are read character by character, since the tokens of MLIR do not fit them: in `0x4xf32`
-// stands no hexadecimal number, and `x4xf32` is no name.
+// Types. Dimension lists (`4x?xf32`) are read character by character, since the tokens of MLIR do
+// not fit them: in `0x4xf32` stands no hexadecimal number, and `x4xf32` is no name.
 #include <cstdint>
 #include <limits>
 
@@ -47,10 +47,14 @@ bool ReadIntegerTypeName(absl::string_view name, Signedness* signedness, int* wi
 
 bool Parser::ParseType(Type* type) {
   switch (tok_.kind) {
-    case TokenKind::kBareId: return ParseNamedType(type);
-    case TokenKind::kLParen: return ParseFunctionType(type);
-    case TokenKind::kBangId: return ParseBangType(type);
-    default: return Unexpected("a type");
+    case TokenKind::kBareId:
+      return ParseNamedType(type);
+    case TokenKind::kLParen:
+      return ParseFunctionType(type);
+    case TokenKind::kBangId:
+      return ParseBangType(type);
+    default:
+      return Unexpected("a type");
   }
 }
 
@@ -61,7 +65,8 @@ bool Parser::ParseNamedType(Type* type) {
   int width;
   if (ReadIntegerTypeName(name, &signedness, &width)) {
     if (width < 1 || width > 64) {
-      return Fail(ParseError::kType, tok_.begin, "unsupported integer type", "a width from 1 to 64", Quoted(name));
+      return Fail(ParseError::kType, tok_.begin, "unsupported integer type", "a width from 1 to 64",
+                  Quoted(name));
     }
     *type = context_->Integer(width, signedness);
     Next();
@@ -83,8 +88,8 @@ bool Parser::ParseNamedType(Type* type) {
     const char* at = tok_.begin;
     if (!ParseType(&part)) return false;
     if (!part.Is(TypeKind::kFloat) && !part.Is(TypeKind::kInteger)) {
-      return Fail(ParseError::kType, at, "malformed complex type", "a float or integer type for the parts",
-                  Quoted(part.ToString()));
+      return Fail(ParseError::kType, at, "malformed complex type",
+                  "a float or integer type for the parts", Quoted(part.ToString()));
     }
     *type = context_->Complex(part);
     return Expect(TokenKind::kGreater, "to close the complex type");
@@ -163,22 +168,25 @@ bool Parser::ParseBangType(Type* type) {
     return true;
   }
   if (name == "quant.uniform" && has_body) return ParseQuantized(type);
-  if (absl::StartsWith(name, "stablehlo.") || name == "stablehlo" || absl::StartsWith(name, "chlo.")) {
-    return Fail(ParseError::kType, token.begin, "unknown type", "!stablehlo.token or !stablehlo.future<...>",
-                Quoted(token.text()));
+  if (absl::StartsWith(name, "stablehlo.") || name == "stablehlo" ||
+      absl::StartsWith(name, "chlo.")) {
+    return Fail(ParseError::kType, token.begin, "unknown type",
+                "!stablehlo.token or !stablehlo.future<...>", Quoted(token.text()));
   }
   const char* end = after;
   if (has_body) {
     end = SkipBalanced(after);
     if (end == nullptr) return false;
   }
-  *type = context_->OpaqueType(absl::string_view(token.begin, static_cast<size_t>(end - token.begin)));
+  *type =
+      context_->OpaqueType(absl::string_view(token.begin, static_cast<size_t>(end - token.begin)));
   lexer_.Advance(end);
   Next();
   return true;
 }
 
-// Most types of a program are `tensor<dims x element>` on few different shapes: those are looked up by their text.
+// Most types of a program are `tensor<dims x element>` on few different shapes: those are looked up
+// by their text.
 bool Parser::ParseTensor(Type* type) {
   const char* const open = tok_.end;
   if (open == lexer_.end() || *open != '<') {
@@ -222,9 +230,11 @@ bool Parser::ParseTensorBody(Type* type) {
   if (Accept(TokenKind::kComma) && !ParseTensorEncoding(dims, at, &bounds, &encoding)) return false;
   if (!Expect(TokenKind::kGreater, "to close the tensor type")) return false;
   if (unranked && (encoding || !bounds.empty())) {
-    return Fail(ParseError::kType, at, "malformed tensor type", "no encoding of an unranked tensor", "");
+    return Fail(ParseError::kType, at, "malformed tensor type", "no encoding of an unranked tensor",
+                "");
   }
-  *type = unranked ? context_->UnrankedTensor(element) : context_->Tensor(dims, element, bounds, encoding);
+  *type = unranked ? context_->UnrankedTensor(element)
+                   : context_->Tensor(dims, element, bounds, encoding);
   return true;
 }
 
@@ -254,8 +264,8 @@ bool Parser::ParseDims(Int64List* dims, bool* unranked) {
       ++p;
     } else if (IsDigit(*p)) {
       if (!ReadDecimal(&p, end, &size)) {
-        return Fail(ParseError::kType, digits, "a dimension is too large", "at most 9223372036854775807",
-                    Quoted(digits, p));
+        return Fail(ParseError::kType, digits, "a dimension is too large",
+                    "at most 9223372036854775807", Quoted(digits, p));
       }
     } else {
       break;
@@ -289,12 +299,14 @@ bool Parser::ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at,
   }
   if (bounds->size() != dims.size()) {
     return Fail(ParseError::kType, encoding_at, "bounds do not fit the tensor",
-                absl::StrCat("one entry for each of ", dims.size(), " dimensions"), absl::StrCat(bounds->size()));
+                absl::StrCat("one entry for each of ", dims.size(), " dimensions"),
+                absl::StrCat(bounds->size()));
   }
   for (size_t i = 0; i < dims.size(); ++i) {
     if ((*bounds)[i] != kDynamic && dims[i] != kDynamic) {
       return Fail(ParseError::kType, at, "bounds do not fit the tensor",
-                  absl::StrCat("'?' for dimension ", i, ", which is static"), absl::StrCat((*bounds)[i]));
+                  absl::StrCat("'?' for dimension ", i, ", which is static"),
+                  absl::StrCat((*bounds)[i]));
     }
   }
   return true;
@@ -314,7 +326,8 @@ bool Parser::ParseShaped(TypeKind kind, Type* type) {
     Next();
     const char* const begin = tok_.begin;
     if (!ParseAttribute(&encoding)) return false;
-    while (Accept(TokenKind::kComma)) {  // a layout and a memory space are kept together, as they are written
+    while (Accept(
+        TokenKind::kComma)) {  // a layout and a memory space are kept together, as they are written
       Attribute more;
       if (!ParseAttribute(&more)) return false;
       encoding = context_->Opaque(absl::StripTrailingAsciiWhitespace(
@@ -322,7 +335,8 @@ bool Parser::ParseShaped(TypeKind kind, Type* type) {
     }
   }
   if (!Expect(TokenKind::kGreater, "to close the type")) return false;
-  *type = kind == TypeKind::kMemRef ? context_->MemRef(dims, element, encoding) : context_->Vector(dims, element);
+  *type = kind == TypeKind::kMemRef ? context_->MemRef(dims, element, encoding)
+                                    : context_->Vector(dims, element);
   return true;
 }
 

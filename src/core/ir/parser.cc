@@ -58,7 +58,8 @@ bool Parser::ExpectWord(absl::string_view word, absl::string_view purpose) {
 std::string Parser::Quoted(const char* begin, const char* end) {
   const size_t size = static_cast<size_t>(end - begin);
   std::string quoted = "'";
-  for (const char* p = begin; p != begin + std::min(size, kLongestQuote); ++p) quoted += Printable(*p);
+  for (const char* p = begin; p != begin + std::min(size, kLongestQuote); ++p)
+    quoted += Printable(*p);
   quoted += size > kLongestQuote ? "...'" : "'";
   return quoted;
 }
@@ -74,8 +75,8 @@ bool Parser::Unexpected(absl::string_view expected) {
   return Fail(ParseError::kSyntax, tok_.begin, "unexpected token", expected, FoundToken());
 }
 
-bool Parser::Fail(ParseError error, const char* at, absl::string_view message, absl::string_view expected,
-                  absl::string_view found) {
+bool Parser::Fail(ParseError error, const char* at, absl::string_view message,
+                  absl::string_view expected, absl::string_view found) {
   if (!error_.empty()) return false;
   const char* const begin = text_.data();
   const char* const end = begin + text_.size();
@@ -102,8 +103,8 @@ bool Parser::Fail(ParseError error, const char* at, absl::string_view message, a
   if (to < width) source += "...";
   while (!source.empty() && source.back() == ' ') source.pop_back();
 
-  error_ = absl::StrFormat("[PJRT-P%03d] %s:%d:%d: %s", static_cast<int>(error), options_.source_name, line,
-                           column + 1, message);
+  error_ = absl::StrFormat("[PJRT-P%03d] %s:%d:%d: %s", static_cast<int>(error),
+                           options_.source_name, line, column + 1, message);
   if (!expected.empty()) absl::StrAppend(&error_, ": expected ", expected);
   if (!found.empty()) absl::StrAppend(&error_, expected.empty() ? ": found " : ", found ", found);
   absl::StrAppend(&error_, "\n", source, "\n", std::string(caret, ' '), "^");
@@ -111,12 +112,14 @@ bool Parser::Fail(ParseError error, const char* at, absl::string_view message, a
 }
 
 absl::Status Parser::TakeStatus() {
-  return absl::InvalidArgumentError(error_.empty() ? "[PJRT-P001] the text could not be read" : error_);
+  return absl::InvalidArgumentError(error_.empty() ? "[PJRT-P001] the text could not be read"
+                                                   : error_);
 }
 
 bool Parser::TooDeep() {
   return Fail(ParseError::kTooDeep, tok_.begin, "nested too deeply",
-              absl::StrCat("at most ", max_depth_, " levels of regions, types and attributes"), "more");
+              absl::StrCat("at most ", max_depth_, " levels of regions, types and attributes"),
+              "more");
 }
 
 const TextIndex& Parser::Index() {
@@ -140,10 +143,22 @@ const char* Parser::SkipBalanced(const char* open) {
   const char* const end = lexer_.end();
   for (const char* p = open; p != end;) {
     switch (*p) {
-      case '<': closers += '>'; ++p; break;
-      case '(': closers += ')'; ++p; break;
-      case '[': closers += ']'; ++p; break;
-      case '{': closers += '}'; ++p; break;
+      case '<':
+        closers += '>';
+        ++p;
+        break;
+      case '(':
+        closers += ')';
+        ++p;
+        break;
+      case '[':
+        closers += ']';
+        ++p;
+        break;
+      case '{':
+        closers += '}';
+        ++p;
+        break;
       case '-':  // the two characters of an arrow are one
         p += end - p >= 2 && p[1] == '>' ? 2 : 1;
         break;
@@ -152,8 +167,8 @@ const char* Parser::SkipBalanced(const char* open) {
       case ']':
       case '}':
         if (closers.back() != *p) {
-          Fail(ParseError::kUnbalanced, p, "brackets do not match", Quoted(closers.substr(closers.size() - 1)),
-               Quoted(p, p + 1));
+          Fail(ParseError::kUnbalanced, p, "brackets do not match",
+               Quoted(closers.substr(closers.size() - 1)), Quoted(p, p + 1));
           return nullptr;
         }
         ++p;
@@ -172,15 +187,17 @@ const char* Parser::SkipBalanced(const char* open) {
       case '/':
         p = end - p >= 2 && p[1] == '/' ? lexer_.SkipBlanks(p) : p + 1;
         break;
-      default: ++p;
+      default:
+        ++p;
     }
   }
-  Fail(ParseError::kUnbalanced, open, "a bracket is never closed", Quoted(closers.substr(closers.size() - 1)),
-       "the end of the text");
+  Fail(ParseError::kUnbalanced, open, "a bracket is never closed",
+       Quoted(closers.substr(closers.size() - 1)), "the end of the text");
   return nullptr;
 }
 
-bool Parser::ParseList(TokenKind open, TokenKind close, absl::string_view what, absl::FunctionRef<bool()> item) {
+bool Parser::ParseList(TokenKind open, TokenKind close, absl::string_view what,
+                       absl::FunctionRef<bool()> item) {
   if (!Expect(open)) return false;
   if (Accept(close)) return true;
   do {
@@ -199,11 +216,13 @@ bool Parser::ParseAliasDefinition() {
   const char* definition = tok_.end;
   Next();
   if (absl::StrContains(name.text(), '.')) {
-    return Fail(ParseError::kAlias, name.begin, "malformed alias", "a name without dots", Quoted(name.text()));
+    return Fail(ParseError::kAlias, name.begin, "malformed alias", "a name without dots",
+                Quoted(name.text()));
   }
   std::unique_ptr<Alias>& known = aliases_[name.text()];
   if (known != nullptr && known->definition != definition) {
-    return Fail(ParseError::kAlias, name.begin, "alias defined twice", "each name once", Quoted(name.text()));
+    return Fail(ParseError::kAlias, name.begin, "alias defined twice", "each name once",
+                Quoted(name.text()));
   }
   if (known == nullptr) {
     known = std::make_unique<Alias>();
@@ -256,14 +275,16 @@ bool Parser::FindAlias(const Alias** alias) {
     const char* definition = Index().AliasDefinition(name);
     if (definition == nullptr) {
       return Fail(ParseError::kAlias, tok_.begin, "undefined alias",
-                  absl::StrCat("a definition '", Quoted(name).substr(1, name.size()), " = ...' in the text"),
+                  absl::StrCat("a definition '", Quoted(name).substr(1, name.size()),
+                               " = ...' in the text"),
                   Quoted(name));
     }
     if (!DefineForward(name, definition)) return false;
     *alias = aliases_.find(name)->second.get();
   }
   if ((*alias)->busy) {
-    return Fail(ParseError::kAlias, tok_.begin, "an alias is part of its own value", "", Quoted(name));
+    return Fail(ParseError::kAlias, tok_.begin, "an alias is part of its own value", "",
+                Quoted(name));
   }
   return true;
 }
@@ -272,7 +293,8 @@ bool Parser::UseAlias(const Alias** alias) {
   if (!FindAlias(alias)) return false;
   deepest_ = std::max(deepest_, depth_ + (*alias)->depth);
   if (depth_ + (*alias)->depth > max_depth_) return TooDeep();
-  // Aliases of aliases may stand for texts of any length; what prints or hashes them would never end.
+  // Aliases of aliases may stand for texts of any length; what prints or hashes them would never
+  // end.
   alias_weight_ += (*alias)->weight;
   const uint64_t limit = (uint64_t{1} << 26) + 64 * static_cast<uint64_t>(text_.size());
   if (alias_weight_ > limit) {
@@ -309,7 +331,8 @@ absl::Status Parser::ParseLoneAttribute(Attribute* attribute) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text, const ParseOptions& options) {
+absl::StatusOr<std::unique_ptr<Module>> ParseModule(absl::string_view text,
+                                                    const ParseOptions& options) {
   auto module = std::make_unique<Module>();
   absl::Status status = Parser(text, options, &module->context()).ParseAll(module.get());
   if (!status.ok()) return status;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recursive descent parser behind pjrt/ir/parser.h. One class, over several files: parser.cc (entry points, errors, aliases),
-// parse_type.cc, parse_quantized.cc, parse_attribute.cc, parse_struct.cc, parse_dense.cc, parse_resource.cc, parse_location.cc,
-// parse_op.cc (ops and regions in the generic form), parse_func.cc, asm_parse.cc (pretty forms), asm_parse_pieces.cc and
+// The recursive descent parser behind pjrt/ir/parser.h. One class, over several files: parser.cc
+// (entry points, errors, aliases), parse_type.cc, parse_quantized.cc, parse_attribute.cc,
+// parse_struct.cc, parse_dense.cc, parse_resource.cc, parse_location.cc, parse_op.cc (ops and
+// regions in the generic form), parse_func.cc, asm_parse.cc (pretty forms), asm_parse_pieces.cc and
 // asm_parse_regions.cc (their hand-written parts).
 //
-// Methods named Parse... return false after they have recorded an error; the first one recorded is the one reported. When they
-// return true, the current token is the first one that they did not use.
+// Methods named Parse... return false after they have recorded an error; the first one recorded is
+// the one reported. When they return true, the current token is the first one that they did not
+// use.
 #ifndef PJRT_CORE_IR_PARSER_IMPL_H_
 #define PJRT_CORE_IR_PARSER_IMPL_H_
 
@@ -78,10 +80,11 @@ struct ResultNames {
   uint64_t count = 0;  // of values
 };
 
-// A region whose text has been passed by but not read, since what it belongs to could not be made yet.
+// A region whose text has been passed by but not read, since what it belongs to could not be made
+// yet.
 struct PendingRegion {
-  Lexer::Position body;   // behind the `{`
-  const char* close;      // the `}`
+  Lexer::Position body;  // behind the `{`
+  const char* close;     // the `}`
 };
 
 // What has been read of an op, before it is made.
@@ -106,8 +109,8 @@ struct RegionArgument {
   Attribute location;
 };
 
-// The number that the digits from `begin` to `end` write, rounded once; infinity beyond the range. False when some of them belong to
-// no number.
+// The number that the digits from `begin` to `end` write, rounded once; infinity beyond the range.
+// False when some of them belong to no number.
 bool ReadDouble(const char* begin, const char* end, double* value);
 
 class Parser {
@@ -122,7 +125,9 @@ class Parser {
   // --- parser.cc: tokens and errors ---
   void Next() { tok_ = lexer_.Next(); }
   bool Is(TokenKind kind) const { return tok_.kind == kind; }
-  bool IsWord(absl::string_view word) const { return tok_.kind == TokenKind::kBareId && tok_.text() == word; }
+  bool IsWord(absl::string_view word) const {
+    return tok_.kind == TokenKind::kBareId && tok_.text() == word;
+  }
   // Goes on when the current token is of that kind.
   bool Accept(TokenKind kind) {
     if (tok_.kind != kind) return false;
@@ -139,13 +144,16 @@ class Parser {
   bool ExpectWord(absl::string_view word, absl::string_view purpose = {});
   // Records "unexpected token: expected ..., found <the current token>".
   bool Unexpected(absl::string_view expected);
-  // Records an error at `at`. `found` is put in quotes when it is text of the program; "" leaves it out.
+  // Records an error at `at`. `found` is put in quotes when it is text of the program; "" leaves it
+  // out.
   bool Fail(ParseError error, const char* at, absl::string_view message, absl::string_view expected,
             absl::string_view found);
   std::string FoundToken() const;
   // The text from `begin` to `end`, cut to a line's length and quoted.
   static std::string Quoted(const char* begin, const char* end);
-  static std::string Quoted(absl::string_view text) { return Quoted(text.data(), text.data() + text.size()); }
+  static std::string Quoted(absl::string_view text) {
+    return Quoted(text.data(), text.data() + text.size());
+  }
   absl::Status TakeStatus();
 
   // Counts a level of nesting while it lives.
@@ -166,26 +174,29 @@ class Parser {
   const TextIndex& Index();
   // Goes to `at` for `parse`, then back to where it was.
   bool ParseElsewhere(const char* at, absl::FunctionRef<bool()> parse);
-  // From `<`, `(`, `[` or `{` at `open` to behind the bracket that closes it, over strings and comments. Null, with an error, when
-  // brackets do not match.
+  // From `<`, `(`, `[` or `{` at `open` to behind the bracket that closes it, over strings and
+  // comments. Null, with an error, when brackets do not match.
   const char* SkipBalanced(const char* open);
-  // Items between brackets, separated by commas; none is fine. The opening bracket is the current token.
-  bool ParseList(TokenKind open, TokenKind close, absl::string_view what, absl::FunctionRef<bool()> item);
+  // Items between brackets, separated by commas; none is fine. The opening bracket is the current
+  // token.
+  bool ParseList(TokenKind open, TokenKind close, absl::string_view what,
+                 absl::FunctionRef<bool()> item);
 
   // --- parser.cc: aliases ---
   struct Alias {
     Attribute attribute;
     Type type;
-    bool busy = false;     // its definition is being read
+    bool busy = false;                 // its definition is being read
     const char* definition = nullptr;  // behind the `=`
-    int depth = 0;         // how deep its value is nested
-    uint64_t weight = 0;   // characters of its value with the aliases in it spelled out
+    int depth = 0;                     // how deep its value is nested
+    uint64_t weight = 0;               // characters of its value with the aliases in it spelled out
   };
   bool ParseAliasDefinition();
   bool DefineAlias(absl::string_view name, Alias* alias);
   // Reads a definition that stands behind the first use.
   bool DefineForward(absl::string_view name, const char* definition);
-  // Reads the definitions of all locations in the order of the text, in which each is made of those before it: chains of them are long.
+  // Reads the definitions of all locations in the order of the text, in which each is made of those
+  // before it: chains of them are long.
   bool DefineLocations();
   // The alias that the current token names, wherever it is defined.
   bool FindAlias(const Alias** alias);
@@ -199,7 +210,8 @@ class Parser {
   bool ParseBangType(Type* type);
   bool ParseTensor(Type* type);
   bool ParseTensorBody(Type* type);
-  bool ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at, Int64List* bounds, Attribute* encoding);
+  bool ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at, Int64List* bounds,
+                           Attribute* encoding);
   bool ParseShaped(TypeKind kind, Type* type);
   bool ParseDims(Int64List* dims, bool* unranked);
   bool ParseTypeList(TokenKind open, TokenKind close, ParsedTypes* types);
@@ -208,7 +220,8 @@ class Parser {
   bool ParseResultTypes(ParsedTypes* results);
   bool ParseQuantized(Type* type);  // parse_quantized.cc
   bool ParseQuantizedStorage(QuantizedParams* params);
-  bool ParseScale(const QuantizedParams& params, std::vector<double>* scales, std::vector<int64_t>* zero_points);
+  bool ParseScale(const QuantizedParams& params, std::vector<double>* scales,
+                  std::vector<int64_t>* zero_points);
   bool ParseScaleTree(const QuantizedParams& params, size_t depth, std::vector<int64_t>* dims,
                       std::vector<double>* scales, std::vector<int64_t>* zero_points);
 
@@ -227,7 +240,9 @@ class Parser {
   bool ParseEncodingAttribute(Attribute* attribute);
   // Appends the entries of `{...}` to `entries`. Keys that are there already are errors.
   bool ParseAttrDict(ParsedAttributes* entries);
-  bool ParseOptionalAttrDict(ParsedAttributes* entries) { return !Is(TokenKind::kLBrace) || ParseAttrDict(entries); }
+  bool ParseOptionalAttrDict(ParsedAttributes* entries) {
+    return !Is(TokenKind::kLBrace) || ParseAttrDict(entries);
+  }
   bool ParseStringToken(std::string* bytes);
   bool Unescape(absl::string_view quoted, std::string* bytes);
 
@@ -252,7 +267,8 @@ class Parser {
   bool FloatFromBits(const Integer& integer, Type type, double* value);
 
   // --- parse_struct.cc: the attributes of StableHLO and CHLO that have fields or values ---
-  // `name` is "stablehlo.gather"; the current token is the first behind the `<` (and the mnemonic). Passes the closing `>`.
+  // `name` is "stablehlo.gather"; the current token is the first behind the `<` (and the mnemonic).
+  // Passes the closing `>`.
   bool ParseEnumBody(absl::string_view name, Attribute* attribute);
   bool ParseStructBody(absl::string_view name, Attribute* attribute);
   bool ParseField(const AttrSpec& field, Attribute* attribute);
@@ -260,7 +276,8 @@ class Parser {
   bool ParseConvDimList(absl::string_view letters, int64_t places[2], Int64List* spatial);
   bool ParseEnumValue(absl::string_view enum_name, Attribute* attribute);
   Attribute DefaultField(const AttrSpec& field);
-  Attribute MakeStruct(absl::string_view name, absl::Span<const AttrSpec> fields, const ParsedAttributes& given);
+  Attribute MakeStruct(absl::string_view name, absl::Span<const AttrSpec> fields,
+                       const ParsedAttributes& given);
 
   // --- parse_dense.cc ---
   bool ParseDense(Attribute* attribute);
@@ -281,7 +298,9 @@ class Parser {
 
   // --- parse_location.cc ---
   bool ParseLocation(Attribute* location);  // from `loc` on
-  bool ParseOptionalLocation(Attribute* location) { return !IsWord("loc") || ParseLocation(location); }
+  bool ParseOptionalLocation(Attribute* location) {
+    return !IsWord("loc") || ParseLocation(location);
+  }
   bool ParseFileLocation(std::string* text);
 
   // --- parse_op.cc ---
@@ -298,7 +317,8 @@ class Parser {
   bool CheckShapeOfOp(const ParsedOp& op, size_t num_regions);
   // Makes the op in `block`. Null after an error.
   Op* MakeOp(const ParsedOp& op, Block* block, size_t num_regions, Attribute location);
-  // Reads the trailing location, makes the op, reads its pending regions (`arguments` tells those of each), defines its results.
+  // Reads the trailing location, makes the op, reads its pending regions (`arguments` tells those
+  // of each), defines its results.
   bool FinishOp(ParsedOp* op, Block* block);
   bool FinishOp(ParsedOp* op, Block* block,
                 absl::FunctionRef<absl::Span<const RegionArgument>(size_t)> arguments);
@@ -306,7 +326,8 @@ class Parser {
   bool Define(absl::string_view name, const char* at, Value* first, uint32_t count);
   // Passes a region by. The current token is its `{`.
   bool SkipRegion(PendingRegion* region);
-  // From the first token behind the `{` to the `}`, which it leaves. `arguments` are those of a first block without a label.
+  // From the first token behind the `{` to the `}`, which it leaves. `arguments` are those of a
+  // first block without a label.
   bool ParseRegion(const ParsedOp& op, Region* region, absl::Span<const RegionArgument> arguments);
   bool ParseRegionBody(Region* region, absl::Span<const RegionArgument> arguments);
   bool ParseBlockLabel(Block* block);
@@ -315,7 +336,8 @@ class Parser {
   // --- parse_func.cc ---
   bool ParseModuleOp(ParsedOp* op, Block* block);
   bool ParseFuncOp(ParsedOp* op, Block* block);
-  bool ParseFuncArguments(std::vector<RegionArgument>* arguments, ParsedTypes* types, std::vector<Attribute>* attrs);
+  bool ParseFuncArguments(std::vector<RegionArgument>* arguments, ParsedTypes* types,
+                          std::vector<Attribute>* attrs);
   bool ParseFuncResults(ParsedTypes* types, std::vector<Attribute>* attrs);
   // Reads the trailing location of an op that has been made, and defines its results.
   bool FinishInline(const ParsedOp& op, Op* made);
@@ -345,7 +367,8 @@ class Parser {
   absl::flat_hash_map<absl::string_view, Type> tensor_types_;  // by what is between < and >
   size_t constant_bytes_ = 0;
   bool resources_read_ = false;
-  absl::flat_hash_map<absl::string_view, absl::string_view> resources_;  // from keys to blobs in quotes
+  absl::flat_hash_map<absl::string_view, absl::string_view>
+      resources_;  // from keys to blobs in quotes
   std::string scratch_;
   Type i64_, i32_;
 };

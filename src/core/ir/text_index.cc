@@ -57,7 +57,8 @@ TextIndex::TextIndex(absl::string_view text) {
         const char* equal = lexer.SkipBlanks(p);
         if (p - name > 1 && equal != end && *equal == '=') {
           const absl::string_view alias(name, static_cast<size_t>(p - name));
-          if (aliases_.try_emplace(alias, equal + 1).second) definitions_.push_back({alias, equal + 1});
+          if (aliases_.try_emplace(alias, equal + 1).second)
+            definitions_.push_back({alias, equal + 1});
         }
         break;
       }

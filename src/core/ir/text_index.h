@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where things stand in a text that the parser needs before it gets there: the definitions of aliases, the end of each
-// pair of braces, the resource section.
+// Where things stand in a text that the parser needs before it gets there: the definitions of
+// aliases, the end of each pair of braces, the resource section.
 #ifndef PJRT_CORE_IR_TEXT_INDEX_H_
 #define PJRT_CORE_IR_TEXT_INDEX_H_
 
@@ -19,11 +19,12 @@ class TextIndex {
  public:
   explicit TextIndex(absl::string_view text);
 
-  // The place of the `}` that closes the `{` at `open`, ready to be the next token; null when nothing closes it.
+  // The place of the `}` that closes the `{` at `open`, ready to be the next token; null when
+  // nothing closes it.
   const Lexer::Position* ClosingBrace(const char* open) const;
 
-  // The character behind the `=` of `#name = ...` or `!name = ...`, outside of all braces; `name` includes the # or !. Null when there is no
-  // definition.
+  // The character behind the `=` of `#name = ...` or `!name = ...`, outside of all braces; `name`
+  // includes the # or !. Null when there is no definition.
   const char* AliasDefinition(absl::string_view name) const;
 
   // All of them in the order of the text.

@@ -14,11 +14,13 @@
 
 namespace pjrt::ir {
 
-// Regions see the names of the regions around them and must not define them again; what they define ends with them. An isolated
-// region sees nothing of what is around it. Names are slices of the text.
+// Regions see the names of the regions around them and must not define them again; what they define
+// ends with them. An isolated region sees nothing of what is around it. Names are slices of the
+// text.
 class ValueScopes {
  public:
-  // What a name stands for: `count` values in a row from `first` on, which are results of one op when there are several.
+  // What a name stands for: `count` values in a row from `first` on, which are results of one op
+  // when there are several.
   struct Binding {
     Value* first = nullptr;  // null when the name is not in scope
     uint32_t count = 0;
@@ -27,19 +29,19 @@ class ValueScopes {
 
   // Null when no value of that name is visible.
   const Binding* Find(absl::string_view name) const {
-    const auto it = names_.find(name);
-    if (it == names_.end()) return nullptr;
-    const Binding& binding = bindings_[it->second];
+    const uint32_t index = IndexOf(name);
+    if (index == kNoIndex) return nullptr;
+    const Binding& binding = bindings_[index];
     return binding.first != nullptr && binding.level == level_ ? &binding : nullptr;
   }
 
   // False when a value of that name is visible already.
   bool Define(absl::string_view name, Value* first, uint32_t count) {
-    const auto [it, is_new] = names_.try_emplace(name, static_cast<uint32_t>(bindings_.size()));
-    if (is_new) bindings_.emplace_back();
-    Binding& binding = bindings_[it->second];
+    uint32_t index = IndexOf(name);
+    if (index == kNoIndex) index = AddIndex(name);
+    Binding& binding = bindings_[index];
     if (binding.first != nullptr && binding.level == level_) return false;
-    undo_.push_back({it->second, binding});
+    undo_.push_back({index, binding});
     binding = {first, count, level_};
     return true;
   }
@@ -68,11 +70,47 @@ class ValueScopes {
   };
 
  private:
+  static constexpr uint32_t kNoIndex = 0xffffffffu;
+
   struct Undo {
     uint32_t index;
     Binding before;
   };
-  absl::flat_hash_map<absl::string_view, uint32_t> names_;  // to an index into bindings_
+
+  // The number that a name of digits alone is, kNoIndex for other names and for 010 or long ones.
+  static uint32_t NumberOf(absl::string_view name) {
+    if (name.size() > 7 || (name[0] == '0' && name.size() > 1)) return kNoIndex;
+    uint32_t number = 0;
+    for (char c : name) {
+      if (c < '0' || c > '9') return kNoIndex;
+      number = number * 10 + static_cast<uint32_t>(c - '0');
+    }
+    return number;
+  }
+
+  // Where in bindings_ the name is; kNoIndex when it has not been seen.
+  uint32_t IndexOf(absl::string_view name) const {
+    const uint32_t number = NumberOf(name);
+    if (number < numbers_.size() && numbers_[number] != kNoIndex) return numbers_[number];
+    const auto it = names_.find(name);
+    return it == names_.end() ? kNoIndex : it->second;
+  }
+
+  uint32_t AddIndex(absl::string_view name) {
+    const auto index = static_cast<uint32_t>(bindings_.size());
+    bindings_.emplace_back();
+    const size_t number = NumberOf(name);
+    if (number < 2 * bindings_.size() + 1024) {  // the table stays in proportion to the names
+      if (number >= numbers_.size()) numbers_.resize(2 * number + 64, kNoIndex);
+      numbers_[number] = index;
+    } else {
+      names_.emplace(name, index);
+    }
+    return index;
+  }
+
+  std::vector<uint32_t> numbers_;                           // indices into bindings_ of %0, %1, ...
+  absl::flat_hash_map<absl::string_view, uint32_t> names_;  // of all others
   std::vector<Binding> bindings_;
   std::vector<Undo> undo_;
   uint32_t level_ = 0;
