@@ -59,10 +59,10 @@ class Module;
 
 // A memory space of a backend.
 struct BackendMemory {
-  int id = 0;             // unique in the client
-  int device = 0;         // the device that it is attached to: an index into Backend::devices()
-  std::string kind;       // "device"
-  int kind_id = 0;        // equal exactly for equal kinds; FingerprintKind(kind) will do
+  int id = 0;        // unique in the client
+  int device = 0;    // the device that it is attached to: an index into Backend::devices()
+  std::string kind;  // "device"
+  int kind_id = 0;   // equal exactly for equal kinds; FingerprintKind(kind) will do
   bool is_host_accessible = true;  // whether its raw buffers have a host_pointer()
   std::string to_string;           // see PjRtMemorySpace
   std::string debug_string;
@@ -152,6 +152,11 @@ struct LaunchArgs {
 
   // The caller's options: seed, context, callbacks, profile.
   const ExecuteOptions* options = nullptr;
+
+  // Set to true by a backend that hands the work to another thread or queue. It tells a failure in
+  // the call, which Execute returns, from one that came so soon after it that the future is ready
+  // already, which the results carry. Never null.
+  bool* was_dispatched = nullptr;
 
   // With BackendLimits::queues_work: what must be done before the inputs may be read. Otherwise
   // empty.

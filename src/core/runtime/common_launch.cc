@@ -209,18 +209,21 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
   args.device_assignment = has_assignment_ ? assignment_.get() : nullptr;
   args.options = &options;
   args.after = after;
+  bool was_dispatched = false;
+  args.was_dispatched = &was_dispatched;
   Future<> done = client_->backend()->Launch(args);
 
   const bool is_done = done.IsReady();
-  if (is_done && !done.Await().ok()) {
+  bool has_outputs = true;
+  for (const RawBufferRef& raw : raw_outputs) has_outputs &= static_cast<bool>(raw);
+  if (is_done && !done.Await().ok() && (!was_dispatched || !has_outputs)) {
     // It started, so what it was given is gone.
     for (HeldArgument& argument : arguments) {
       if (argument.is_donated) (void)holds->Consume(&argument);
     }
     return done.Await();
   }
-  for (const RawBufferRef& raw : raw_outputs) {
-    if (raw) continue;
+  if (!has_outputs) {
     return Internal("PJRT-R042", "the backend launched ", program_->info().name,
                     " without providing memory for all results");
   }
@@ -241,9 +244,11 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
     for (const RawBufferRef& raw : raw_outputs) running->memory.push_back(raw);
     Future<> ended;
     std::tie(running->ended, ended) = MakePromise<>();
+    ended = FutureHelpers::WithHooksOf(std::move(ended), done);
     defined = ended;
     if (options.launch_id != 0) {
       std::tie(running->defined, defined) = MakePromiseOnce<>();
+      defined = FutureHelpers::WithHooksOf(std::move(defined), done);
     }
     running->tracker->Enter(running.get(), options.launch_id, running->defined);
     if (program_->info().has_side_effects) {
@@ -312,6 +317,8 @@ CommonPjRtLoadedExecutable::Buffers CommonPjRtLoadedExecutable::Defer(
       if (!usage.IsReady()) after->push_back(WhenSettled(usage));
     }
   }
+  // Who waits for the results helps with the inputs.
+  defined = FutureHelpers::WithHooksOf(std::move(defined), JoinFutures(*after));
   Buffers outputs;
   outputs.reserve(result_types_.size());
   for (size_t i = 0; i < result_types_.size(); ++i) {

@@ -34,7 +34,7 @@ Future<> CallWhenSettled(const Future<>& future, OnHostBufferDone on_done) {
         std::move(call)();
         p.Set(status);
       });
-  return std::move(result);
+  return FutureHelpers::WithHooksOf(std::move(result), future);
 }
 
 absl::StatusOr<HostSource> CheckHostArray(const void* data, const BufferType& type,

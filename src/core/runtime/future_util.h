@@ -16,7 +16,7 @@ inline Future<> WhenSettled(const Future<>& future) {
   if (future.IsReady()) return absl::OkStatus();
   auto [promise, settled] = MakePromise<>();
   future.OnReady([p = std::move(promise)](const absl::Status&) mutable { p.Set(); });
-  return std::move(settled);
+  return FutureHelpers::WithHooksOf(std::move(settled), future);
 }
 
 // `future`, with `object` kept alive until it is ready.

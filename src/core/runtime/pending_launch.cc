@@ -25,6 +25,7 @@ LaunchArgs PendingLaunch::MakeArgs() {
   args.partition = partition;
   args.device_assignment = assignment.get();
   args.options = &options;
+  args.was_dispatched = &was_dispatched_;
   return args;
 }
 

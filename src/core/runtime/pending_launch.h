@@ -52,6 +52,7 @@ struct PendingLaunch {
   static void Follow(const std::shared_ptr<PendingLaunch>& launch, const Future<>& done);
   void Finish(const absl::Status& status);
 
+  bool was_dispatched_ = false;  // of no interest here
   std::vector<LaunchInput> raw_inputs_;
   std::vector<RawBufferRef> raw_outputs_;
 };
