@@ -53,6 +53,11 @@ CpuBackend::CpuBackend(const CpuClientOptions& options, const Kernels* kernels, 
       allocator_(std::make_shared<CachingAllocator>(options.max_cached_bytes, options.allocator)) {
   // Kernels need no more than the alignment of an element; this is what zero-copy imports are held to.
   limits_.alignment = 16;
+  for (BackendDevice& device : devices_) {
+    device.attributes["kernel_level"] = std::string(kernels->name);
+    device.attributes["kernel_level_needs"] = std::string(kernels->required);
+    device.attributes["threads"] = int64_t{threads};
+  }
   if (options.executor != nullptr) {
     executor_ = options.executor;
   } else if (threads > 1) {
@@ -103,6 +108,7 @@ Future<> CpuBackend::Launch(const LaunchArgs& args) {
   const double cost_ns = static_cast<const CpuProgram*>(args.program)->plan().cost_ns;
   const bool is_inline = executor_ == nullptr || args.mode == LaunchMode::kInline || (args.mode == LaunchMode::kBackendDecides && cost_ns < kInlineNs);
   if (is_inline) return Future<>(execution->Run(executor_, threads_));
+  if (args.was_dispatched != nullptr) *args.was_dispatched = true;
   auto pending = std::make_shared<PendingExecution>(*std::move(execution), executor_, threads_);
   auto [promise, future] = MakePromise<>([weak = std::weak_ptr<PendingExecution>(pending)] {
     if (std::shared_ptr<PendingExecution> work = weak.lock()) work->RunOnce();

@@ -58,7 +58,7 @@ void ReadDonation(ir::Function function, ProgramInfo* info) {
       if (DeviceBytes(info->results[result].shape) != DeviceBytes(info->parameters[i].shape)) continue;
       info->parameters[i].donation = Donation::kMay;
       info->results[result].aliased_parameter = static_cast<int>(i);
-    } else if (function.ArgAttr(i, "jax.buffer_donor").AsBool()) {
+    } else if (const ir::Attribute donor = function.ArgAttr(i, "jax.buffer_donor"); donor && donor.AsBool()) {
       info->parameters[i].donation = Donation::kMay;
       for (ProgramResult& result : info->results) {
         if (result.aliased_parameter >= 0 || result.shape.element_type() != info->parameters[i].shape.element_type() ||

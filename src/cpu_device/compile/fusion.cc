@@ -299,6 +299,8 @@ class Planner {
 
 }  // namespace
 
+std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse) { return Planner(block, fuse).Run(); }
+
 bool IsLoopReduce(const ir::Op& op) {
   if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr) return false;
   for (size_t i = 0; i < op.num_operands(); ++i) {

@@ -1,27 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of complex numbers, with the branch cuts, signed zeros and infinities of C's <complex.h>
-// (ISO C, Annex G). c128 by the C library where it has the function; c64 in f64, rounded once.
+// Division and functions of complex numbers, with the branch cuts, signed zeros and infinities of C's
+// <complex.h> (ISO C, Annex G).
+//
+// A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp, c128
+// in long double where the C library's double function is more than 3 ULP off. W is the wider type.
 #include "src/cpu_device/kernels/complex-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-typedef _Complex double CComplex;
+template <typename W>
+struct CComplexOf;
+template <>
+struct CComplexOf<double> {
+  typedef _Complex double Type;
+};
+template <>
+struct CComplexOf<long double> {
+  typedef _Complex long double Type;
+};
+// C's complex type, which its library takes by value.
+template <typename W>
+using CComplex = typename CComplexOf<W>::Type;
 
-PJRT_INLINE CComplex ToC(C128 z) {
-  CComplex result;
+template <typename W>
+PJRT_INLINE CComplex<W> ToC(Complex<W> z) {
+  CComplex<W> result;
   __real__ result = z.re;
   __imag__ result = z.im;
   return result;
 }
-PJRT_INLINE C128 FromC(CComplex z) { return {__real__ z, __imag__ z}; }
 
-PJRT_INLINE bool IsFinite(double x) { return x - x == 0; }
-PJRT_INLINE bool IsInfinite(double x) { return __builtin_fabs(x) == __builtin_inf(); }
+PJRT_INLINE C128 FromC(CComplex<double> z) { return {__real__ z, __imag__ z}; }
+PJRT_INLINE Complex<long double> FromC(CComplex<long double> z) { return {__real__ z, __imag__ z}; }
 
-// x * 2^n.
-PJRT_INLINE double Scale(double x, int n) { return __builtin_scalbn(x, n); }
+#define PJRT_REAL_FUNCTION(Name, function)                              \
+  PJRT_INLINE double Name(double x) { return __builtin_##function(x); } \
+  PJRT_INLINE long double Name(long double x) { return __builtin_##function##l(x); }
+#define PJRT_REAL_FUNCTION_2(Name, function)                                         \
+  PJRT_INLINE double Name(double x, double y) { return __builtin_##function(x, y); } \
+  PJRT_INLINE long double Name(long double x, long double y) {                       \
+    return __builtin_##function##l(x, y);                                            \
+  }
+#define PJRT_COMPLEX_FUNCTION(Name, function)                                   \
+  PJRT_INLINE C128 Name(C128 z) { return FromC(__builtin_##function(ToC(z))); } \
+  PJRT_INLINE Complex<long double> Name(Complex<long double> z) {               \
+    return FromC(__builtin_##function##l(ToC(z)));                              \
+  }
+
+PJRT_REAL_FUNCTION(RealAbs, fabs)
+PJRT_REAL_FUNCTION(RealSin, sin)
+PJRT_REAL_FUNCTION(RealCos, cos)
+PJRT_REAL_FUNCTION(RealExpm1, expm1)
+PJRT_REAL_FUNCTION(RealCbrt, cbrt)
+PJRT_REAL_FUNCTION_2(RealAtan2, atan2)
+PJRT_REAL_FUNCTION_2(RealHypot, hypot)
+PJRT_REAL_FUNCTION_2(RealCopySign, copysign)
+PJRT_COMPLEX_FUNCTION(ComplexExp, cexp)
+PJRT_COMPLEX_FUNCTION(ComplexLog, clog)
+PJRT_COMPLEX_FUNCTION(ComplexSqrt, csqrt)
+PJRT_COMPLEX_FUNCTION(ComplexTan, ctan)
+PJRT_COMPLEX_FUNCTION(ComplexTanh, ctanh)
+
+template <typename W>
+PJRT_INLINE bool IsFinite(W x) {
+  return x - x == 0;
+}
+template <typename W>
+PJRT_INLINE bool IsInfinite(W x) {
+  return RealAbs(x) == W{__builtin_inf()};
+}
+template <typename W>
+PJRT_INLINE bool IsInfinite(Complex<W> z) {
+  return IsInfinite(z.re) || IsInfinite(z.im);
+}
+template <typename W>
+PJRT_INLINE bool IsFinite(Complex<W> z) {
+  return IsFinite(z.re) && IsFinite(z.im);
+}
+
+// The quotient by the textbook, for numbers whose squares stay in the range.
+template <typename W>
+PJRT_INLINE Complex<W> PlainQuotient(Complex<W> a, Complex<W> b) {
+  const W norm = b.re * b.re + b.im * b.im;
+  return {(a.re * b.re + a.im * b.im) / norm, (a.im * b.re - a.re * b.im) / norm};
+}
+// The same after the zeros and infinities for which the textbook gives NaN twice.
+template <typename W>
+PJRT_INLINE Complex<W> OrSpecial(Complex<W> a, Complex<W> b, Complex<W> quotient) {
+  constexpr W kInfinity = __builtin_inf();
+  if (quotient.re == quotient.re || quotient.im == quotient.im) return quotient;
+  if (b.re == 0 && b.im == 0 && (a.re == a.re || a.im == a.im)) {
+    const W infinity = RealCopySign(kInfinity, b.re);
+    return {infinity * a.re, infinity * a.im};
+  }
+  if (IsInfinite(a) && IsFinite(b)) {
+    const W u = RealCopySign(W{IsInfinite(a.re) ? 1.0 : 0.0}, a.re);
+    const W v = RealCopySign(W{IsInfinite(a.im) ? 1.0 : 0.0}, a.im);
+    return {kInfinity * (u * b.re + v * b.im), kInfinity * (v * b.re - u * b.im)};
+  }
+  if (IsInfinite(b) && IsFinite(a)) {
+    const W u = RealCopySign(W{IsInfinite(b.re) ? 1.0 : 0.0}, b.re);
+    const W v = RealCopySign(W{IsInfinite(b.im) ? 1.0 : 0.0}, b.im);
+    return {W{0} * (a.re * u + a.im * v), W{0} * (a.im * u - a.re * v)};
+  }
+  return quotient;
+}
+
+PJRT_INLINE double LargerPart(C128 z) {
+  const double x = RealAbs(z.re), y = RealAbs(z.im);
+  return x > y ? x : y;
+}
+
+struct Divide {
+  PJRT_INLINE bool IsModerate(double size) { return size > 0x1p-400 && size < 0x1p+400; }
+  PJRT_INLINE C128 Scaled(C128 z, int n) { return {__builtin_scalbn(z.re, n), __builtin_scalbn(z.im, n)}; }
+  PJRT_INLINE C128 Run(C128 a, C128 b) {
+    const double dividend = LargerPart(a), divisor = LargerPart(b);
+    if (IsModerate(dividend) && IsModerate(divisor)) return PlainQuotient(a, b);
+    if (IsFinite(dividend) && IsFinite(divisor) && dividend != 0 && divisor != 0) {
+      // Both are brought near 1 first.
+      const int p = -__builtin_ilogb(dividend), q = -__builtin_ilogb(divisor);
+      return Scaled(PlainQuotient(Scaled(a, p), Scaled(b, q)), q - p);
+    }
+    return OrSpecial(a, b, PlainQuotient(a, b));
+  }
+  // Squares of f32 numbers are in the range of f64.
+  PJRT_INLINE C64 Run(C64 a, C64 b) {
+    const C128 x = complexes::Widen(a), y = complexes::Widen(b);
+    return complexes::Narrow(OrSpecial(x, y, PlainQuotient(x, y)));
+  }
+};
+
+struct Exp {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexExp(z); }
+};
+struct Log {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexLog(z); }
+};
+struct Sqrt {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexSqrt(z); }
+};
+struct Sin {
+  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_csin(ToC(z))); }
+};
+struct Cos {
+  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_ccos(ToC(z))); }
+};
+struct Tan {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexTan(z); }
+};
+struct Tanh {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexTanh(z); }
+};
+
+// exp(x) cos y - 1 is expm1(x) cos y + (cos y - 1), and cos y - 1 = -2 sin(y/2)^2.
+struct Expm1 {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    const W grown = RealExpm1(z.re);
+    if (z.im == 0) return {grown, z.im};
+    const Complex<W> power = ComplexExp(z);
+    if (!IsFinite(grown) || !IsFinite(z.im)) return {power.re - 1, power.im};
+    const W half_sine = RealSin(z.im / 2);
+    return {grown * RealCos(z.im) - 2 * half_sine * half_sine, power.im};
+  }
+};
 
 // A sum and what its rounding lost.
 struct Exact {
@@ -32,7 +182,7 @@ PJRT_INLINE Exact ExactSum(double a, double b) {
   const double b_part = sum - a;
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
-// Valid where the square neither overflows nor has denormal parts.
+// Where the square neither overflows nor has denormal parts.
 PJRT_INLINE Exact ExactSquare(double a) {
   const double spread = a * 134217729.0;  // 2^27 + 1
   const double high = spread - (spread - a);
@@ -41,193 +191,100 @@ PJRT_INLINE Exact ExactSquare(double a) {
   return {square, ((high * high - square) + 2 * high * low) + low * low};
 }
 
-// Division after both numbers are scaled so that the divisor's larger part is near 1; then the zeros and
-// infinities of Annex G.
-struct Divide {
-  PJRT_INLINE C128 Run(C128 a, C128 b) {
-    const double larger = __builtin_fmax(__builtin_fabs(b.re), __builtin_fabs(b.im));
-    int scale = 0;
-    double c = b.re, d = b.im;
-    if (IsFinite(larger) && larger != 0) {
-      scale = -__builtin_ilogb(larger);
-      c = Scale(c, scale);
-      d = Scale(d, scale);
-    }
-    const double norm = c * c + d * d;
-    // The dividend too, so that its products do not overflow before they cancel.
-    const double dividend = __builtin_fmax(__builtin_fabs(a.re), __builtin_fabs(a.im));
-    int dividend_scale = 0;
-    double x = a.re, y = a.im;
-    if (IsFinite(dividend) && dividend != 0) {
-      dividend_scale = -__builtin_ilogb(dividend);
-      x = Scale(x, dividend_scale);
-      y = Scale(y, dividend_scale);
-    }
-    double re = Scale((x * c + y * d) / norm, scale - dividend_scale);
-    double im = Scale((y * c - x * d) / norm, scale - dividend_scale);
-    if (re != re && im != im) {
-      if (norm == 0 && (a.re == a.re || a.im == a.im)) {
-        const double infinity = __builtin_copysign(__builtin_inf(), b.re);
-        re = infinity * a.re;
-        im = infinity * a.im;
-      } else if ((IsInfinite(a.re) || IsInfinite(a.im)) && IsFinite(b.re) && IsFinite(b.im)) {
-        const double u = __builtin_copysign(IsInfinite(a.re) ? 1.0 : 0.0, a.re);
-        const double v = __builtin_copysign(IsInfinite(a.im) ? 1.0 : 0.0, a.im);
-        re = __builtin_inf() * (u * b.re + v * b.im);
-        im = __builtin_inf() * (v * b.re - u * b.im);
-      } else if ((IsInfinite(b.re) || IsInfinite(b.im)) && IsFinite(a.re) && IsFinite(a.im)) {
-        const double u = __builtin_copysign(IsInfinite(b.re) ? 1.0 : 0.0, b.re);
-        const double v = __builtin_copysign(IsInfinite(b.im) ? 1.0 : 0.0, b.im);
-        re = 0.0 * (a.re * u + a.im * v);
-        im = 0.0 * (a.im * u - a.re * v);
-      }
-    }
-    return {re, im};
-  }
-};
-
-struct Exp {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_cexp(ToC(z))); }
-};
-struct Log {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_clog(ToC(z))); }
-};
-struct Sqrt {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_csqrt(ToC(z))); }
-};
-struct Sin {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_csin(ToC(z))); }
-};
-struct Cos {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_ccos(ToC(z))); }
-};
-struct Tan {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_ctan(ToC(z))); }
-};
-struct Tanh {
-  PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_ctanh(ToC(z))); }
-};
-
-// exp(x) cos y - 1 is expm1(x) cos y + (cos y - 1), and cos y - 1 = -2 sin(y/2)^2.
-struct Expm1 {
-  PJRT_INLINE C128 Run(C128 z) {
-    if (z.im == 0) return {__builtin_expm1(z.re), z.im};
-    if (!IsFinite(z.re) || !IsFinite(z.im)) {
-      const C128 exp = Exp::Run(z);
-      return {exp.re - 1, exp.im};
-    }
-    const double grown = __builtin_expm1(z.re), half_sine = __builtin_sin(z.im / 2);
-    if (IsInfinite(grown)) return Exp::Run(z);
-    return {grown * __builtin_cos(z.im) - 2 * half_sine * half_sine,
-            Exp::Run(z).im};
-  }
-};
-
-// |1 + z|^2 - 1 = 2x + x^2 + y^2, whose terms may nearly cancel: summed with their rounding errors.
+// Half of log1p(|1 + z|^2 - 1), where 2x + x^2 + y^2 may nearly cancel and is summed with its rounding
+// errors; far from |1 + z| = 1 simply log|1 + z|.
 struct Log1p {
   PJRT_INLINE C128 Run(C128 z) {
     const double x = z.re, y = z.im;
-    const double size = __builtin_fmax(__builtin_fabs(x), __builtin_fabs(y));
-    if (!(size < 0x1p+60)) {
-      // 1 is nothing beside it; infinities and NaNs.
-      return Log::Run(C128{IsFinite(x) ? x + 1 : x, y});
-    }
-    const double angle = __builtin_atan2(y, 1 + x);
-    double excess;
-    if (size < 0x1p-400) {
-      excess = 2 * x;  // squares are nothing beside it, unless x is much smaller still
-      if (__builtin_fabs(x) < 0x1p-800) excess += y * y;
-    } else {
-      const Exact xx = ExactSquare(x), yy = ExactSquare(y);
-      // From the largest term to the smallest.
-      const bool y_first = __builtin_fabs(y) > __builtin_fabs(x);
-      const Exact big = y_first ? yy : xx, small = y_first ? xx : yy;
-      const Exact first = ExactSum(big.value, 2 * x);
-      const Exact second = ExactSum(first.value, small.value);
-      excess = second.value + (second.error + first.error + big.error + small.error);
-    }
-    if (excess < 1e15) return {0.5 * __builtin_log1p(excess), angle};
-    return {__builtin_log(__builtin_hypot(1 + x, y)), angle};
+    const double size = LargerPart(z);
+    // 1 is nothing beside it; infinities and NaNs.
+    if (!(size < 0x1p+60)) return ComplexLog(C128{IsFinite(x) ? x + 1 : x, y});
+    const double angle = RealAtan2(y, 1 + x);
+    if (size < 0x1p-400) return {x + 0.5 * y * y, angle};
+    const Exact xx = ExactSquare(x), yy = ExactSquare(y);
+    const Exact first = ExactSum(RealAbs(y) > RealAbs(x) ? yy.value : xx.value, 2 * x);
+    const Exact second = ExactSum(first.value, RealAbs(y) > RealAbs(x) ? xx.value : yy.value);
+    const Exact sums = ExactSum(first.error, second.error), squares = ExactSum(xx.error, yy.error);
+    const Exact errors = ExactSum(sums.value, squares.value);
+    const Exact total = ExactSum(second.value, errors.value);
+    const double excess =
+        total.value + (total.error + (errors.error + sums.error + squares.error));
+    if (excess > -0.5 && excess < 3) return {0.5 * __builtin_log1p(excess), angle};
+    return {__builtin_log(RealHypot(1 + x, y)), angle};
   }
 };
 
-struct Reciprocal {
-  PJRT_INLINE C128 Run(C128 z) { return Divide::Run(C128{1, 0}, z); }
-};
 struct Rsqrt {
-  PJRT_INLINE C128 Run(C128 z) {
-    if (z.re == 0 && z.im == 0) return {__builtin_inf(), __builtin_copysign(0.0, -z.im)};
-    if (IsInfinite(z.re) || IsInfinite(z.im)) {
-      return {0.0, z.im == z.im ? __builtin_copysign(0.0, -z.im) : 0.0};
-    }
-    return Reciprocal::Run(Sqrt::Run(z));
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    if (z.re == 0 && z.im == 0) return {W{__builtin_inf()}, RealCopySign(W{0}, -z.im)};
+    if (IsInfinite(z)) return {W{0}, z.im == z.im ? RealCopySign(W{0}, -z.im) : W{0}};
+    const Complex<W> one = {1, 0}, root = ComplexSqrt(z);
+    return OrSpecial(one, root, PlainQuotient(one, root));
   }
 };
 
 // 1 / (1 + exp(-z)). Far left exp(z) itself, which does not overflow.
 struct Logistic {
-  PJRT_INLINE C128 Run(C128 z) {
-    if (z.re < -40) return Exp::Run(z);
-    const C128 grown = Exp::Run(C128{-z.re, -z.im});
-    return Reciprocal::Run(C128{1 + grown.re, grown.im});
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    if (z.re < -50) return ComplexExp(z);
+    const Complex<W> power = ComplexExp(Complex<W>{-z.re, -z.im});
+    const Complex<W> one = {1, 0}, sum = {1 + power.re, power.im};
+    return OrSpecial(one, sum, PlainQuotient(one, sum));
   }
 };
 
 struct Abs {
-  PJRT_INLINE double Run(C128 z) { return __builtin_hypot(z.re, z.im); }
+  PJRT_INLINE double Run(C128 z) { return RealHypot(z.re, z.im); }
+  PJRT_INLINE float Run(C64 z) {
+    return static_cast<float>(__builtin_sqrt(double{z.re} * z.re + double{z.im} * z.im));
+  }
 };
 struct Sign {
-  PJRT_INLINE C128 Run(C128 z) {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
     if (z.re == 0 && z.im == 0) return z;
-    double x = z.re, y = z.im;
-    const double larger = __builtin_fmax(__builtin_fabs(x), __builtin_fabs(y));
-    if (IsFinite(larger)) {
-      const int scale = -__builtin_ilogb(larger);
-      x = Scale(x, scale);
-      y = Scale(y, scale);
-    }
-    const double size = __builtin_hypot(x, y);
-    return {x / size, y / size};
+    const W size = RealHypot(z.re, z.im);
+    return {z.re / size, z.im / size};
   }
 };
 
 // The cube root of the size at a third of the angle.
 struct Cbrt {
-  PJRT_INLINE C128 Run(C128 z) {
-    if (z.re == 0 && z.im == 0) return z;
-    double x = z.re, y = z.im, scale = 1;
-    const double larger = __builtin_fmax(__builtin_fabs(x), __builtin_fabs(y));
-    if (larger > 0x1p+1000) {
-      x *= 0x1p-30, y *= 0x1p-30, scale = 0x1p+10;
-    } else if (larger < 0x1p-1000) {
-      x *= 0x1p+90, y *= 0x1p+90, scale = 0x1p-30;
-    }
-    const double size = __builtin_cbrt(__builtin_hypot(x, y)) * scale;
-    const double angle = __builtin_atan2(z.im, z.re) / 3;
-    return {size * __builtin_cos(angle), size * __builtin_sin(angle)};
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    const W size = RealCbrt(RealHypot(z.re, z.im));
+    if (z.im == 0 && z.re >= 0) return {size, z.im};
+    const W angle = RealAtan2(z.im, z.re) / 3;
+    return {size * RealCos(angle), size * RealSin(angle)};
   }
 };
 
 struct Power {
-  PJRT_INLINE C128 Run(C128 a, C128 b) {
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> a, Complex<W> b) {
     if (b.re == 0 && b.im == 0) return {1, 0};
-    if (a.re == 0 && a.im == 0 && b.re > 0) return {0, 0};
     if (b.re == 1 && b.im == 0) return a;
-    return FromC(__builtin_cpow(ToC(a), ToC(b)));
+    if (a.re == 0 && a.im == 0 && b.re > 0) return {0, 0};
+    const Complex<W> log = ComplexLog(a);
+    return ComplexExp(Complex<W>{b.re * log.re - b.im * log.im, b.re * log.im + b.im * log.re});
   }
 };
 
-// -i log((x + iy) / sqrt(x^2 + y^2)), the arc tangent of y / x that keeps the quadrant.
+// -i log((x + iy) / sqrt(x^2 + y^2)): the arc tangent of y / x that keeps the quadrant.
 struct Atan2 {
-  PJRT_INLINE C128 Run(C128 y, C128 x) {
-    const C128 squares = complexes::Add::Run(complexes::Multiply::Run(x, x), complexes::Multiply::Run(y, y));
-    const C128 direction = Divide::Run(C128{x.re - y.im, x.im + y.re}, Sqrt::Run(squares));
-    const C128 log = Log::Run(direction);
+  template <typename W>
+  PJRT_INLINE Complex<W> Run(Complex<W> y, Complex<W> x) {
+    const Complex<W> squares = {(x.re * x.re - x.im * x.im) + (y.re * y.re - y.im * y.im),
+                                2 * (x.re * x.im + y.re * y.im)};
+    const Complex<W> direction = {x.re - y.im, x.im + y.re}, size = ComplexSqrt(squares);
+    const Complex<W> log = ComplexLog(OrSpecial(direction, size, PlainQuotient(direction, size)));
     return {log.im, -log.re};
   }
 };
 
-// A function of c128 for c64.
+// A function of C128 or Complex<W> for narrower numbers.
 template <class Op>
 struct InF64 {
   PJRT_INLINE C64 Run(C64 a) { return complexes::Narrow(Op::Run(complexes::Widen(a))); }
@@ -235,44 +292,48 @@ struct InF64 {
     return complexes::Narrow(Op::Run(complexes::Widen(a), complexes::Widen(b)));
   }
 };
-struct AbsC64 {
-  PJRT_INLINE float Run(C64 z) { return static_cast<float>(Abs::Run(complexes::Widen(z))); }
+template <class Op>
+struct InLongDouble {
+  using Z = Complex<long double>;
+  PJRT_INLINE C128 Narrow(Z z) { return {static_cast<double>(z.re), static_cast<double>(z.im)}; }
+  PJRT_INLINE C128 Run(C128 a) { return Narrow(Op::Run(Z{a.re, a.im})); }
+  PJRT_INLINE C128 Run(C128 a, C128 b) { return Narrow(Op::Run(Z{a.re, a.im}, Z{b.re, b.im})); }
 };
 
-template <class Op>
+template <class Narrow, class Wide>
 PJRT_INLINE void Unary(BlockKernels* k, BlockOp op) {
-  SetUnary<C64, InF64<Op>, C64, C64>(k, op);
-  SetUnary<C128, Op, C128, C128>(k, op);
+  SetUnary<C64, Narrow, C64, C64>(k, op);
+  SetUnary<C128, Wide, C128, C128>(k, op);
 }
-template <class Op>
+template <class Narrow, class Wide>
 PJRT_INLINE void Binary(BlockKernels* k, BlockOp op) {
-  Entry(k, op, CType::kC64) = BinaryLoop<InF64<Op>, C64, C64>;
-  Entry(k, op, CType::kC128) = BinaryLoop<Op, C128, C128>;
-  Entry(k, op, CType::kC64, Scalars::kSecond) = BinaryLoopSecondScalar<InF64<Op>, C64, C64>;
-  Entry(k, op, CType::kC128, Scalars::kSecond) = BinaryLoopSecondScalar<Op, C128, C128>;
+  Entry(k, op, CType::kC64) = BinaryLoop<Narrow, C64, C64>;
+  Entry(k, op, CType::kC128) = BinaryLoop<Wide, C128, C128>;
 }
 
 }  // namespace
 
 void FillComplexMath(BlockKernels* k) {
-  SetUnary<C64, AbsC64, float, C64>(k, BlockOp::kAbs);
+  SetUnary<C64, Abs, float, C64>(k, BlockOp::kAbs);
   SetUnary<C128, Abs, double, C128>(k, BlockOp::kAbs);
-  Unary<Sign>(k, BlockOp::kSign);
-  Unary<Sqrt>(k, BlockOp::kSqrt);
-  Unary<Rsqrt>(k, BlockOp::kRsqrt);
-  Unary<Cbrt>(k, BlockOp::kCbrt);
-  Unary<Exp>(k, BlockOp::kExp);
-  Unary<Expm1>(k, BlockOp::kExpm1);
-  Unary<Log>(k, BlockOp::kLog);
-  Unary<Log1p>(k, BlockOp::kLog1p);
-  Unary<Logistic>(k, BlockOp::kLogistic);
-  Unary<Tanh>(k, BlockOp::kTanh);
-  Unary<Sin>(k, BlockOp::kSin);
-  Unary<Cos>(k, BlockOp::kCos);
-  Unary<Tan>(k, BlockOp::kTan);
-  Binary<Divide>(k, BlockOp::kDivide);
-  Binary<Power>(k, BlockOp::kPower);
-  Binary<Atan2>(k, BlockOp::kAtan2);
+  SetBinary<C64, Divide, C64, C64>(k, BlockOp::kDivide);
+  SetBinary<C128, Divide, C128, C128>(k, BlockOp::kDivide);
+  // Good enough in double for c128.
+  Unary<InF64<Exp>, Exp>(k, BlockOp::kExp);
+  Unary<InF64<Log>, Log>(k, BlockOp::kLog);
+  Unary<InF64<Log1p>, Log1p>(k, BlockOp::kLog1p);
+  Unary<InF64<Sqrt>, Sqrt>(k, BlockOp::kSqrt);
+  Unary<InF64<Sin>, Sin>(k, BlockOp::kSin);
+  Unary<InF64<Cos>, Cos>(k, BlockOp::kCos);
+  Unary<InF64<Tan>, InLongDouble<Tan>>(k, BlockOp::kTan);
+  Unary<InF64<Tanh>, InLongDouble<Tanh>>(k, BlockOp::kTanh);
+  Unary<InF64<Expm1>, InLongDouble<Expm1>>(k, BlockOp::kExpm1);
+  Unary<InF64<Rsqrt>, InLongDouble<Rsqrt>>(k, BlockOp::kRsqrt);
+  Unary<InF64<Cbrt>, InLongDouble<Cbrt>>(k, BlockOp::kCbrt);
+  Unary<InF64<Logistic>, InLongDouble<Logistic>>(k, BlockOp::kLogistic);
+  Unary<InF64<Sign>, InLongDouble<Sign>>(k, BlockOp::kSign);
+  Binary<InF64<Power>, InLongDouble<Power>>(k, BlockOp::kPower);
+  Binary<InF64<Atan2>, InLongDouble<Atan2>>(k, BlockOp::kAtan2);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

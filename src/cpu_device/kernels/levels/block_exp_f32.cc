@@ -13,8 +13,11 @@ constexpr float kInfinityF32 = __builtin_inff();
 
 PJRT_INLINE float AbsF32(float x) { return BitCast<float>(ToBits(x) & 0x7fffffffu); }
 
-// exp(x) for -104 <= x <= 89 or NaN.
-PJRT_INLINE float ExpInside(float x) {
+// exp(x) = (1 + part) * first * second, for -104 <= x <= 89 or NaN.
+struct ExpParts {
+  float part, first, second;
+};
+PJRT_INLINE ExpParts SplitExp(float x) {
   constexpr float kLog2E = 0x1.715476p+0f, kShift = 0x1.8p+23f;
   constexpr float kLn2High = 0x1.62ep-1f, kLn2Low = 0x1.0bfbe8p-15f;  // n * kLn2High is exact
   const float shifted = MulAdd(x, kLog2E, kShift);
@@ -26,13 +29,17 @@ PJRT_INLINE float ExpInside(float x) {
   g = MulAdd(g, r, 0x1.5554bep-5f);
   g = MulAdd(g, r, 0x1.555492p-3f);
   g = MulAdd(g, r, 0.5f);
-  const float power = 1 + MulAdd(r * r, g, r);
+  const float part = MulAdd(r * r, g, r);
   // 2^n in two factors: n goes from -150 to 128. Only the second product can round.
   const int32_t exponent = static_cast<int32_t>(ToBits(shifted)) - static_cast<int32_t>(0x4b400000);
   const int32_t half = exponent >> 1;
   const float first = BitCast<float>(static_cast<uint32_t>(half + 127) << 23);
   const float second = BitCast<float>(static_cast<uint32_t>(exponent - half + 127) << 23);
-  return power * first * second;
+  return {part, first, second};
+}
+PJRT_INLINE float ExpInside(float x) {
+  const ExpParts e = SplitExp(x);
+  return (1 + e.part) * e.first * e.second;
 }
 
 struct Exp {
@@ -59,6 +66,24 @@ struct Tanh {
     const float near = MulAdd(size * s, p, size);
     const float result = size < 0.625f ? near : far;
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
+  }
+};
+
+// With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two parts,
+// and the first quotient is corrected by what the second parts add.
+struct Logistic {
+  PJRT_INLINE float Run(float x) {
+    const float size = AbsF32(x);
+    const ExpParts p = SplitExp(-(size > 104.0f ? 104.0f : size));
+    const float power = 1 + p.part;
+    const float high = power * p.first * p.second;
+    const float low = (p.part - (power - 1)) * p.first * p.second;
+    const float divisor = 1 + high;
+    const float divisor_low = (high - (divisor - 1)) + low;
+    const bool negative = x < 0;
+    const float quotient = (negative ? high : 1.0f) / divisor;
+    const float reciprocal = negative ? 1 - quotient : quotient;
+    return quotient + ((negative ? low : 0.0f) - quotient * divisor_low) * reciprocal;
   }
 };
 
@@ -93,11 +118,6 @@ struct Expm1 {
   PJRT_INLINE float Run(float x) {
     const double result = wide::Expm1(wide::Bound(x, kExpLow, kExpHigh));
     return static_cast<float>(wide::CopySign(result, x));
-  }
-};
-struct Logistic {
-  PJRT_INLINE float Run(float x) {
-    return static_cast<float>(1 / (1 + wide::Exp(wide::Bound(-static_cast<double>(x), -104, 104))));
   }
 };
 struct Log1p {
