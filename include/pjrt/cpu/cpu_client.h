@@ -83,7 +83,9 @@ struct CpuClientOptions {
   bool keep_f32_in_fusions = true;
 };
 
-// Makes a CPU client. INVALID_ARGUMENT, naming the option, for a value out of its range.
+// Makes a CPU client. INVALID_ARGUMENT, naming the option, for a value out of its range. Its devices
+// have the attributes "kernel_level" ("avx2"), "kernel_level_needs" (the instruction sets that the
+// level is made of, as text) and "threads" (how many compute at the same time, 64-bit integer).
 absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(
     CpuClientOptions options = CpuClientOptions());
 
