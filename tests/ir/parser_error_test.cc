@@ -146,6 +146,12 @@ TEST(ParserLimitTest, BlocksOfARegionAreLimited) {
   EXPECT_THAT(ParseErrorOf(text + "}) : () -> ()"), HasSubstr("[PJRT-P019]"));
 }
 
+TEST(ParserLimitTest, AttributesOfAModuleAreLimited) {
+  std::string text = "module attributes {";
+  for (int i = 0; i < 100000; ++i) absl::StrAppend(&text, "k", i, ", ");
+  EXPECT_THAT(ParseErrorOf(text + "k} {}"), HasSubstr("[PJRT-P018]"));
+}
+
 TEST(ParserErrorTest, WordsOfThePrettyFormsAreNamed) {
   ExpectErrorAt(InFunction("%0 = stablehlo.iota dimension = 0 : tensor<4xi32>"), "P001", 2, 21,
                 "expected 'dim', found 'dimension'");

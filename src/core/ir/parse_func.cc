@@ -7,6 +7,12 @@
 #include "src/core/ir/parser_impl.h"
 
 namespace pjrt::ir {
+namespace {
+
+// Each one set costs a copy of those before it; real modules have a dozen.
+constexpr size_t kMostModuleAttributes = 1000;
+
+}  // namespace
 
 // module @name attributes {...} {...}; the word itself has been passed.
 bool Parser::ParseModuleOp(ParsedOp* op, Block* block) {
@@ -132,6 +138,11 @@ bool Parser::UnwrapModule(Module* module) {
       (!region->empty() && region->block()->num_arguments() > 0)) {
     return Fail(ParseError::kUnsupported, text_.data(), "an unusual module",
                 "one block without arguments, and no results", "");
+  }
+  if (top->attributes().size() > kMostModuleAttributes) {
+    return Fail(ParseError::kTooLarge, text_.data(), "a module has too many attributes",
+                absl::StrCat("at most ", kMostModuleAttributes),
+                absl::StrCat(top->attributes().size()));
   }
   for (const NamedAttribute& entry : top->attributes()) {
     if (entry.name == "sym_name" && entry.value.Is(AttrKind::kString)) {

@@ -16,7 +16,7 @@ namespace pjrt::ir {
 namespace {
 
 // However deep the caller allows, the stack must hold it.
-constexpr int kDeepestAllowed = 1000;
+constexpr int kDeepestAllowed = 500;
 
 // How much of a source line a message shows, and of a token.
 constexpr size_t kWindow = 120;
