@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pjrt check: programs that test themselves.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/tool/tool_runner.h"
+
+namespace pjrt::testing {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class CheckTest : public ToolTest {
+ protected:
+  // A function with 1.0 and `other` as %a and %b, tensor<2xf32>, and `body`.
+  std::string Function(const std::string& other, const std::string& body) {
+    return absl::StrCat(
+        "func.func @test() {\n  %a = stablehlo.constant dense<1.0> : tensor<2xf32>\n",
+        "  %b = stablehlo.constant dense<", other, "> : tensor<2xf32>\n", body, "\n  return\n}\n");
+  }
+  void ExpectPass(const std::string& program) {
+    const ToolResult result = RunTool({"check", "-"}, program);
+    EXPECT_EQ(result.exit_code, 0) << program << result;
+    EXPECT_THAT(result.out, EndsWith("1 passed, 0 failed, 0 skipped\n")) << program;
+  }
+  void ExpectFail(const std::string& program, const std::string& reason) {
+    const ToolResult result = RunTool({"check", "-"}, program);
+    EXPECT_EQ(result.exit_code, 1) << program << result;
+    EXPECT_THAT(result.out, StartsWith("FAIL - @test: ")) << program;
+    EXPECT_THAT(result.out, HasSubstr(reason)) << program;
+    EXPECT_THAT(result.out, EndsWith("0 passed, 1 failed, 0 skipped\n")) << program;
+  }
+};
+
+TEST_F(CheckTest, ExactChecks) {
+  ExpectPass(Function("1.0", "check.expect_eq %a, %b : tensor<2xf32>"));
+  ExpectFail(Function("1.00001", "check.expect_eq %a, %b : tensor<2xf32>"), "expect_eq at line 4");
+  ExpectPass(Function("0.0", "check.expect_eq_const %b, dense<-0.0> : tensor<2xf32>"));
+  ExpectFail(Function("0x7FC00000", "check.expect_eq_const %b, dense<0x7FC00000> : tensor<2xf32>"),
+             "2 of 2");
+  ExpectFail(Function("1.0", "check.expect_eq_const %a, dense<[1.0, 2.0]> : tensor<2xf32>"),
+             "1 of 2");
+}
+
+TEST_F(CheckTest, ChecksWithinATolerance) {
+  ExpectPass(Function("1.00005", "check.expect_almost_eq %a, %b : tensor<2xf32>"));
+  ExpectFail(Function("1.0005", "check.expect_almost_eq %a, %b : tensor<2xf32>"), "almost_eq");
+  ExpectPass(Function("1.05", "check.expect_almost_eq %a, %b, tolerance = 0.1 : tensor<2xf32>"));
+  ExpectPass(
+      Function("0x7FC00000", "check.expect_almost_eq_const %b, dense<0x7FC00000> : tensor<2xf32>"));
+}
+
+TEST_F(CheckTest, ChecksWithinUlps) {
+  // 1 + 2^-23 is one step from 1, 1 + 3 * 2^-23 three.
+  const std::string types = " : tensor<2xf32>, tensor<2xf32>";
+  ExpectPass(Function("0x3F800001",
+                      absl::StrCat("check.expect_close %a, %b, max_ulp_difference = 1", types)));
+  ExpectFail(Function("0x3F800003",
+                      absl::StrCat("check.expect_close %a, %b, max_ulp_difference = 2", types)),
+             "expect_close");
+}
+
+TEST_F(CheckTest, CustomCallsHaveTheirOwnTolerances) {
+  const auto call = [](const std::string& target) {
+    return absl::StrCat("stablehlo.custom_call @", target,
+                        "(%a, %b) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()");
+  };
+  ExpectPass(Function("1.0", call("check.expect_eq")));
+  ExpectFail(Function("2.0", call("check.expect_eq")), "expect_eq");
+  ExpectPass(Function("1.0005", call("check.expect_almost_eq")));
+  ExpectFail(Function("1.005", call("check.expect_almost_eq")), "expect_almost_eq");
+  ExpectPass(Function("0x3F800003", call("check.expect_close")));
+  ExpectFail(Function("0x3F800004", call("check.expect_close")), "expect_close");
+}
+
+TEST_F(CheckTest, TheResultOfCheckEqIsTrue) {
+  const std::string eq =
+      "%c = stablehlo.custom_call @check.eq(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> "
+      "tensor<i1>\n"
+      "check.expect_eq_const %c, dense<true> : tensor<i1>";
+  ExpectPass(Function("1.00005", eq));
+  ExpectFail(Function("1.5", eq), "check.eq");
+}
+
+TEST_F(CheckTest, EveryPublicFunctionWithoutArgumentsRuns) {
+  const ToolResult result = RunTool({"check", "-"}, R"(
+func.func @main() {
+  %0 = call @value() : () -> tensor<i32>
+  check.expect_eq_const %0, dense<7> : tensor<i32>
+  return
+}
+func.func private @value() -> tensor<i32> {
+  %0 = stablehlo.constant dense<7> : tensor<i32>
+  return %0 : tensor<i32>
+}
+func.func @second() -> tensor<i32> {
+  %0 = call @value() : () -> tensor<i32>
+  check.expect_eq_const %0, dense<8> : tensor<i32>
+  return %0 : tensor<i32>
+}
+func.func @takes(%a: tensor<i32>) { return }
+
+// -----
+
+func.func @third() { return }
+)");
+  EXPECT_EQ(result.exit_code, 1) << result;
+  EXPECT_THAT(result.out, StartsWith("PASS - @main\nFAIL - @second: "));
+  EXPECT_THAT(result.out, EndsWith("\nPASS - @third\n2 passed, 1 failed, 0 skipped\n"));
+}
+
+TEST_F(CheckTest, ChecksInFunctionsThatAreCalledCount) {
+  const ToolResult result = RunTool({"check", "-"}, R"(
+func.func @main() {
+  %0 = stablehlo.constant dense<7> : tensor<i32>
+  call @verdict(%0) : (tensor<i32>) -> ()
+  return
+}
+func.func private @verdict(%a: tensor<i32>) {
+  check.expect_eq_const %a, dense<8> : tensor<i32>
+  return
+}
+)");
+  EXPECT_EQ(result.exit_code, 1) << result;
+  EXPECT_THAT(result.out, HasSubstr("FAIL - @main: "));
+}
+
+TEST_F(CheckTest, WhatIsNotSupportedIsSkippedWithTheReason) {
+  ToolResult result = RunTool({"check", "-"}, R"(
+func.func @main() {
+  %0 = stablehlo.constant dense<7> : tensor<i32>
+  interpreter.print %0 : tensor<i32>
+  return
+})");
+  EXPECT_EQ(result.exit_code, 0) << result;
+  EXPECT_THAT(result.out, StartsWith("SKIP - @main: [PJRT-T014] interpreter.print"));
+  EXPECT_THAT(result.out, EndsWith("0 passed, 0 failed, 1 skipped\n"));
+  result = RunTool({"check", "-"}, "func.func @main(%a: tensor<i32>) { return }");
+  EXPECT_THAT(result.out, StartsWith("SKIP - @main: "));
+  EXPECT_EQ(result.exit_code, 0) << result;
+}
+
+TEST_F(CheckTest, AProgramThatIsWrongIsAFailure) {
+  ToolResult result = RunTool({"check", "-"}, "this is no program");
+  EXPECT_EQ(result.exit_code, 1) << result;
+  EXPECT_THAT(result.out, StartsWith("FAIL - @?: "));
+  result = RunTool({"check", "-"}, "func.func @f() {\n  %0 = stablehlo.add : tensor<i32>\n}");
+  EXPECT_EQ(result.exit_code, 1) << result;
+}
+
+TEST_F(CheckTest, AFileThatIsMissingIsBadInput) {
+  const ToolResult result = RunTool({"check", Path("missing")});
+  EXPECT_EQ(result.exit_code, 2) << result;
+  EXPECT_THAT(result.err, HasSubstr("missing"));
+}
+
+}  // namespace
+}  // namespace pjrt::testing

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// pjrt convert: rewrites a program in another form.
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "pjrt/ir/parser.h"
+#include "pjrt/ir/printer.h"
+#include "src/core/base/status_macros.h"
+#include "tools/pjrt/command.h"
+#include "tools/pjrt/program_file.h"
+
+namespace pjrt::tool {
+namespace {
+
+struct ConvertOptions {
+  std::string to;
+  std::string input;
+  std::string output;
+};
+
+absl::Status Convert(const ConvertOptions& options) {
+  PJRT_ASSIGN_OR_RETURN(const ProgramFile program, ReadProgram(options.input));
+  std::string text;
+  for (const ir::Chunk& chunk : ir::SplitChunks(program.bytes)) {
+    PJRT_ASSIGN_OR_RETURN(const std::unique_ptr<ir::Module> module,
+                          ParseProgram(program.name, chunk.text, chunk.first_line));
+    if (!text.empty()) text += "\n// -----\n\n";
+    text += ir::PrintModule(*module);
+    if (!absl::EndsWith(text, "\n")) text += "\n";
+  }
+  if (!options.output.empty()) return WriteOutputFile(options.output, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddConvertCommand(CLI::App* app, Action* action) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = app->add_subcommand("convert", "Rewrite a program in another form");
+  command->add_option("--to", options->to, "The form to write: text")
+      ->required()
+      ->check(CLI::IsMember({"text"}));
+  command->add_option("input", options->input, "PROGRAM")->required()->type_name("IN");
+  command->add_option("-o", options->output, "The file to write (default: stdout)")
+      ->type_name("OUT");
+  command->callback([options, action] {
+    *action = [options] {
+      const absl::Status status = Convert(*options);
+      return status.ok() ? kOk : Report(status);
+    };
+  });
+}
+
+}  // namespace pjrt::tool

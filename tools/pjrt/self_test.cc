@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/pjrt/self_test.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "pjrt/base/literal_compare.h"
+#include "pjrt/ir/passes.h"
+#include "src/core/base/error.h"
+#include "src/core/base/status_macros.h"
+
+namespace pjrt::tool {
+namespace {
+
+// The defaults of the reference interpreter: of the ops, and of the custom calls.
+constexpr double kOpTolerance = 1e-4;
+constexpr double kCallTolerance = 1e-3;
+constexpr uint64_t kOpMaxUlps = 1;
+constexpr uint64_t kCallMaxUlps = 3;
+
+void CollectSymbols(ir::Attribute attr, std::vector<std::string>* names) {
+  if (!attr) return;
+  if (attr.Is(ir::AttrKind::kSymbol)) names->emplace_back(attr.AsString());
+  for (const ir::Attribute element : attr.elements()) CollectSymbols(element, names);
+  for (const ir::NamedAttribute& entry : attr.entries()) CollectSymbols(entry.value, names);
+}
+
+// Removes the functions that `function` doesn't lead to, and calls it main.
+void KeepOnly(ir::Module* module, absl::string_view function) {
+  absl::flat_hash_set<std::string> reached;
+  std::vector<std::string> pending = {std::string(function)};
+  while (!pending.empty()) {
+    const std::string name = std::move(pending.back());
+    pending.pop_back();
+    if (!reached.insert(name).second) continue;
+    const ir::Function callee = module->FindFunction(name);
+    if (!callee) continue;
+    std::vector<ir::Op*> ops;
+    if (callee.body() != nullptr) {
+      for (ir::Op* op : *callee.body()) ops.push_back(op);
+    }
+    for (size_t i = 0; i < ops.size(); ++i) {
+      for (const ir::NamedAttribute& entry : ops[i]->attributes()) {
+        CollectSymbols(entry.value, &pending);
+      }
+      for (size_t r = 0; r < ops[i]->num_regions(); ++r) {
+        const ir::Block* block = ops[i]->region(r)->block();
+        if (block == nullptr) continue;
+        for (ir::Op* op : *block) ops.push_back(op);
+      }
+    }
+  }
+  for (ir::Op* op : *module->body()) {
+    if (!op->Is(ir::OpCode::kFuncFunc)) continue;
+    const std::string name(ir::Function(op).name());
+    if (name == function) {
+      op->SetAttr("sym_name", module->context().String("main"));
+      op->RemoveAttr("sym_visibility");
+    } else if (!reached.contains(name)) {
+      op->Erase();
+    }
+  }
+}
+
+// "check.expect_eq" of an op or a custom call; empty for others.
+absl::string_view CheckName(const ir::Op& op) {
+  const absl::string_view name =
+      op.Is(ir::OpCode::kCustomCall) ? op.StringAttr("call_target_name") : op.name();
+  return absl::StartsWith(name, "check.") ? name : absl::string_view();
+}
+
+absl::StatusOr<Literal> LiteralOf(ir::Attribute dense) {
+  const ir::Type type = dense.type();
+  if (!dense.Is(ir::AttrKind::kDenseElements) || !IsArrayType(type.primitive_type())) {
+    return Unimplemented("PJRT-T014", "a constant of type ", type.ToString(), " can't be compared");
+  }
+  PJRT_ASSIGN_OR_RETURN(Literal literal,
+                        Literal::MakeUninitialized(MakeShape(type.primitive_type(), type.dims())));
+  const absl::Span<const char> bytes = dense.raw_data();
+  const size_t size = static_cast<size_t>(literal.size_bytes());
+  if (bytes.empty() || (bytes.size() != size && !dense.IsSplat())) {
+    if (size == 0) return literal;
+    return Unimplemented("PJRT-T014", "a constant whose data was left out can't be compared");
+  }
+  char* to = static_cast<char*>(literal.untyped_data());
+  for (size_t at = 0; at < size; at += bytes.size()) {
+    std::memcpy(to + at, bytes.data(), bytes.size());
+  }
+  return literal;
+}
+
+// Fills all of `check` but the numbers of its results.
+absl::Status ReadCheck(const ir::Op& op, absl::string_view name, Check* check) {
+  check->name = std::string(name);
+  check->line = op.location().line;
+  const bool is_call = op.Is(ir::OpCode::kCustomCall);
+  const bool has_constant = !is_call && absl::EndsWith(name, "_const");
+  if (op.num_operands() != (has_constant ? 1 : 2)) {
+    return Unimplemented("PJRT-T014", name, " with ", op.num_operands(),
+                         " operands is not supported");
+  }
+  if (has_constant) {
+    PJRT_ASSIGN_OR_RETURN(Literal constant, LiteralOf(op.attr("value")));
+    check->want_constant = std::make_shared<const Literal>(std::move(constant));
+  }
+  if (name == "check.expect_eq" || name == "check.expect_eq_const") {
+    check->comparison = Comparison::kExact;
+  } else if (name == "check.expect_almost_eq" || name == "check.expect_almost_eq_const" ||
+             (is_call && name == "check.eq")) {
+    check->comparison = Comparison::kAlmostEqual;
+    check->tolerance = is_call && name != "check.eq" ? kCallTolerance : kOpTolerance;
+    if (const ir::Attribute tolerance = op.attr("tolerance")) {
+      check->tolerance = tolerance.AsFloat();
+    }
+  } else if (name == "check.expect_close") {
+    check->comparison = Comparison::kUlps;
+    check->max_ulps = static_cast<uint64_t>(op.IntAttr(
+        "max_ulp_difference", static_cast<int64_t>(is_call ? kCallMaxUlps : kOpMaxUlps)));
+    check->min_ulps = static_cast<uint64_t>(op.IntAttr("min_ulp_difference", 0));
+  } else {
+    return Unimplemented("PJRT-T014", name, " is not supported");
+  }
+  return absl::OkStatus();
+}
+
+// `check.eq` gives a tensor<i1> as well. It holds if the program goes on, so true stands for it.
+void ReplaceResults(ir::Module* module, ir::Op* op) {
+  for (size_t r = 0; r < op->num_results(); ++r) {
+    if (!op->result(r)->has_uses()) continue;
+    const ir::Type type = op->result_type(r);
+    const ir::NamedAttribute value = {"value", module->context().DenseSplatInt(type, 1)};
+    ir::OpState state;
+    state.name = "stablehlo.constant";
+    state.location = op->location();
+    state.result_types = absl::MakeConstSpan(&type, 1);
+    state.attributes = absl::MakeConstSpan(&value, 1);
+    op->result(r)->ReplaceAllUsesWith(module->Append(op->block(), state, op)->result());
+  }
+}
+
+// Makes `extra` results of the function besides those that it has.
+void AddResults(ir::Module* module, ir::Function function, absl::Span<ir::Value* const> extra) {
+  ir::Op* old_return = function.body()->terminator();
+  std::vector<ir::Value*> values;
+  for (size_t i = 0; i < old_return->num_operands(); ++i) values.push_back(old_return->operand(i));
+  values.insert(values.end(), extra.begin(), extra.end());
+  std::vector<ir::Type> types;
+  for (const ir::Value* value : values) types.push_back(value->type());
+  ir::OpState state;
+  state.name = old_return->name();
+  state.location = old_return->location();
+  state.operands = values;
+  module->Append(function.body(), state);
+  old_return->Erase();
+  ir::Context& context = module->context();
+  function.op()->SetAttr("function_type", context.TypeAttr(context.Function({}, types)));
+  function.op()->RemoveAttr("res_attrs");
+}
+
+}  // namespace
+
+std::vector<std::string> TestFunctions(const ir::Module& module) {
+  std::vector<std::string> visible, hidden;
+  for (ir::Op* op : *module.body()) {
+    if (!op->Is(ir::OpCode::kFuncFunc)) continue;
+    const ir::Function function(op);
+    if (function.body() == nullptr || !function.type().inputs().empty()) continue;
+    (function.IsPrivate() ? hidden : visible).emplace_back(function.name());
+  }
+  if (!visible.empty()) return visible;
+  if (!hidden.empty()) return hidden;
+  if (const ir::Function entry = module.EntryFunction()) return {std::string(entry.name())};
+  return {};
+}
+
+absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_view function) {
+  SelfTest test;
+  test.module = module.Clone();
+  KeepOnly(test.module.get(), function);
+  const ir::Function entry = test.module->FindFunction("main");
+  if (!entry || entry.body() == nullptr || entry.body()->terminator() == nullptr) {
+    return InvalidArgument("PJRT-T009", "@", function, " has no body");
+  }
+  if (!entry.type().inputs().empty()) {
+    return Unimplemented("PJRT-T014", "the function takes arguments");
+  }
+  // Checks in functions that are called come to the top.
+  PJRT_RETURN_IF_ERROR(ir::InlineCalls(test.module.get()));
+
+  absl::Status status;
+  std::vector<ir::Op*> checks;
+  test.module->Walk([&](ir::Op* op) {
+    if (!status.ok()) return;
+    if (absl::StartsWith(op->name(), "interpreter.")) {
+      status = Unimplemented("PJRT-T014", op->name(), " is not supported");
+    } else if (const absl::string_view name = CheckName(*op); !name.empty()) {
+      if (op->block() != entry.body()) {
+        status = Unimplemented("PJRT-T014", name, " inside of a region is not supported");
+      }
+      checks.push_back(op);
+    }
+  });
+  PJRT_RETURN_IF_ERROR(status);
+
+  std::vector<ir::Value*> extra;
+  const size_t results = entry.type().results().size();
+  for (ir::Op* op : checks) {
+    Check& check = test.checks.emplace_back();
+    PJRT_RETURN_IF_ERROR(ReadCheck(*op, CheckName(*op), &check));
+    check.got = results + extra.size();
+    for (size_t i = 0; i < op->num_operands(); ++i) extra.push_back(op->operand(i));
+    check.want = results + extra.size() - 1;
+    ReplaceResults(test.module.get(), op);
+    op->Erase();
+  }
+  AddResults(test.module.get(), entry, extra);
+  return test;
+}
+
+absl::Status CompareResults(absl::Span<const Check> checks,
+                            absl::Span<const std::shared_ptr<Literal>> results) {
+  for (const Check& check : checks) {
+    const LiteralBase& got = *results[check.got];
+    const LiteralBase& want = check.want_constant != nullptr
+                                  ? static_cast<const LiteralBase&>(*check.want_constant)
+                                  : *results[check.want];
+    CompareReport report;
+    switch (check.comparison) {
+      case Comparison::kExact:
+        report = CompareExact(got, want);
+        break;
+      case Comparison::kAlmostEqual:
+        report = CompareAlmostEqual(got, want, check.tolerance);
+        break;
+      case Comparison::kUlps:
+        report = CompareUlps(got, want, check.max_ulps, check.min_ulps);
+        break;
+    }
+    if (report.ok) continue;
+    const std::string place = check.line > 0 ? absl::StrCat(" at line ", check.line) : "";
+    return WithContext(report.ToStatus(), absl::StrCat(check.name, place));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace pjrt::tool

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that test themselves: functions without arguments with check.* ops, or custom calls
+// @check.*, in them. A device knows nothing of those: each is taken out of the program, and what it
+// looks at becomes one more result, which is compared on the host after the program has run.
+#ifndef PJRT_TOOLS_PJRT_SELF_TEST_H_
+#define PJRT_TOOLS_PJRT_SELF_TEST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "pjrt/base/literal.h"
+#include "pjrt/ir/module.h"
+
+namespace pjrt::tool {
+
+enum class Comparison { kExact, kAlmostEqual, kUlps };
+
+// One check of a function.
+struct Check {
+  std::string name;   // "check.expect_eq"
+  uint32_t line = 0;  // in the file; 0 when unknown
+  Comparison comparison = Comparison::kExact;
+  double tolerance = 0;                 // kAlmostEqual
+  uint64_t min_ulps = 0, max_ulps = 0;  // kUlps
+  size_t got = 0;                       // which result of the program
+  size_t want = 0;                      // likewise, without a constant
+  std::shared_ptr<const Literal> want_constant;
+};
+
+// A program whose checks are results.
+struct SelfTest {
+  std::unique_ptr<ir::Module> module;  // has one function to run, called main
+  std::vector<Check> checks;
+};
+
+// The functions of `module` to run: those without arguments that others can see (or, where there is
+// none, those that they can't see); where all have arguments, the one that runs by itself.
+std::vector<std::string> TestFunctions(const ir::Module& module);
+
+// Makes the test of one function out of a verified module. UNIMPLEMENTED [PJRT-T014] for a function
+// that takes arguments, for checks inside of regions, check.expect_serialized_eq and interpreter.*
+// ops.
+absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_view function);
+
+// OK when all checks hold of the program's results, otherwise what does not, and where.
+absl::Status CompareResults(absl::Span<const Check> checks,
+                            absl::Span<const std::shared_ptr<Literal>> results);
+
+}  // namespace pjrt::tool
+
+#endif  // PJRT_TOOLS_PJRT_SELF_TEST_H_
