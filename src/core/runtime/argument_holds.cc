@@ -24,35 +24,45 @@ bool ArgumentHolds::Add(const HeldArgument& argument) {
   return false;
 }
 
-bool ArgumentHolds::TakeTheRest(size_t* dead_index) {
-  if (!is_blocked_) return true;
+std::optional<ArgumentHolds::Dead> ArgumentHolds::TakeTheRest(
+    absl::Span<ArgumentHolds* const> launches) {
+  bool is_blocked = false;
+  for (const ArgumentHolds* launch : launches) is_blocked |= launch->is_blocked_;
+  if (!is_blocked) return std::nullopt;
+  struct Wanted {
+    HeldArgument held;
+    Dead place;
+  };
+  absl::InlinedVector<Wanted, 8> wanted;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    launches[i]->Release();
+    for (size_t j = 0; j < launches[i]->arguments_.size(); ++j) {
+      wanted.push_back({launches[i]->arguments_[j], {i, j}});
+    }
+  }
   // One hold a buffer: waiting for a second usage hold behind a donation that waits for the first
   // would never end.
-  absl::InlinedVector<HeldArgument, 8> wanted(arguments_.begin(), arguments_.end());
-  std::sort(wanted.begin(), wanted.end(), [](const HeldArgument& a, const HeldArgument& b) {
-    return std::less<CommonPjRtBuffer*>()(a.buffer, b.buffer);
+  std::stable_sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+    return std::less<CommonPjRtBuffer*>()(a.held.buffer, b.held.buffer);
   });
-  wanted.erase(std::unique(wanted.begin(), wanted.end(),
-                           [](const HeldArgument& a, const HeldArgument& b) {
-                             return a.buffer == b.buffer;
-                           }),
-               wanted.end());
-  for (const HeldArgument& argument : wanted) {
-    HoldState& holds = argument.buffer->holds();
-    ParkingLot& lot = client_->parking_lot();
-    const HoldState::Result result = argument.is_exclusive ? holds.Donation(lot) : holds.Usage(lot);
+  wanted.erase(
+      std::unique(wanted.begin(), wanted.end(),
+                  [](const Wanted& a, const Wanted& b) { return a.held.buffer == b.held.buffer; }),
+      wanted.end());
+  for (const Wanted& want : wanted) {
+    ArgumentHolds* const launch = launches[want.place.launch];
+    HoldState& holds = want.held.buffer->holds();
+    ParkingLot& lot = launch->client_->parking_lot();
+    const HoldState::Result result =
+        want.held.is_exclusive ? holds.Donation(lot) : holds.Usage(lot);
     if (result != HoldState::Result::kHeld) {
-      const auto it =
-          std::find_if(arguments_.begin(), arguments_.end(),
-                       [&](const HeldArgument& a) { return a.buffer == argument.buffer; });
-      *dead_index = static_cast<size_t>(it - arguments_.begin());
-      Release();
-      return false;
+      for (ArgumentHolds* other : launches) other->Release();
+      return want.place;
     }
-    held_.push_back(argument);
+    launch->held_.push_back(want.held);
   }
-  is_blocked_ = false;
-  return true;
+  for (ArgumentHolds* launch : launches) launch->is_blocked_ = false;
+  return std::nullopt;
 }
 
 ArgumentHolds::Readiness ArgumentHolds::CheckReadiness() const {

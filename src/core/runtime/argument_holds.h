@@ -5,6 +5,7 @@
 #define PJRT_CORE_RUNTIME_ARGUMENT_HOLDS_H_
 
 #include <cstddef>
+#include <optional>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
@@ -31,11 +32,15 @@ class ArgumentHolds {
   // Notes an argument, and takes its hold if nobody stands in the way. False when the buffer is
   // dead.
   bool Add(const HeldArgument& argument);
-  // Waits for the holds that could not be had. `dead_index` is the argument whose buffer is dead
-  // when this returns false.
-  bool TakeTheRest(size_t* dead_index);
+  // Waits for the holds that could not be had, of all launches of one computation together, or says
+  // which argument of which launch is dead; then nothing is held.
+  struct Dead {
+    size_t launch;
+    size_t argument;
+  };
+  static std::optional<Dead> TakeTheRest(absl::Span<ArgumentHolds* const> launches);
 
-  // The arguments, in order; held once TakeTheRest has returned true.
+  // The arguments, in order; held once TakeTheRest has found none dead.
   absl::Span<HeldArgument> arguments() { return absl::MakeSpan(arguments_); }
 
   // Whether the inputs are there.

@@ -23,7 +23,10 @@ CommonPjRtClient::CommonPjRtClient(std::unique_ptr<Backend> backend, CommonClien
       options_(options),
       platform_id_(PlatformIdFromName(backend_->platform_name())) {}
 
-CommonPjRtClient::~CommonPjRtClient() = default;
+CommonPjRtClient::~CommonPjRtClient() {
+  // Launches whose results nobody wanted may still be waiting or running.
+  for (const auto& device : owned_devices_) device->launches().WaitUntilIdle();
+}
 
 absl::Status CommonPjRtClient::Initialize() {
   if (options_.max_inflight_computations_per_device < 1) {

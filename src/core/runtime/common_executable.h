@@ -127,6 +127,10 @@ class CommonPjRtLoadedExecutable final : public PjRtLoadedExecutable {
 
   absl::Status ResolveResultSpaces(Place* place) const;
   absl::Status CheckExecute(const ExecuteOptions& options, size_t num_devices) const;
+  // Checks one device's arguments, up to their holds, and takes what holds can be had.
+  absl::Status CheckArguments(const Place& place, absl::Span<PjRtBuffer* const> arguments,
+                              const ExecuteOptions& options, ArgumentHolds* holds) const;
+  absl::Status DeadArgument(const Place& place, size_t index) const;
   // Checks one device's arguments, in the documented order, and takes holds on them.
   absl::Status Prepare(const Place& place, absl::Span<PjRtBuffer* const> arguments,
                        const ExecuteOptions& options, ArgumentHolds* holds) const;

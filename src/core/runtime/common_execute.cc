@@ -100,10 +100,19 @@ CommonPjRtLoadedExecutable::RunOnSeveral(
   while (true) {
     // Every device's arguments are checked and held before the first launch.
     std::vector<std::unique_ptr<ArgumentHolds>> holds;
+    std::vector<ArgumentHolds*> all_holds;
     for (size_t i = 0; i < n; ++i) {
       holds.push_back(std::make_unique<ArgumentHolds>(client_));
-      PJRT_RETURN_IF_ERROR(
-          WithPlace(Prepare(places_[i], arguments[i], options, holds.back().get()), places_[i]));
+      all_holds.push_back(holds.back().get());
+      PJRT_RETURN_IF_ERROR(WithPlace(
+          CheckArguments(places_[i], arguments[i], options, all_holds.back()), places_[i]));
+    }
+    if (const auto dead = ArgumentHolds::TakeTheRest(all_holds); dead.has_value()) {
+      const Place& place = places_[dead->launch];
+      return WithPlace(DeadArgument(place, dead->argument), place);
+    }
+    for (size_t i = 0; i < n; ++i) {
+      PJRT_RETURN_IF_ERROR(WithPlace(CheckHeldArguments(places_[i], all_holds[i]), places_[i]));
     }
     LaunchTracker* full = nullptr;
     for (const Place& place : places_) {

@@ -112,27 +112,37 @@ absl::Status CommonPjRtLoadedExecutable::CheckArgument(const Place& place, size_
   return absl::OkStatus();
 }
 
-absl::Status CommonPjRtLoadedExecutable::Prepare(const Place& place,
-                                                 absl::Span<PjRtBuffer* const> arguments,
-                                                 const ExecuteOptions& options,
-                                                 ArgumentHolds* holds) const {
+absl::Status CommonPjRtLoadedExecutable::DeadArgument(const Place& place, size_t index) const {
+  return InvalidArgument("PJRT-R055", "Invalid buffer passed to Execute() as argument ", index,
+                         " to replica ", place.replica, ": Buffer has been deleted or donated.");
+}
+
+absl::Status CommonPjRtLoadedExecutable::CheckArguments(const Place& place,
+                                                        absl::Span<PjRtBuffer* const> arguments,
+                                                        const ExecuteOptions& options,
+                                                        ArgumentHolds* holds) const {
   if (arguments.size() != parameter_bytes_.size()) {
     return InvalidArgument("PJRT-R054", "Execution supplied ", arguments.size(),
                            " arguments but compiled program expected ", parameter_bytes_.size());
   }
-  const auto dead = [&](size_t index) {
-    return InvalidArgument("PJRT-R055", "Invalid buffer passed to Execute() as argument ", index,
-                           " to replica ", place.replica, ": Buffer has been deleted or donated.");
-  };
   ClashChecker clashes(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     HeldArgument checked;
     PJRT_RETURN_IF_ERROR(CheckArgument(place, i, arguments[i], options, &checked));
     PJRT_RETURN_IF_ERROR(clashes.Check(holds->arguments(), checked));
-    if (!holds->Add(checked)) return dead(i);
+    if (!holds->Add(checked)) return DeadArgument(place, i);
   }
-  size_t dead_index = 0;
-  if (!holds->TakeTheRest(&dead_index)) return dead(dead_index);
+  return absl::OkStatus();
+}
+
+absl::Status CommonPjRtLoadedExecutable::Prepare(const Place& place,
+                                                 absl::Span<PjRtBuffer* const> arguments,
+                                                 const ExecuteOptions& options,
+                                                 ArgumentHolds* holds) const {
+  PJRT_RETURN_IF_ERROR(CheckArguments(place, arguments, options, holds));
+  if (const auto dead = ArgumentHolds::TakeTheRest({&holds, 1}); dead.has_value()) {
+    return DeadArgument(place, dead->argument);
+  }
   return CheckHeldArguments(place, holds);
 }
 
@@ -256,6 +266,7 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
     }
     done.OnReady([r = std::move(running)](const absl::Status& status) {
       r->memory.clear();
+      r->program.reset();
       r->tracker->Leave(r.get());
       r->defined.Set(status);
       r->ended.Set(status);

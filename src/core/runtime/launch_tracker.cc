@@ -10,6 +10,11 @@ void LaunchTracker::WaitForRoom() {
   room_.wait(lock, [this] { return !IsFull(); });
 }
 
+void LaunchTracker::WaitUntilIdle() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  room_.wait(lock, [this] { return in_flight_.load(std::memory_order_relaxed) == 0; });
+}
+
 void LaunchTracker::Enter(const void* launch, int32_t launch_id, const PromiseOnce<>& defined) {
   std::lock_guard<std::mutex> lock(mutex_);
   in_flight_.fetch_add(1, std::memory_order_relaxed);
@@ -28,8 +33,9 @@ void LaunchTracker::Leave(const void* launch) {
       defined = std::move(it->defined);
       poisonable_.erase(it);
     }
+    // With the lock, since whoever waits for the last launch may destroy the tracker then.
+    room_.notify_all();
   }
-  room_.notify_all();
 }
 
 Future<> LaunchTracker::ExchangeStreamEnd(int64_t stream_id, Future<> ended) {

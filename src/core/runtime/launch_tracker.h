@@ -26,6 +26,8 @@ class LaunchTracker {
   bool IsFull() const { return in_flight_.load(std::memory_order_relaxed) >= max_in_flight_; }
   // Blocks while IsFull().
   void WaitForRoom();
+  // Blocks until no launch is in flight.
+  void WaitUntilIdle();
 
   // Counts a launch in. With a `launch_id` other than 0, `defined` can be poisoned until it leaves.
   // `launch` is any pointer that tells it from others.

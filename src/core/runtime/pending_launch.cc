@@ -83,6 +83,7 @@ void PendingLaunch::Finish(const absl::Status& status) {
     }
   }
   outputs.clear();
+  program.reset();
   device->launches().Leave(this);
   defined.Set(status);
   if (collective_ended) collective_ended.Set();
