@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random valid StableHLO programs together with what they compute, worked out element by element by an interpreter that
+// shares nothing with the library but the rounding of f16 and bf16.
+#ifndef PJRT_TESTS_CPU_RANDOM_PROGRAM_H_
+#define PJRT_TESTS_CPU_RANDOM_PROGRAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "pjrt/base/literal.h"
+#include "pjrt/base/primitive_type.h"
+
+namespace pjrt::cpu {
+
+// An array whose elements all types used here hold exactly in a double.
+struct Tensor {
+  PrimitiveType type = F32;
+  std::vector<int64_t> dims;
+  std::vector<double> data;
+
+  int64_t count() const { return static_cast<int64_t>(data.size()); }
+  std::string TypeText() const;
+  Literal ToLiteral() const;
+};
+
+// Empty when `actual` has the same shape and values (NaN for NaN, -0 not 0), else where they differ.
+std::string Difference(const Tensor& expected, const LiteralBase& actual);
+
+// The value of type `type` nearest to `value`, or the integer of its low bits.
+double RoundTo(PrimitiveType type, double value);
+
+class RandomProgram {
+ public:
+  // About `num_ops` ops. Equal seeds give equal programs.
+  RandomProgram(uint32_t seed, int num_ops);
+
+  const std::string& text() const { return text_; }
+  const std::vector<Tensor>& arguments() const { return arguments_; }
+  const std::vector<Tensor>& results() const { return results_; }
+
+ private:
+  using Id = int;
+  // Computes one value from others of the environment.
+  using Eval = std::function<Tensor(const std::vector<Tensor>&)>;
+  struct Node {
+    Id id;
+    Eval eval;
+  };
+  using Nodes = std::vector<Node>;
+
+  int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+  bool OneIn(int n) { return Below(n) == 0; }
+  const Tensor& at(Id id) const { return env_[id]; }
+  static std::string Name(Id id) { return "%v" + std::to_string(id); }
+
+  PrimitiveType RandomType();
+  std::vector<int64_t> RandomDims();
+  Tensor RandomTensor(PrimitiveType type, std::vector<int64_t> dims);
+
+  // A value in scope.
+  Id Pick();
+  // Appends an op's text and value; the result is in scope from now on.
+  Id Add(const std::string& text, Eval eval);
+  Id AddOp(const std::string& op, const std::vector<Id>& operands, const std::string& attributes,
+           const std::string& signature, Eval eval);
+
+  // A value of this type and shape made from `id`, or anything else of that kind in scope.
+  Id Like(Id id);
+  Id ConvertTo(Id id, PrimitiveType type);
+  Id Constant(const Tensor& value);
+
+  void RandomOp();
+  Id Unary(Id a);
+  Id Binary(Id a);
+  Id CompareAndSelect(Id a);
+  Id Clamp(Id a);
+  Id Broadcast(Id a);
+  Id Transpose(Id a);
+  Id Slice(Id a);
+  Id Reverse(Id a);
+  Id Reshape(Id a);
+  Id Concatenate(Id a);
+  Id Pad(Id a);
+  Id Iota();
+  Id Reduce(Id a);
+  Id ArgMax(Id a);
+  Id Dot(Id a);
+  void If(Id a);
+  void While(Id a);
+
+  std::mt19937 random_;
+  std::vector<Tensor> env_;
+  std::vector<Id> scope_;
+  std::string text_, body_;
+  std::string indent_ = "  ";
+  Nodes* nodes_ = nullptr;  // where ops of a region that runs repeatedly are kept
+  int depth_ = 0;
+  std::vector<Tensor> arguments_, results_;
+};
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_TESTS_CPU_RANDOM_PROGRAM_H_

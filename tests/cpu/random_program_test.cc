@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random programs: the device, with and without fusion, with one thread and with three, against an interpreter.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "pjrt/compile_options.h"
+#include "pjrt/ir/parser.h"
+#include "pjrt/ir/verifier.h"
+#include "src/cpu_device/backend/thread_pool.h"
+#include "src/cpu_device/compile/compiler.h"
+#include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/loop/loop_engine.h"
+#include "src/cpu_device/run/team.h"
+#include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/random_program.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Unpacked bytes of arrays as the plan's arguments and results, packed where the device packs them.
+std::vector<char> Packed(const Literal& literal) {
+  const char* data = static_cast<const char*>(static_cast<const LiteralBase&>(literal).untyped_data());
+  std::vector<char> bytes(data, data + literal.size_bytes());
+  if (literal.shape().element_type() != S4) return bytes;
+  std::vector<char> packed((bytes.size() + 1) / 2, 0);
+  for (size_t i = 0; i < bytes.size(); ++i) packed[i / 2] = static_cast<char>(packed[i / 2] | ((bytes[i] & 15) << (i % 2 * 4)));
+  return packed;
+}
+
+Literal Unpacked(const Tensor& like, const char* bytes) {
+  Tensor zeros{like.type, like.dims, std::vector<double>(like.data.size(), 0)};
+  Literal literal = zeros.ToLiteral();
+  char* data = static_cast<char*>(literal.untyped_data());
+  if (like.type != S4) {
+    if (literal.size_bytes() > 0) std::memcpy(data, bytes, literal.size_bytes());
+    return literal;
+  }
+  for (int64_t i = 0; i < literal.size_bytes(); ++i) {
+    data[i] = static_cast<char>(static_cast<int8_t>(static_cast<uint8_t>(bytes[i / 2] >> (i % 2 * 4)) << 4) >> 4);
+  }
+  return literal;
+}
+
+struct AlignedBytes {
+  explicit AlignedBytes(size_t size) : data(static_cast<char*>(std::aligned_alloc(64, (size + 127) / 64 * 64))) {}
+  ~AlignedBytes() { std::free(data); }
+  AlignedBytes(const AlignedBytes&) = delete;
+  char* data;
+};
+
+// Empty when the plan of the program gives what the interpreter says.
+std::string RunPlanOf(const RandomProgram& program, const Kernels& kernels, bool fuse, Executor* executor, int threads) {
+  auto module = ir::ParseModule(program.text());
+  if (!module.ok()) return module.status().ToString();
+  if (absl::Status status = ir::VerifyModule(**module); !status.ok()) return status.ToString();
+  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels.block);
+  LoweringOptions options;
+  options.fuse = fuse;
+  options.keep_f32 = false;
+  auto compiled = CompileModule(*std::move(module), CompileOptions(), kernels, *engine, options);
+  if (!compiled.ok()) return compiled.status().ToString();
+
+  std::vector<std::unique_ptr<AlignedBytes>> memory;
+  std::vector<const char*> arguments;
+  std::vector<char*> results;
+  for (const Tensor& argument : program.arguments()) {
+    const std::vector<char> bytes = Packed(argument.ToLiteral());
+    memory.push_back(std::make_unique<AlignedBytes>(bytes.size()));
+    if (!bytes.empty()) std::memcpy(memory.back()->data, bytes.data(), bytes.size());
+    arguments.push_back(memory.back()->data);
+  }
+  for (const Tensor& result : program.results()) {
+    memory.push_back(std::make_unique<AlignedBytes>(Packed(result.ToLiteral()).size()));
+    results.push_back(memory.back()->data);
+  }
+  const size_t workspace_bytes = static_cast<size_t>(compiled->plan.WorkspaceBytes(threads));
+  const AlignedBytes workspace(workspace_bytes);
+  // Whatever lies in the memory must not show.
+  std::memset(workspace.data, 0x5a, workspace_bytes);
+  const std::shared_ptr<Team> team = Team::Create(executor, threads);
+  const absl::Status status = RunPlan(compiled->plan, arguments, results, workspace.data, team.get(), RunInfo());
+  team->Dismiss();
+  if (!status.ok()) return status.ToString();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string difference = Difference(program.results()[i], Unpacked(program.results()[i], results[i]));
+    if (!difference.empty()) return absl::StrCat("result ", i, ": ", difference);
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::vector<char> bytes = Packed(program.arguments()[i].ToLiteral());
+    if (!bytes.empty() && std::memcmp(arguments[i], bytes.data(), bytes.size()) != 0) return absl::StrCat("argument ", i, " was written");
+  }
+  return "";
+}
+
+// How many programs to try, by PJRT_TEST_PROGRAMS; enough for a normal run otherwise.
+int ProgramCount(int otherwise) {
+  const char* count = std::getenv("PJRT_TEST_PROGRAMS");
+  return count == nullptr ? otherwise : std::atoi(count);
+}
+
+uint32_t FirstSeed() {
+  const char* seed = std::getenv("PJRT_TEST_SEED");
+  return seed == nullptr ? 1 : static_cast<uint32_t>(std::atoi(seed));
+}
+
+const Kernels& BestKernels() { return **ChooseKernels(); }
+
+TEST(RandomProgramTest, SmallProgramsComputeWhatTheInterpreterDoes) {
+  int failures = 0;
+  for (int i = 0; i < ProgramCount(300) && failures < 3; ++i) {
+    const RandomProgram program(FirstSeed() + i, 6 + i % 10);
+    for (bool fuse : {false, true}) {
+      const std::string problem = RunPlanOf(program, BestKernels(), fuse, nullptr, 1);
+      if (!problem.empty()) ++failures;
+      EXPECT_EQ(problem, "") << "seed " << FirstSeed() + i << (fuse ? " fused" : " not fused") << "\n" << program.text();
+    }
+  }
+}
+
+TEST(RandomProgramTest, LongProgramsComputeWhatTheInterpreterDoes) {
+  int failures = 0;
+  for (int i = 0; i < ProgramCount(60) && failures < 3; ++i) {
+    const RandomProgram program(100000 + FirstSeed() + i, 60);
+    for (bool fuse : {false, true}) {
+      const std::string problem = RunPlanOf(program, BestKernels(), fuse, nullptr, 1);
+      if (!problem.empty()) ++failures;
+      EXPECT_EQ(problem, "") << "seed " << 100000 + FirstSeed() + i << (fuse ? " fused" : " not fused") << "\n" << program.text();
+    }
+  }
+}
+
+TEST(RandomProgramTest, SeveralThreadsComputeTheSame) {
+  ThreadPool pool(3);
+  int failures = 0;
+  for (int i = 0; i < ProgramCount(60) && failures < 3; ++i) {
+    const RandomProgram program(200000 + FirstSeed() + i, 20);
+    const std::string problem = RunPlanOf(program, BestKernels(), true, &pool, 3);
+    if (!problem.empty()) ++failures;
+    EXPECT_EQ(problem, "") << "seed " << 200000 + FirstSeed() + i << "\n" << program.text();
+  }
+}
+
+TEST(RandomProgramTest, EveryKernelLevelComputesTheSame) {
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    int failures = 0;
+    for (int i = 0; i < ProgramCount(40) && failures < 3; ++i) {
+      const RandomProgram program(300000 + FirstSeed() + i, 20);
+      const std::string problem = RunPlanOf(program, *kernels, true, nullptr, 1);
+      if (!problem.empty()) ++failures;
+      EXPECT_EQ(problem, "") << kernels->name << " seed " << 300000 + FirstSeed() + i << "\n" << program.text();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
