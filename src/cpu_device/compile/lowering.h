@@ -113,6 +113,10 @@ absl::Status LowerIdentity(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerToken(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerBitcastConvert(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
 

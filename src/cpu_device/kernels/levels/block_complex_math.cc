@@ -80,11 +80,14 @@ PJRT_INLINE bool IsFinite(Complex<W> z) {
   return IsFinite(z.re) && IsFinite(z.im);
 }
 
+PJRT_INLINE double Difference(double a, double b) { return complexes::Difference(a, b); }
+PJRT_INLINE long double Difference(long double a, long double b) { return a - b; }
+
 // The quotient by the textbook, for numbers whose squares stay in the range.
 template <typename W>
 PJRT_INLINE Complex<W> PlainQuotient(Complex<W> a, Complex<W> b) {
   const W norm = b.re * b.re + b.im * b.im;
-  return {(a.re * b.re + a.im * b.im) / norm, (a.im * b.re - a.re * b.im) / norm};
+  return {(a.re * b.re + a.im * b.im) / norm, Difference(a.im * b.re, a.re * b.im) / norm};
 }
 // The same after the zeros and infinities for which the textbook gives NaN twice.
 template <typename W>

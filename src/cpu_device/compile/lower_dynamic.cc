@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dynamic_slice and dynamic_update_slice.
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/run/index.h"
+#include "src/cpu_device/steps/dynamic_slice_step.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// The start indices are the op's operands from `first` on; the box has `sizes` and moves in an array of `dims` and `strides`.
+absl::StatusOr<SliceStart> ReadStart(Lowering& lowering, const ir::Op& op, size_t first, const Dims& dims, const Dims& strides, const Dims& sizes,
+                                     std::vector<BufferId>* reads, Steps* steps) {
+  SliceStart start;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    SliceStart::Index index;
+    index.limit = dims[d] - sizes[d];
+    index.stride = strides[d];
+    ArrayView view = lowering.view(op.operand(first + d));
+    index.type = view.type;
+    if (view.kind == ArrayView::kSplat) {
+      index.constant = ReadIndex(view.type, view.bits, 0);
+    } else {
+      if (view.kind == ArrayView::kIota) {
+        PJRT_ASSIGN_OR_RETURN(view, lowering.Dense(view, steps));
+      }
+      index.buffer = view.buffer;
+      index.offset = view.offset;
+      reads->push_back(view.buffer);
+    }
+    start.indices.push_back(index);
+  }
+  return start;
+}
+
+}  // namespace
+
+absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  ArrayView operand = lowering.view(op.operand(0));
+  if (operand.kind != ArrayView::kBuffer) {
+    PJRT_ASSIGN_OR_RETURN(operand, lowering.Dense(operand, steps));
+  }
+  const ArrayView result = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), result);
+  if (result.ElementCount() == 0) return absl::OkStatus();
+  std::vector<BufferId> reads = {operand.buffer};
+  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 1, operand.dims, operand.strides, result.dims, &reads, steps));
+  const int size = ByteWidth(operand.type);
+  lowering.plan().Emit(steps,
+                       std::make_unique<DynamicSliceStep>(std::move(start), NdCopy(result.dims, operand.strides, result.strides, size), operand.buffer,
+                                                          operand.offset, result.buffer, 0, /*is_update=*/false, size),
+                       reads, {result.buffer});
+  return absl::OkStatus();
+}
+
+// The operand is copied unless it dies here and its memory can be taken over; then the update is written into it.
+absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  const ArrayView operand = lowering.view(op.operand(0));
+  ArrayView update = lowering.view(op.operand(1));
+  const ArrayView result = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), result);
+  if (result.ElementCount() == 0) return absl::OkStatus();
+  if (update.kind != ArrayView::kBuffer) {
+    PJRT_ASSIGN_OR_RETURN(update, lowering.Dense(update, steps));
+  }
+  // Views of the operand's own buffer must be saved before that is written.
+  if (operand.kind == ArrayView::kBuffer && update.buffer == operand.buffer) {
+    const ArrayView saved = lowering.NewArray(update.type, update.dims);
+    PJRT_RETURN_IF_ERROR(lowering.Copy(update, saved, steps));
+    update = saved;
+  }
+  PJRT_RETURN_IF_ERROR(lowering.Copy(operand, result, steps));
+  if (update.ElementCount() == 0) return absl::OkStatus();
+  std::vector<BufferId> reads = {update.buffer};
+  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 2, result.dims, result.strides, update.dims, &reads, steps));
+  const int size = ByteWidth(result.type);
+  lowering.plan().Emit(steps,
+                       std::make_unique<DynamicSliceStep>(std::move(start), NdCopy(update.dims, update.strides, result.strides, size), update.buffer,
+                                                          update.offset, result.buffer, 0, /*is_update=*/true, size),
+                       reads, {result.buffer});
+  return absl::OkStatus();
+}
+
+}  // namespace pjrt::cpu
