@@ -13,7 +13,7 @@
 namespace pjrt::ir {
 
 struct PrintOptions {
-  bool generic = false;    // every op in the generic form
+  bool generic = false;    // every op in the generic form; the module itself stays `module {`
   bool locations = false;  // keep `loc(...)`
   // Dense constants of more elements than this print as `dense_resource<__elided__>`, which no
   // parser turns back into data. -1: never.

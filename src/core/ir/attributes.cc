@@ -98,18 +98,17 @@ void SortEntries(EntryList* entries) {
   list.resize(kept);
 }
 
+bool SameBits(absl::Span<const double> a, absl::Span<const double> b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+}
+
 namespace {
 
 template <typename T>
 bool SpansEqual(absl::Span<const T> a, absl::Span<const T> b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
                                             [](const T& x, const T& y) { return Equal(x, y); });
-}
-
-// Doubles count as equal when their bits are.
-bool SameBits(absl::Span<const double> a, absl::Span<const double> b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 bool EqualParams(const QuantizedParams& a, const QuantizedParams& b) {

@@ -64,11 +64,6 @@ struct AttributeContent {
   }
 };
 
-bool SameBits(absl::Span<const double> a, absl::Span<const double> b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
-
 bool SameParams(const QuantizedParams& a, const QuantizedParams& b) {
   return a.storage_type == b.storage_type && a.expressed_type == b.expressed_type &&
          a.storage_min == b.storage_min && a.storage_max == b.storage_max && a.axes == b.axes &&

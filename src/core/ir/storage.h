@@ -81,6 +81,9 @@ inline constexpr size_t kLongestSplatList = size_t{1} << 20;
 // The value of the entry called `name` in a list sorted by name; null when there is none.
 Attribute FindByName(absl::Span<const NamedAttribute> sorted, absl::string_view name);
 
+// Doubles count as equal when their bits are.
+bool SameBits(absl::Span<const double> a, absl::Span<const double> b);
+
 // Sorts by name; of entries with one name the last stays.
 using EntryList = absl::InlinedVector<NamedAttribute, 8>;
 void SortEntries(EntryList* entries);
