@@ -194,8 +194,8 @@ absl::Span<const absl::string_view> EnumValues(absl::string_view enum_name);
 absl::Span<const AttrSpec> StructFields(absl::string_view struct_name);
 
 // The rules that a struct attribute obeys by itself, apart from the op that has it (dot_algorithm,
-// result_accuracy). The parser checks them where the attribute stands, the verifier for programs
-// built otherwise. OK for attributes without such rules; INVALID_ARGUMENT, "[PJRT-V005] ...".
+// result_accuracy). The verifier checks them as part of the op's row.
+// OK for attributes without such rules; INVALID_ARGUMENT, "[PJRT-V005] ...".
 absl::Status CheckStruct(Attribute attr);
 
 // How many of `count` operands (results) belong to each entry of `specs`. `segment_sizes` is the

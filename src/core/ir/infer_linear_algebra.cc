@@ -186,10 +186,13 @@ absl::Status VerifyRngBitGenerator(const Op& op) {
   }
   const RngAlgorithm algorithm =
       EnumFrom<RngAlgorithm>(op.attr("rng_algorithm")).value_or(RngAlgorithm::kDefault);
-  if (algorithm == RngAlgorithm::kDefault || !state.HasStaticShape()) return absl::OkStatus();
-  const int64_t words =
-      MultiplySizes(state.element_count(), ElementBits(state.element_type())) / 64;
-  if (words == 2 || (words == 3 && algorithm == RngAlgorithm::kPhilox)) return absl::OkStatus();
+  // The words of a state of other elements are the device's affair.
+  const bool words = IsInteger(state.element_type(), 64) && state.rank() == 1;
+  if (algorithm == RngAlgorithm::kDefault || !words) return absl::OkStatus();
+  const int64_t count = state.dim(0);
+  if (CompatibleSizes(count, 2) || (count == 3 && algorithm == RngAlgorithm::kPhilox)) {
+    return absl::OkStatus();
+  }
   return InvalidArgument(rule::kSizes,
                          "initial_state must hold 2 words of 64 bits, or 3 for PHILOX; given ",
                          state.ToString());

@@ -57,8 +57,8 @@ absl::Status CheckAxisMap(Type operand, Type result, absl::Span<const int64_t> d
   const Type from = operand.element_type(), to = result.element_type();
   if (!IsQuantized(from) || !from.quantized().IsPerAxis()) return absl::OkStatus();
   const int64_t axis = from.quantized().axes[0];
-  const bool expanded = axis < operand.rank() && operand.dim(axis) == 1;
-  if (!to.quantized().IsPerAxis() || axis >= operand.rank() ||
+  const bool expanded = axis >= 0 && axis < operand.rank() && operand.dim(axis) == 1;
+  if (!to.quantized().IsPerAxis() || axis < 0 || axis >= operand.rank() ||
       to.quantized().axes[0] != dimensions[static_cast<size_t>(axis)]) {
     return InvalidArgument(
         rule::kQuantized,
@@ -186,7 +186,7 @@ absl::Status VerifyReshape(const Op& op) {
   if (!IsQuantized(from) || !from.quantized().IsPerAxis()) return absl::OkStatus();
   // The axis stays whole: it keeps its size, and what lies before it its number of elements.
   const int64_t axis = from.quantized().axes[0], new_axis = to.quantized().axes[0];
-  bool kept = axis < operand.rank() && new_axis < result.rank() &&
+  bool kept = axis >= 0 && axis < operand.rank() && new_axis >= 0 && new_axis < result.rank() &&
               CompatibleSizes(operand.dim(axis), result.dim(new_axis));
   if (kept && operand.HasStaticShape() && result.HasStaticShape()) {
     int64_t before = 1, new_before = 1;

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the verifier accepts and refuses: contractions, windows, reductions, linear algebra.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/ir/verify_test_util.h"
+
+namespace pjrt::ir {
+namespace {
+
+std::string DotGeneral(const std::string& lhs, const std::string& rhs, const std::string& numbers,
+                       const std::string& result) {
+  return Verdict(
+      absl::StrCat("%a: ", lhs, ", %b: ", rhs),
+      absl::StrCat("%0 = \"stablehlo.dot_general\"(%a, %b) {dot_dimension_numbers = ",
+                   "#stablehlo.dot<", numbers, ">} : (", lhs, ", ", rhs, ") -> ", result));
+}
+
+TEST(VerifyComputeTest, DotGeneralPairsDimensionsOfOneSize) {
+  const std::string l = "tensor<2x3x4xf32>", r = "tensor<2x4x5xf32>";
+  const std::string batched =
+      "lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], "
+      "lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]";
+  EXPECT_EQ(DotGeneral(l, r, batched, "tensor<2x3x5xf32>"), "ok");
+  EXPECT_EQ(DotGeneral(l, r, batched, "tensor<2x3x5xf64>"), "ok");  // a wider result
+  EXPECT_EQ(DotGeneral(l, r, batched, "tensor<2x5x3xf32>"), "V006");
+  EXPECT_EQ(DotGeneral(l, "tensor<2x5x5xf32>", batched, "tensor<2x3x5xf32>"), "V011");
+  EXPECT_EQ(DotGeneral(l, "tensor<3x4x5xf32>", batched, "tensor<2x3x5xf32>"), "V011");
+  EXPECT_EQ(DotGeneral(l, "tensor<2x4x5xi32>", batched, "tensor<2x3x5xf32>"), "V008");
+}
+
+TEST(VerifyComputeTest, DotGeneralNamesEachDimensionOnce) {
+  const std::string t = "tensor<2x2xf32>";
+  const auto verdict = [&](const std::string& numbers) {
+    return DotGeneral(t, t, numbers, "tensor<2x2xf32>");
+  };
+  EXPECT_EQ(verdict("lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]"), "ok");
+  EXPECT_EQ(verdict("lhs_contracting_dimensions = [1], rhs_contracting_dimensions = []"), "V010");
+  EXPECT_EQ(verdict("lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [0]"), "V010");
+  EXPECT_EQ(verdict("lhs_contracting_dimensions = [1, 1], rhs_contracting_dimensions = [0, 1]"),
+            "V010");
+  EXPECT_EQ(verdict("lhs_batching_dimensions = [1], rhs_batching_dimensions = [0], "
+                    "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]"),
+            "V010");
+}
+
+TEST(VerifyComputeTest, ADotAlgorithmIsOneThatHardwareHas) {
+  const auto verdict = [](const std::string& types, int primitives, const std::string& more) {
+    return Verdict("%a: tensor<2x2xf32>",
+                   absl::StrCat("%0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]",
+                                more, ", algorithm = <", types,
+                                ", lhs_component_count = 1, rhs_component_count = 1, ",
+                                "num_primitive_operations = ", primitives,
+                                ", allow_imprecise_accumulation = false> : ",
+                                "(tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>"));
+  };
+  const std::string bf16 =
+      "lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32";
+  EXPECT_EQ(verdict(bf16, 3, ""), "ok");
+  EXPECT_EQ(verdict(bf16, 9, ", precision = [DEFAULT, DEFAULT]"), "ok");
+  EXPECT_NE(verdict(bf16, 2, ""), "ok");
+  EXPECT_EQ(verdict(bf16, 3, ", precision = [HIGH, DEFAULT]"), "V005");
+  EXPECT_NE(
+      verdict("lhs_precision_type = i8, rhs_precision_type = i8, accumulation_type = f32", 1, ""),
+      "ok");
+}
+
+TEST(VerifyComputeTest, DotTakesVectorsAndMatrices) {
+  EXPECT_EQ(
+      Verdict("%a: tensor<2x3xf32>, %v: tensor<3xf32>",
+              "%0 = stablehlo.dot %a, %v : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>"),
+      "ok");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2x3xf32>, %v: tensor<2xf32>",
+              "%0 = stablehlo.dot %a, %v : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2xf32>"),
+      "V011");
+  EXPECT_EQ(Verdict("%a: tensor<f32>",
+                    "%0 = stablehlo.dot %a, %a : (tensor<f32>, tensor<f32>) -> tensor<f32>"),
+            "V008");
+}
+
+TEST(VerifyComputeTest, EinsumFollowsItsLetters) {
+  const auto verdict = [](const std::string& config, const std::string& result) {
+    return Verdict("%a: tensor<2x3xf32>, %b: tensor<3x4xf32>",
+                   "%0 = stablehlo.einsum %a, %b, config = \"" + config +
+                       "\" : (tensor<2x3xf32>, tensor<3x4xf32>) -> " + result);
+  };
+  EXPECT_EQ(verdict("ab,bc->ca", "tensor<4x2xf32>"), "ok");
+  EXPECT_EQ(verdict("ab,bc->ca", "tensor<2x4xf32>"), "V006");
+  EXPECT_EQ(verdict("ab,ac->bc", "tensor<3x4xf32>"), "V011");
+  EXPECT_EQ(verdict("ab,bc->ax", "tensor<2x4xf32>"), "V005");
+  EXPECT_EQ(verdict("ab->a", "tensor<2xf32>"), "V005");
+}
+
+std::string Convolution(const std::string& lhs, const std::string& rhs, const std::string& numbers,
+                        const std::string& window, const std::string& groups,
+                        const std::string& result) {
+  return Verdict(
+      absl::StrCat("%x: ", lhs, ", %k: ", rhs),
+      absl::StrCat("%0 = stablehlo.convolution(%x, %k) dim_numbers = ", numbers, ", window = {",
+                   window, "} {", groups, "} : (", lhs, ", ", rhs, ") -> ", result));
+}
+
+TEST(VerifyComputeTest, ConvolutionWindowsGiveTheResultsSize) {
+  const std::string one = "batch_group_count = 1 : i64, feature_group_count = 1 : i64";
+  const std::string numbers = "[b, 0, f]x[0, i, o]->[b, 0, f]";
+  const auto verdict = [&](const std::string& window, const std::string& result) {
+    return Convolution("tensor<2x9x3xf32>", "tensor<4x3x5xf32>", numbers, window, one, result);
+  };
+  EXPECT_EQ(verdict("", "tensor<2x6x5xf32>"), "ok");
+  EXPECT_EQ(verdict("stride = [2], pad = [[1, 1]]", "tensor<2x4x5xf32>"), "ok");
+  EXPECT_EQ(verdict("lhs_dilate = [2], rhs_dilate = [3]", "tensor<2x8x5xf32>"), "ok");
+  EXPECT_EQ(verdict("pad = [[-6, 0]]", "tensor<2x0x5xf32>"), "ok");
+  EXPECT_EQ(verdict("", "tensor<2x5x5xf32>"), "V006");
+  EXPECT_EQ(verdict("stride = [0]", "tensor<2x6x5xf32>"), "V012");
+  EXPECT_EQ(verdict("stride = [1, 1]", "tensor<2x6x5xf32>"), "V010");
+}
+
+TEST(VerifyComputeTest, ConvolutionGroupsDivideFeaturesOrBatch) {
+  const std::string numbers = "[b, 0, f]x[0, i, o]->[b, 0, f]";
+  const auto verdict = [&](const std::string& kernel, int features, int batch,
+                           const std::string& result) {
+    return Convolution("tensor<4x9x6xf32>", kernel, numbers, "",
+                       absl::StrCat("batch_group_count = ", batch,
+                                    " : i64, feature_group_count = ", features, " : i64"),
+                       result);
+  };
+  EXPECT_EQ(verdict("tensor<1x2x9xf32>", 3, 1, "tensor<4x9x9xf32>"), "ok");
+  EXPECT_EQ(verdict("tensor<1x6x8xf32>", 1, 2, "tensor<2x9x8xf32>"), "ok");
+  EXPECT_EQ(verdict("tensor<1x3x9xf32>", 3, 1, "tensor<4x9x9xf32>"), "V011");
+  EXPECT_EQ(verdict("tensor<1x2x8xf32>", 3, 1, "tensor<4x9x8xf32>"), "V011");
+  EXPECT_EQ(verdict("tensor<1x6x8xf32>", 1, 3, "tensor<1x9x8xf32>"), "V011");
+  EXPECT_EQ(verdict("tensor<1x3x8xf32>", 2, 2, "tensor<2x9x8xf32>"), "V005");
+}
+
+std::string Reduce(const std::string& body, const std::string& init, const std::string& dims,
+                   const std::string& result) {
+  return Verdict("%x: tensor<2x3xf32>, %z: " + init,
+                 "%0 = \"stablehlo.reduce\"(%x, %z) ({\n" + body +
+                     "\n}) {dimensions = array<i64: " + dims + ">} : (tensor<2x3xf32>, " + init +
+                     ") -> " + result);
+}
+
+TEST(VerifyComputeTest, ReduceBodiesFoldScalars) {
+  const std::string add =
+      "^bb0(%p: tensor<f32>, %q: tensor<f32>):\n%s = stablehlo.add %p, %q : tensor<f32>\n"
+      "stablehlo.return %s : tensor<f32>";
+  EXPECT_EQ(Reduce(add, "tensor<f32>", "0", "tensor<3xf32>"), "ok");
+  EXPECT_EQ(Reduce(add, "tensor<f32>", "0, 1", "tensor<f32>"), "ok");
+  EXPECT_EQ(Reduce(add, "tensor<f32>", "0", "tensor<2xf32>"), "V006");
+  EXPECT_EQ(Reduce(add, "tensor<f32>", "2", "tensor<2x3xf32>"), "V010");
+  EXPECT_EQ(Reduce(add, "tensor<f32>", "0, 0", "tensor<3xf32>"), "V010");
+  EXPECT_EQ(Reduce(add, "tensor<1xf32>", "0", "tensor<3xf32>"), "V014");
+  EXPECT_EQ(Reduce(add, "tensor<f64>", "0", "tensor<3xf32>"), "V014");
+}
+
+TEST(VerifyComputeTest, ReduceMayAccumulateWider) {
+  const std::string wide =
+      "^bb0(%p: tensor<f64>, %q: tensor<f64>):\n%s = stablehlo.add %p, %q : tensor<f64>\n"
+      "stablehlo.return %s : tensor<f64>";
+  EXPECT_EQ(Reduce(wide, "tensor<f32>", "0", "tensor<3xf64>"), "ok");
+  EXPECT_EQ(Reduce(wide, "tensor<f32>", "0", "tensor<3xf32>"), "V006");
+}
+
+TEST(VerifyComputeTest, ReduceBodiesTakeAndReturnTheRightNumberOfValues) {
+  EXPECT_EQ(Reduce("^bb0(%p: tensor<f32>):\nstablehlo.return %p : tensor<f32>", "tensor<f32>", "0",
+                   "tensor<3xf32>"),
+            "V013");
+  EXPECT_EQ(Reduce("^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+                   "stablehlo.return %p, %q : tensor<f32>, tensor<f32>",
+                   "tensor<f32>", "0", "tensor<3xf32>"),
+            "V014");
+  EXPECT_EQ(Reduce("^bb0(%p: tensor<f32>, %q: tensor<i32>):\nstablehlo.return %p : tensor<f32>",
+                   "tensor<f32>", "0", "tensor<3xf32>"),
+            "V013");
+}
+
+TEST(VerifyComputeTest, ReduceWindowMovesItsWindow) {
+  const auto verdict = [](const std::string& attributes, const std::string& result) {
+    return Verdict(
+        "%x: tensor<8xf32>, %z: tensor<f32>",
+        "%0 = \"stablehlo.reduce_window\"(%x, %z) ({\n^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+        "%s = stablehlo.add %p, %q : tensor<f32>\nstablehlo.return %s : tensor<f32>\n}) {" +
+            attributes + "} : (tensor<8xf32>, tensor<f32>) -> " + result);
+  };
+  EXPECT_EQ(verdict("window_dimensions = array<i64: 3>", "tensor<6xf32>"), "ok");
+  EXPECT_EQ(
+      verdict("window_dimensions = array<i64: 3>, padding = dense<[[2, 0]]> : tensor<1x2xi64>",
+              "tensor<8xf32>"),
+      "ok");
+  EXPECT_EQ(verdict("window_dimensions = array<i64: 9>", "tensor<0xf32>"), "ok");
+  EXPECT_EQ(verdict("window_dimensions = array<i64: 0>", "tensor<9xf32>"), "V012");
+  EXPECT_EQ(verdict("window_dimensions = array<i64: 3, 1>", "tensor<6xf32>"), "V010");
+  EXPECT_EQ(verdict("window_dimensions = array<i64: 3>, window_strides = array<i64: -1>",
+                    "tensor<6xf32>"),
+            "V012");
+  EXPECT_EQ(verdict("window_dimensions = array<i64: 3>, padding = dense<0> : tensor<2x2xi64>",
+                    "tensor<6xf32>"),
+            "V012");
+}
+
+TEST(VerifyComputeTest, SortComparatorsDecideByPairs) {
+  const auto verdict = [](int dimension, const std::string& arguments, const std::string& ret) {
+    return Verdict("%x: tensor<4x5xf32>",
+                   absl::StrCat("%0 = \"stablehlo.sort\"(%x) ({\n^bb0(", arguments,
+                                "):\n%c = stablehlo.compare LT, %p, %p : (tensor<f32>, "
+                                "tensor<f32>) -> tensor<i1>\nstablehlo.return ",
+                                ret, "\n}) {dimension = ", dimension,
+                                " : i64} : (tensor<4x5xf32>) -> tensor<4x5xf32>"));
+  };
+  const std::string pair = "%p: tensor<f32>, %q: tensor<f32>";
+  EXPECT_EQ(verdict(-2, pair, "%c : tensor<i1>"), "ok");
+  EXPECT_EQ(verdict(-3, pair, "%c : tensor<i1>"), "V010");
+  EXPECT_EQ(verdict(0, pair, "%p : tensor<f32>"), "V014");
+  EXPECT_EQ(verdict(0, "%p: tensor<f32>", "%c : tensor<i1>"), "V013");
+  EXPECT_EQ(verdict(0, "%p: tensor<f32>, %q: tensor<i32>", "%c : tensor<i1>"), "V013");
+}
+
+TEST(VerifyComputeTest, MatricesAreSquareAndFit) {
+  EXPECT_EQ(Verdict("%a: tensor<2x3x3xf32>",
+                    "%0 = stablehlo.cholesky %a, lower = true : tensor<2x3x3xf32>"),
+            "ok");
+  EXPECT_EQ(Verdict("%a: tensor<3x2xf32>", "%0 = stablehlo.cholesky %a : tensor<3x2xf32>"), "V011");
+  const auto solve = [](const std::string& b, bool left, const std::string& transpose) {
+    return Verdict("%a: tensor<3x3xf32>, %b: " + b,
+                   absl::StrCat("%0 = \"stablehlo.triangular_solve\"(%a, %b) {left_side = ",
+                                left ? "true" : "false",
+                                ", lower = true, unit_diagonal = false, transpose_a = "
+                                "#stablehlo<transpose ",
+                                transpose, ">} : (tensor<3x3xf32>, ", b, ") -> ", b));
+  };
+  EXPECT_EQ(solve("tensor<3x5xf32>", true, "ADJOINT"), "ok");
+  EXPECT_EQ(solve("tensor<5x3xf32>", false, "NO_TRANSPOSE"), "ok");
+  EXPECT_EQ(solve("tensor<3x5xf32>", false, "NO_TRANSPOSE"), "V011");
+  EXPECT_EQ(solve("tensor<3x5xf32>", true, "TRANSPOSE_INVALID"), "V005");
+  EXPECT_EQ(solve("tensor<3xf32>", true, "NO_TRANSPOSE"), "V008");
+}
+
+TEST(VerifyComputeTest, FftLengthsFitTheOperand) {
+  const auto fft = [](const std::string& in, const std::string& type, const std::string& length,
+                      const std::string& out) {
+    return Verdict("%a: " + in, "%0 = stablehlo.fft %a, type = " + type + ", length = [" + length +
+                                    "] : (" + in + ") -> " + out);
+  };
+  EXPECT_EQ(fft("tensor<3x8xf32>", "RFFT", "8", "tensor<3x5xcomplex<f32>>"), "ok");
+  EXPECT_EQ(fft("tensor<3x5xcomplex<f32>>", "IRFFT", "8", "tensor<3x8xf32>"), "ok");
+  EXPECT_EQ(fft("tensor<3x5xcomplex<f32>>", "IRFFT", "9", "tensor<3x9xf32>"), "ok");
+  EXPECT_EQ(fft("tensor<3x8xf32>", "RFFT", "9", "tensor<3x5xcomplex<f32>>"), "V011");
+  EXPECT_EQ(fft("tensor<3x8xf32>", "FFT", "8", "tensor<3x8xf32>"), "V002");
+  EXPECT_EQ(fft("tensor<8xf16>", "RFFT", "8", "tensor<5xcomplex<f32>>"), "V002");
+  EXPECT_EQ(fft("tensor<8xcomplex<f32>>", "FFT", "8, 8", "tensor<8xcomplex<f32>>"), "V010");
+}
+
+TEST(VerifyComputeTest, RandomStatesHaveTheSizeOfTheAlgorithm) {
+  const auto rng = [](const std::string& state, const std::string& algorithm) {
+    return Verdict("%s: " + state,
+                   "%0:2 = stablehlo.rng_bit_generator %s, algorithm = " + algorithm + " : (" +
+                       state + ") -> (" + state + ", tensor<4xui32>)");
+  };
+  EXPECT_EQ(rng("tensor<2xui64>", "THREE_FRY"), "ok");
+  EXPECT_EQ(rng("tensor<3xui64>", "PHILOX"), "ok");
+  EXPECT_EQ(rng("tensor<3xui64>", "THREE_FRY"), "V011");
+}
+
+TEST(VerifyComputeTest, BatchNormHasAValueForEachFeature) {
+  const auto norm = [](const std::string& vector, int index) {
+    return Verdict("%x: tensor<2x4xf32>, %s: " + vector,
+                   absl::StrCat("%0 = \"stablehlo.batch_norm_inference\"(%x, %s, %s, %s, %s) "
+                                "{epsilon = 1.0e-3 : f32, feature_index = ",
+                                index, " : i64} : (tensor<2x4xf32>, ", vector, ", ", vector, ", ",
+                                vector, ", ", vector, ") -> tensor<2x4xf32>"));
+  };
+  EXPECT_EQ(norm("tensor<4xf32>", 1), "ok");
+  EXPECT_EQ(norm("tensor<4xf32>", 0), "V011");
+  EXPECT_EQ(norm("tensor<4xf32>", 2), "V010");
+  EXPECT_EQ(norm("tensor<1x4xf32>", 1), "V002");
+  EXPECT_EQ(norm("tensor<4xf64>", 1), "V008");
+}
+
+TEST(VerifyComputeTest, ChloBroadcastsSizesOfOne) {
+  const auto add = [](const std::string& a, const std::string& b, const std::string& more,
+                      const std::string& out) {
+    return Verdict("%a: " + a + ", %b: " + b, "%0 = chlo.broadcast_add %a, %b " + more + " : (" +
+                                                  a + ", " + b + ") -> " + out);
+  };
+  EXPECT_EQ(add("tensor<3x1xf32>", "tensor<4xf32>", "", "tensor<3x4xf32>"), "ok");
+  EXPECT_EQ(add("tensor<3x4xf32>", "tensor<3xf32>", "{broadcast_dimensions = array<i64: 0>}",
+                "tensor<3x4xf32>"),
+            "ok");
+  EXPECT_EQ(add("tensor<3x2xf32>", "tensor<4xf32>", "", "tensor<3x4xf32>"), "V011");
+  EXPECT_EQ(add("tensor<3xf32>", "tensor<3xi32>", "", "tensor<3xf32>"), "V008");
+  EXPECT_EQ(add("tensor<*xf32>", "tensor<3xf32>", "", "tensor<*xf32>"), "ok");
+}
+
+TEST(VerifyComputeTest, TopKFitsTheLastDimension) {
+  const auto top = [](int k, const std::string& out) {
+    return Verdict("%a: tensor<4x8xf32>",
+                   absl::StrCat("%0:2 = chlo.top_k(%a, k = ", k, ") : tensor<4x8xf32> -> ", out));
+  };
+  EXPECT_EQ(top(8, "(tensor<4x8xf32>, tensor<4x8xi32>)"), "ok");
+  EXPECT_EQ(top(9, "(tensor<4x9xf32>, tensor<4x9xi32>)"), "V011");
+  EXPECT_EQ(top(2, "(tensor<4x2xf32>, tensor<4x2xi64>)"), "V006");
+}
+
+}  // namespace
+}  // namespace pjrt::ir
