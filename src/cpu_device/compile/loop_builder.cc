@@ -328,7 +328,7 @@ absl::Status LoopBuilder::EmitBody(const ir::Block& block, absl::flat_hash_map<c
       return absl::OkStatus();
     }
     if (op->Is(OpCode::kConstant)) continue;  // loaded where used
-    absl::InlinedVector<LoopValue, 4> operands;
+    std::vector<LoopValue> operands;
     for (size_t i = 0; i < op->num_operands(); ++i) {
       PJRT_ASSIGN_OR_RETURN(const LoopValue operand, value_of(*op, op->operand(i)));
       operands.push_back(operand);

@@ -140,7 +140,7 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
       program.reduces.push_back(std::move(reduce));
       continue;
     }
-    absl::InlinedVector<LoopValue, 4> operands;
+    std::vector<LoopValue> operands;
     for (size_t i = 0; i < op->num_operands(); ++i) operands.push_back(value_of(op->operand(i)));
     PJRT_ASSIGN_OR_RETURN(const LoopValue value, builder.Emit(*op, operands));
     values[op->result()] = value;

@@ -70,15 +70,17 @@ absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps
   return absl::OkStatus();
 }
 
-// The padding value everywhere, then the operand's elements at their places; negative padding cuts elements off.
 absl::Status LowerPad(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  ArrayView operand = lowering.view(op.operand(0));
-  const auto low = op.IntsAttr("edge_padding_low");
-  const auto interior = op.IntsAttr("interior_padding");
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
+  return lowering.Pad(lowering.view(op.operand(0)), lowering.view(op.operand(1)), op.IntsAttr("edge_padding_low"), op.IntsAttr("interior_padding"), result, steps);
+}
+
+// The padding value everywhere, then the operand's elements at their places; negative padding cuts elements off.
+absl::Status Lowering::Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low, absl::Span<const int64_t> interior, const ArrayView& result,
+                           Steps* steps) {
   if (result.ElementCount() == 0) return absl::OkStatus();
-  PJRT_RETURN_IF_ERROR(lowering.Copy(BroadcastView(lowering.view(op.operand(1)), result.dims, {}), result, steps));
+  PJRT_RETURN_IF_ERROR(Copy(BroadcastView(value, result.dims, {}), result, steps));
   ArrayView place = result;
   for (size_t d = 0; d < result.dims.size(); ++d) {
     const int64_t step = interior[d] + 1;
@@ -93,7 +95,7 @@ absl::Status LowerPad(Lowering& lowering, const ir::Op& op, Steps* steps) {
     place.dims[d] = end - begin;
     place.strides[d] = result.strides[d] * step;
   }
-  return lowering.Copy(operand, place, steps);
+  return Copy(operand, place, steps);
 }
 
 absl::Status LowerTuple(Lowering& lowering, const ir::Op& op, Steps*) {

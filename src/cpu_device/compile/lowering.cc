@@ -36,6 +36,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kIota, LowerIota},
       {OpCode::kOptimizationBarrier, LowerIdentity},
       {OpCode::kPad, LowerPad},
+      {OpCode::kReduceWindow, LowerReduceWindow},
       {OpCode::kReshape, LowerReshape},
       {OpCode::kReverse, LowerReverse},
       {OpCode::kScatter, LowerScatter},

@@ -65,6 +65,10 @@ class Lowering {
   // Writes the elements of `from` to `to`, of the same dims and type, a buffer's view.
   absl::Status Copy(const ArrayView& from, const ArrayView& to, Steps* steps);
 
+  // Writes `operand`, padded with the scalar `value` (low edge and between elements; the high edge follows from the result's size), to the dense array `result`.
+  absl::Status Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low, absl::Span<const int64_t> interior, const ArrayView& result,
+                   Steps* steps);
+
   // A buffer that holds the one value of a scalar view.
   absl::StatusOr<ArrayView> ScalarInBuffer(const ArrayView& scalar, Steps* steps);
 
@@ -117,6 +121,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
 absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
 

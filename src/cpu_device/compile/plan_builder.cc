@@ -165,6 +165,8 @@ bool PlanBuilder::TryMerge(BufferId from, BufferId to, int32_t region_begin) {
   }
   f.merged_into = to;
   f.pinned = true;
+  // Written as early as that, when `to` is merged into another one in its turn.
+  t.first = t.first < 0 ? f.first : std::min(t.first, f.first);
   return true;
 }
 

@@ -24,7 +24,7 @@ struct VectorOf {
 template <typename T>
 inline constexpr int kLanes = PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T));
 
-// acc + a * b is fused where the level has such an instruction: sources that include this are compiled with contraction on.
+// acc + a * b is fused where the level has such an instruction and the source is compiled with contraction on (gemm_real.cc is).
 template <typename T, int kRows, int kMr, int kVectors>
 PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T* tile, int64_t tile_stride, bool accumulate) {
   using V = typename VectorOf<T>::Type;

@@ -381,6 +381,14 @@ class Lowering {
       const int store = instr.kind == BlockInstr::kStore ? instr.index : instr.dst >= 0 ? slots_[instr.dst].store : -1;
       if (store >= 0 && code_.store_first_write[store] < 0) code_.store_first_write[store] = static_cast<int32_t>(i);
     }
+    // What is reduced is read behind the last instruction, and so are the initial values.
+    const int32_t end = static_cast<int32_t>(code_.instrs.size());
+    for (int slot : code_.block_slots) {
+      if (const int input = slots_[slot].input; input >= 0) code_.input_last_read[input] = end;
+    }
+    for (const LoopReduce& reduce : p_.reduces) {
+      for (int32_t input : reduce.init_inputs) code_.input_last_read[input] = end;
+    }
   }
 
   const LoopProgram& p_;

@@ -4,8 +4,8 @@
 //
 //   inner == 1, long reduction     each outer point: blocks along the reduced dims; a block folds to one element, blocks fold one after the other
 //   inner == 1, short reduction    a block holds several whole rows; each row folds to one element
-//   long inner                     a block lies along the innermost dim; it folds element by element into a block of accumulators
-//   short inner                    a block holds several reduced points of `inner` elements each; they fold pairwise
+//   long inner                     a block lies along the innermost dim; it folds element by element into a block of accumulators, which begin as the initial value
+//   short inner                    a block holds several reduced points of `inner` elements each; few fold in order, from the initial value on, many pairwise
 //
 // Each order of folding depends on the sizes alone, so that a result has the same bits however the work is split. Folds with a body (rather than a
 // monoid) keep the order of the elements, as an associative function may demand.
@@ -27,6 +27,8 @@ namespace {
 constexpr double kUnitNs = 20000;
 constexpr double kBytesPerNs = 10;
 constexpr int64_t kLongInner = 64;
+// So few reduced points of a short inner dim are folded one after the other.
+constexpr int64_t kFewPoints = 64;
 constexpr int64_t kAlign = 64;
 int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
@@ -237,25 +239,35 @@ class ReduceKernel final : public LoopKernel {
     for (size_t i = 0; i < count; ++i) std::memcpy(out[i], from[i], fold.sizes[i]);
   }
 
-  // The accumulators, with the initial value, to the outputs: n outputs, the first at the program's point number `point`.
+  static bool HasInit(const Fold& fold) { return !fold.reduce->init_inputs.empty(); }
+
+  // n copies of the i-th initial value.
+  void FillInit(const Work& w, const Fold& fold, size_t i, char* block, int64_t n) const {
+    const int32_t input = fold.reduce->init_inputs[i];
+    const LoopInput& init = frame_.program().inputs[input];
+    const char* source = w.inputs[input] + init.view.offset * ByteWidth(init.type);
+    alignas(16) char one[16];
+    if (ConvertFn load = k_.load[init.type]; load != nullptr) {
+      load(one, source, 1);
+      source = one;
+    }
+    k_.fill[Log2(fold.sizes[i])](block, source, n);
+  }
+
+  // The accumulators at the initial value, where there is one.
+  void Begin(const Work& w, const Fold& fold, int64_t n) const {
+    for (size_t i = 0; HasInit(fold) && i < fold.sizes.size(); ++i) FillInit(w, fold, i, Accumulator(w, fold, i), n);
+  }
+
+  // The initial value folded with the accumulators, to the outputs.
   void Finish(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
-    const LoopProgram& p = frame_.program();
-    const LoopReduce& reduce = *fold.reduce;
     const size_t count = fold.sizes.size();
-    if (!reduce.init_inputs.empty()) {
+    if (HasInit(fold)) {
       absl::InlinedVector<const char*, 8> params(2 * count);
       absl::InlinedVector<char*, 4> results(count);
       for (size_t i = 0; i < count; ++i) {
-        const LoopInput& init = p.inputs[reduce.init_inputs[i]];
-        const char* source = w.inputs[reduce.init_inputs[i]] + init.view.offset * ByteWidth(init.type);
-        alignas(16) char one[16];
-        if (ConvertFn load = k_.load[init.type]; load != nullptr) {
-          load(one, source, 1);
-          source = one;
-        }
-        char* block = Temporary(w, left_, i);
-        k_.fill[Log2(fold.sizes[i])](block, source, n);
-        params[i] = block;
+        FillInit(w, fold, i, Temporary(w, left_, i), n);
+        params[i] = Temporary(w, left_, i);
         params[count + i] = Accumulator(w, fold, i);
         results[i] = Temporary(w, result_, i);
       }
@@ -266,8 +278,13 @@ class ReduceKernel final : public LoopKernel {
       }
       for (size_t i = 0; i < count; ++i) std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
     }
-    for (size_t i = 0; i < count; ++i) {
-      const LoopReduce::Output& output = reduce.outputs[i];
+    Store(w, fold, point, n);
+  }
+
+  // The accumulators to the outputs: n outputs, the first at the program's point number `point`.
+  void Store(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
+    for (size_t i = 0; i < fold.sizes.size(); ++i) {
+      const LoopReduce::Output& output = fold.reduce->outputs[i];
       const char* from = Accumulator(w, fold, i);
       if (ConvertFn store = k_.store[output.type]; store != nullptr) {
         store(Temporary(w, left_, i), from, n);
@@ -407,11 +424,12 @@ class ReduceKernel final : public LoopKernel {
       FinishEmptyAt(w, o, i, n);
       return;
     }
+    for (const Fold& fold : folds_) Begin(*w, fold, n);
     for (int64_t r = 0; r < reduced_; ++r) {
       w->state->Evaluate(first + r * inner_, n);
-      for (const Fold& fold : folds_) Accumulate(*w, fold, Blocks(*w, fold, 0).data(), n, r == 0);
+      for (const Fold& fold : folds_) Accumulate(*w, fold, Blocks(*w, fold, 0).data(), n, r == 0 && !HasInit(fold));
     }
-    for (const Fold& fold : folds_) Finish(*w, fold, first, n);
+    for (const Fold& fold : folds_) Store(*w, fold, first, n);
   }
 
   // Short inner dims: a block holds `rows` reduced points of inner_ elements.
@@ -422,13 +440,15 @@ class ReduceKernel final : public LoopKernel {
     }
     const int64_t rows = std::max<int64_t>(block_ / inner_, 1);
     const int64_t first = o * reduced_ * inner_;
+    const bool in_order = reduced_ <= kFewPoints;
+    for (const Fold& fold : folds_) Begin(*w, fold, inner_);
     for (int64_t r = 0; r < reduced_; r += rows) {
       int64_t count = std::min(rows, reduced_ - r);
       w->state->Evaluate(first + r * inner_, count * inner_);
       for (const Fold& fold : folds_) {
         auto values = Blocks(*w, fold, 0);
         int64_t left = count;
-        if (fold.body == nullptr) {
+        if (fold.body == nullptr && !in_order) {
           // The upper half of the points onto the lower; the values are this block's own and may be overwritten.
           char* block = const_cast<char*>(values[0]);
           const int size = fold.sizes[0];
@@ -443,13 +463,13 @@ class ReduceKernel final : public LoopKernel {
             left -= half;
           }
           const char* folded = block;
-          Accumulate(*w, fold, &folded, inner_, r == 0);
+          Accumulate(*w, fold, &folded, inner_, r == 0 && !HasInit(fold));
         } else {
-          for (int64_t j = 0; j < count; ++j) Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_, r == 0 && j == 0);
+          for (int64_t j = 0; j < count; ++j) Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_, r == 0 && j == 0 && !HasInit(fold));
         }
       }
     }
-    for (const Fold& fold : folds_) Finish(*w, fold, first, inner_);
+    for (const Fold& fold : folds_) Store(*w, fold, first, inner_);
   }
 
   // A reduction over nothing gives the initial value.

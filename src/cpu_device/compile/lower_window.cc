@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_window. A window that slides over an array is itself a view of it, with a dim for the window's place and one for the place within; so the op is a reduction of that view,
+// over an operand that is first padded with the initial value. A window that grows with its place is a cumulative reduction.
+#include <algorithm>
+
+#include "pjrt/ir/op_attributes.h"
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/diagnostics.h"
+#include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/steps/scan_step.h"
+
+namespace pjrt::cpu {
+namespace {
+
+struct Combiner {
+  std::optional<Monoid> monoid;
+  std::shared_ptr<const LoopProgram> body;
+};
+
+absl::StatusOr<Combiner> MakeCombiner(const ir::Block& block, size_t operands, bool keep_f32) {
+  Combiner combiner;
+  if (operands == 1) combiner.monoid = MatchMonoid(block);
+  if (!combiner.monoid.has_value()) {
+    PJRT_ASSIGN_OR_RETURN(combiner.body, BuildBody(block, keep_f32));
+  }
+  return combiner;
+}
+
+// The dim that a cumulative reduction runs along, when the op is one: the window covers a whole dim and all its padding is on one side.
+std::optional<int> CumulativeDim(const ir::WindowAttrs& window, const Dims& dims, bool* is_reverse) {
+  int found = -1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const ir::WindowDimension& w = window.dimensions[d];
+    if (w.stride != 1 || w.base_dilation != 1 || w.window_dilation != 1) return std::nullopt;
+    if (w.size == 1 && w.padding_low == 0 && w.padding_high == 0) continue;
+    if (found >= 0 || w.size != dims[d] || w.size < 4) return std::nullopt;
+    if (w.padding_low == w.size - 1 && w.padding_high == 0) {
+      *is_reverse = false;
+    } else if (w.padding_low == 0 && w.padding_high == w.size - 1) {
+      *is_reverse = true;
+    } else {
+      return std::nullopt;
+    }
+    found = static_cast<int>(d);
+  }
+  if (found < 0) return std::nullopt;
+  return found;
+}
+
+absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_reverse, const Combiner& combiner, Steps* steps) {
+  const size_t n = op.num_results();
+  ScanParams p;
+  p.kernels = lowering.kernels().block;
+  p.is_reverse = is_reverse;
+  std::vector<BufferId> reads, writes;
+  for (size_t i = 0; i < n; ++i) {
+    PJRT_ASSIGN_OR_RETURN(const ArrayView from, lowering.Dense(lowering.view(op.operand(i)), steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView init, lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
+    const ArrayView to = lowering.NewArray(op.result_type(i));
+    p.arrays.push_back({from.type, from.buffer, to.buffer, init.buffer, 0, init.offset});
+    reads.push_back(from.buffer);
+    reads.push_back(init.buffer);
+    writes.push_back(to.buffer);
+    if (i == 0) {
+      p.length = from.dims[dim];
+      p.scan_stride = from.strides[dim];
+      // Behind the scanned dim lines are neighbours; when there are none, lines are the dims before it.
+      int64_t before = 1, behind = 1;
+      for (int d = 0; d < static_cast<int>(from.dims.size()); ++d) (d < dim ? before : d > dim ? behind : p.length) *= d == dim ? 1 : from.dims[d];
+      if (behind > 1) {
+        p.outer = before;
+        p.outer_stride = p.length * behind;
+        p.inner = behind;
+        p.line_stride = 1;
+      } else {
+        p.inner = before;
+        p.line_stride = p.length;
+      }
+    }
+    lowering.Bind(op.result(i), to);
+  }
+  if (combiner.monoid.has_value()) {
+    static constexpr BlockOp kOps[kNumMonoids] = {BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum, BlockOp::kAnd, BlockOp::kOr, BlockOp::kXor};
+    p.op = p.kernels->op[static_cast<int>(kOps[static_cast<int>(*combiner.monoid)])][static_cast<int>(ComputeTypeOf(p.arrays[0].type))][0];
+    if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
+  } else {
+    PJRT_ASSIGN_OR_RETURN(p.body, lowering.engine().CompileBody(*combiner.body));
+  }
+  lowering.plan().Emit(steps, std::make_unique<ScanStep>(std::move(p)), reads, writes);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ArrayView& operand, const ArrayView& value, const ir::WindowAttrs& window, Steps* steps) {
+  bool plain = true;
+  Dims dims;
+  Dims low, interior;
+  for (size_t d = 0; d < operand.dims.size(); ++d) {
+    const ir::WindowDimension& w = window.dimensions[d];
+    plain &= w.padding_low == 0 && w.padding_high == 0 && w.base_dilation == 1;
+    dims.push_back(std::max<int64_t>(w.PaddedSize(operand.dims[d]), 0));
+    low.push_back(w.padding_low);
+    interior.push_back(w.base_dilation - 1);
+  }
+  if (plain) {
+    if (operand.kind == ArrayView::kBuffer) return operand;
+    return lowering.Dense(operand, steps);
+  }
+  const ArrayView padded = lowering.NewArray(operand.type, dims);
+  PJRT_RETURN_IF_ERROR(lowering.Pad(operand, value, low, interior, padded, steps));
+  return padded;
+}
+
+absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  const size_t n = op.num_results();
+  const std::optional<ir::WindowAttrs> window = ir::WindowAttrs::From(op);
+  if (!window.has_value()) return UnsupportedOp(op, "its window cannot be read");
+  const ir::Block& body = *op.region()->block();
+  const Dims operand_dims(lowering.view(op.operand(0)).dims);
+  bool is_reverse = false;
+  if (std::optional<int> dim = CumulativeDim(*window, operand_dims, &is_reverse)) {
+    // Each running value is a result too, so it has the precision of its type.
+    PJRT_ASSIGN_OR_RETURN(const Combiner scan, MakeCombiner(body, n, /*keep_f32=*/false));
+    return EmitScan(lowering, op, *dim, is_reverse, scan, steps);
+  }
+  PJRT_ASSIGN_OR_RETURN(const Combiner combiner, MakeCombiner(body, n, lowering.options().keep_f32));
+
+  const ir::Type result_type = op.result_type();
+  const int rank = static_cast<int>(result_type.rank());
+  // The loop's dims: the places of the window but the last dim's, the window's elements, the last dim's places.
+  Dims dims;
+  for (int d = 0; d + 1 < rank; ++d) dims.push_back(result_type.dim(d));
+  for (int d = 0; d < rank; ++d) dims.push_back(window->dimensions[d].size);
+  if (rank > 0) dims.push_back(result_type.dim(rank - 1));
+  LoopBuilder builder(dims, lowering.options().keep_f32);
+  LoopProgram& program = builder.program();
+  program.num_outer = std::max(rank - 1, 0);
+  program.num_reduced = rank;
+  LoopReduce reduce;
+  reduce.has_monoid = combiner.monoid.has_value();
+  if (reduce.has_monoid) reduce.monoid = *combiner.monoid;
+  reduce.body = combiner.body;
+  std::vector<BufferId> outputs;
+  for (size_t i = 0; i < n; ++i) {
+    PJRT_ASSIGN_OR_RETURN(const ArrayView init, lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView padded, PadForWindow(lowering, lowering.view(op.operand(i)), init, *window, steps));
+    ArrayView windows = padded;
+    windows.dims = dims;
+    windows.strides.clear();
+    for (int d = 0; d + 1 < rank; ++d) windows.strides.push_back(padded.strides[d] * window->dimensions[d].stride);
+    for (int d = 0; d < rank; ++d) windows.strides.push_back(padded.strides[d] * window->dimensions[d].window_dilation);
+    if (rank > 0) windows.strides.push_back(padded.strides[rank - 1] * window->dimensions[rank - 1].stride);
+    reduce.values.push_back(builder.Load(windows));
+    reduce.init_inputs.push_back(builder.AddInput(init));
+    const ArrayView result = lowering.NewArray(op.result_type(i));
+    lowering.Bind(op.result(i), result);
+    LoopReduce::Output output;
+    output.type = result.type;
+    for (int d = 0; d + 1 < rank; ++d) output.view.strides.push_back(result.strides[d]);
+    output.view.strides.insert(output.view.strides.end(), rank, 0);
+    if (rank > 0) output.view.strides.push_back(result.strides[rank - 1]);
+    reduce.outputs.push_back(std::move(output));
+    outputs.push_back(result.buffer);
+  }
+  if (result_type.element_count() == 0) return absl::OkStatus();
+  program.reduces.push_back(std::move(reduce));
+  std::vector<BufferId> inputs = builder.input_buffers();
+  return lowering.EmitLoop(std::move(program), std::move(inputs), std::move(outputs), "reduce_window", steps);
+}
+
+}  // namespace pjrt::cpu

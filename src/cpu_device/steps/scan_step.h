@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cumulative reductions: out[i] = in[0] op in[1] op ... op in[i] along one dim.
+#ifndef PJRT_SRC_CPU_DEVICE_STEPS_SCAN_STEP_H_
+#define PJRT_SRC_CPU_DEVICE_STEPS_SCAN_STEP_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/loop/loop_engine.h"
+#include "src/cpu_device/run/plan.h"
+
+namespace pjrt::cpu {
+
+struct ScanParams {
+  int64_t length = 0;       // of the scanned dim
+  bool is_reverse = false;  // from the last element to the first
+  // Lines in blocks: `outer` of them, each `inner` lines that are `line_stride` elements apart.
+  int64_t outer = 1, inner = 1;
+  struct Array {
+    PrimitiveType type = F32;
+    BufferId from = kNoBuffer, to = kNoBuffer, init = kNoBuffer;
+    int64_t from_offset = 0, init_offset = 0;
+  };
+  std::vector<Array> arrays;
+  // Strides in elements, the same for all arrays, dense: of the scanned dim, of lines within a block, of blocks.
+  int64_t scan_stride = 1, line_stride = 1, outer_stride = 1;
+  BlockFn op = nullptr;              // one array
+  std::shared_ptr<BodyKernel> body;  // any number
+  const BlockKernels* kernels = nullptr;
+};
+
+class ScanStep final : public Step {
+ public:
+  explicit ScanStep(ScanParams params);
+  absl::Status Run(const RunContext& context) const override;
+  std::string Describe() const override;
+  double cost_ns() const override;
+  int64_t scratch_bytes() const override { return scratch_bytes_; }
+
+ private:
+  void RunBlock(const RunContext& context, int64_t block, char* scratch) const;
+  ScanParams p_;
+  int64_t lines_ = 64;  // in a block
+  int64_t blocks_per_outer_;
+  int64_t scratch_bytes_;
+};
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_STEPS_SCAN_STEP_H_
