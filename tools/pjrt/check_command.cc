@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "pjrt/ir/parser.h"
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/case_report.h"
@@ -44,10 +43,8 @@ void Record(const std::string& name, const absl::Status& status, CaseReport* rep
   }
 }
 
-void CheckChunk(PjRtClient* client, const std::string& path, absl::string_view name,
-                const ir::Chunk& chunk, CaseReport* report) {
-  const absl::StatusOr<std::unique_ptr<ir::Module>> module =
-      ParseProgram(name, chunk.text, chunk.first_line);
+void CheckChunk(PjRtClient* client, const std::string& path,
+                const absl::StatusOr<std::unique_ptr<ir::Module>>& module, CaseReport* report) {
   absl::Status status = module.status();
   if (status.ok()) status = ir::VerifyModule(**module);
   std::vector<std::string> functions;
@@ -73,8 +70,8 @@ int CheckFiles(const CheckOptions& options) {
       unreadable = Report(program.status());
       continue;
     }
-    for (const ir::Chunk& chunk : ir::SplitChunks(program->bytes)) {
-      CheckChunk(client->get(), path, program->name, chunk, &report);
+    for (const auto& module : ParseChunks(*program)) {
+      CheckChunk(client->get(), path, module, &report);
     }
   }
   const int result = report.Finish();

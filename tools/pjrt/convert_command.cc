@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "pjrt/ir/parser.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
@@ -25,11 +24,10 @@ struct ConvertOptions {
 absl::Status Convert(const ConvertOptions& options) {
   PJRT_ASSIGN_OR_RETURN(const ProgramFile program, ReadProgram(options.input));
   std::string text;
-  for (const ir::Chunk& chunk : ir::SplitChunks(program.bytes)) {
-    PJRT_ASSIGN_OR_RETURN(const std::unique_ptr<ir::Module> module,
-                          ParseProgram(program.name, chunk.text, chunk.first_line));
+  for (const absl::StatusOr<std::unique_ptr<ir::Module>>& module : ParseChunks(program)) {
+    PJRT_RETURN_IF_ERROR(module.status());
     if (!text.empty()) text += "\n// -----\n\n";
-    text += ir::PrintModule(*module);
+    text += ir::PrintModule(**module);
     if (!absl::EndsWith(text, "\n")) text += "\n";
   }
   if (!options.output.empty()) return WriteOutputFile(options.output, text);

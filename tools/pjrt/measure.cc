@@ -128,13 +128,17 @@ absl::StatusOr<double> Measurement::RunBatch(int executions) {
     handles.push_back(Handles(arguments_));
   }
   std::vector<Future<>> ready;
-  ready.reserve(static_cast<size_t>(executions));
   const Clock::time_point start = Clock::now();
   for (int i = 0; i < executions; ++i) {
     PJRT_ASSIGN_OR_RETURN(const Buffers outputs,
                           Execute(*executable_, handles[consumes_ ? static_cast<size_t>(i) : 0]));
     for (const std::unique_ptr<PjRtBuffer>& output : outputs) {
-      ready.push_back(output->GetReadyFuture());
+      Future<> future = output->GetReadyFuture();
+      if (future.IsReady()) {
+        PJRT_RETURN_IF_ERROR(future.Await());
+      } else {
+        ready.push_back(std::move(future));
+      }
     }
   }
   for (const Future<>& future : ready) PJRT_RETURN_IF_ERROR(future.Await());

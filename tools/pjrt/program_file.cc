@@ -37,6 +37,15 @@ absl::StatusOr<std::string> ReadStream(std::FILE* file, absl::string_view name) 
   return bytes;
 }
 
+// `first_line` is the number of the text's first line, for messages.
+absl::StatusOr<std::unique_ptr<ir::Module>> ParseText(absl::string_view name,
+                                                      absl::string_view text, size_t first_line) {
+  ir::ParseOptions options;
+  options.source_name = std::string(name);
+  if (first_line == 1) return ir::ParseModule(text, options);
+  return ir::ParseModule(absl::StrCat(std::string(first_line - 1, '\n'), text), options);
+}
+
 }  // namespace
 
 bool IsFolder(const std::string& path) {
@@ -86,19 +95,26 @@ absl::StatusOr<ProgramFile> ReadProgram(const std::string& path, bool bytecode) 
 }
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ParseProgram(absl::string_view name,
-                                                         absl::string_view bytes,
-                                                         size_t first_line) {
+                                                         absl::string_view bytes) {
   const absl::StatusOr<ProgramFormat> format = DetectProgramFormat(bytes);
   if (!format.ok()) return WithContext(format.status(), name);
-  if (*format != ProgramFormat::kText) {
-    absl::StatusOr<std::unique_ptr<ir::Module>> module = PjRtProgram(bytes, *format).TakeModule();
-    if (!module.ok()) return WithContext(module.status(), name);
-    return module;
+  if (*format == ProgramFormat::kText) return ParseText(name, bytes, /*first_line=*/1);
+  absl::StatusOr<std::unique_ptr<ir::Module>> module = PjRtProgram(bytes, *format).TakeModule();
+  if (!module.ok()) return WithContext(module.status(), name);
+  return module;
+}
+
+std::vector<absl::StatusOr<std::unique_ptr<ir::Module>>> ParseChunks(const ProgramFile& program) {
+  std::vector<absl::StatusOr<std::unique_ptr<ir::Module>>> modules;
+  const std::vector<ir::Chunk> chunks = ir::SplitChunks(program.bytes);
+  if (chunks.size() == 1) {
+    modules.push_back(ParseProgram(program.name, program.bytes));
+    return modules;
   }
-  ir::ParseOptions options;
-  options.source_name = std::string(name);
-  if (first_line == 1) return ir::ParseModule(bytes, options);
-  return ir::ParseModule(absl::StrCat(std::string(first_line - 1, '\n'), bytes), options);
+  for (const ir::Chunk& chunk : chunks) {
+    modules.push_back(ParseText(program.name, chunk.text, chunk.first_line));
+  }
+  return modules;
 }
 
 absl::StatusOr<std::vector<Shape>> ParameterShapes(const ir::Module& module) {

@@ -36,10 +36,12 @@ struct ProgramFile {
 absl::StatusOr<ProgramFile> ReadProgram(const std::string& path, bool bytecode = false);
 
 // The program as a module, not yet verified. Messages name the file, line and column.
-// `first_line` is what the lines count from: for chunks of a file.
 absl::StatusOr<std::unique_ptr<ir::Module>> ParseProgram(absl::string_view name,
-                                                         absl::string_view bytes,
-                                                         size_t first_line = 1);
+                                                         absl::string_view bytes);
+
+// The same of each chunk of a file of text. Lines count from the file's first; a chunk of nothing
+// but comments is an empty module. A program that isn't text is one chunk.
+std::vector<absl::StatusOr<std::unique_ptr<ir::Module>>> ParseChunks(const ProgramFile& program);
 
 // What the function that runs takes. INVALID_ARGUMENT [PJRT-T009] without such a function,
 // UNIMPLEMENTED [PJRT-T010] for arguments that no array can be made for: tokens, tuples, quantized

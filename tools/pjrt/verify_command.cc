@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "pjrt/ir/parser.h"
 #include "pjrt/ir/verifier.h"
-#include "src/core/base/status_macros.h"
 #include "tools/pjrt/case_report.h"
 #include "tools/pjrt/command.h"
 #include "tools/pjrt/expected_errors.h"
@@ -24,15 +23,10 @@ struct VerifyOptions {
   bool quiet = false;
 };
 
-absl::Status ParseAndVerify(absl::string_view name, const ir::Chunk& chunk) {
-  PJRT_ASSIGN_OR_RETURN(const std::unique_ptr<ir::Module> module,
-                        ParseProgram(name, chunk.text, chunk.first_line));
-  return ir::VerifyModule(*module);
-}
-
 void VerifyChunk(const VerifyOptions& options, absl::string_view name, const ir::Chunk& chunk,
+                 const absl::StatusOr<std::unique_ptr<ir::Module>>& module,
                  const std::string& label, CaseReport* report) {
-  const absl::Status status = ParseAndVerify(name, chunk);
+  const absl::Status status = module.ok() ? ir::VerifyModule(**module) : module.status();
   if (status.code() == absl::StatusCode::kUnimplemented) {
     report->Skip(label, status.message());
     return;
@@ -59,9 +53,11 @@ int Verify(const VerifyOptions& options) {
       unreadable = Report(program.status());
       continue;
     }
-    int index = 0;
-    for (const ir::Chunk& chunk : ir::SplitChunks(program->bytes)) {
-      VerifyChunk(options, program->name, chunk, absl::StrCat(path, "#", index++), &report);
+    const std::vector<ir::Chunk> chunks = ir::SplitChunks(program->bytes);
+    const auto modules = ParseChunks(*program);
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      VerifyChunk(options, program->name, chunks[i], modules[i], absl::StrCat(path, "#", i),
+                  &report);
     }
   }
   const int result = report.Finish();
