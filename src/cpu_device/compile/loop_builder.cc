@@ -239,6 +239,15 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
       const PrimitiveType from = op.operand_type(0).primitive_type();
       if (from == result_type) return operands[0];
       LoopValue value = Convert(operands[0], result);
+      if (IsNarrowInt(result_type) && IsFloating(from)) {
+        // Saturates at the narrow type's bounds, as it does at those of wider ones.
+        const bool is_signed = IsSignedInteger(result_type);
+        const int bits = BitWidth(result_type);
+        const PrimitiveType byte = is_signed ? S8 : U8;
+        const int64_t lowest = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+        const int64_t highest = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+        return Op(BlockOp::kClamp, result, result, Constant(byte, lowest), value, Constant(byte, highest));
+      }
       if (IsNarrowInt(result_type) || IsNarrowFloat(result_type)) value = RoundTo(value, result_type);
       return value;
     }

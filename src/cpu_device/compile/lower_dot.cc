@@ -77,8 +77,9 @@ absl::Status Prepare(Lowering& lowering, const ArrayView& operand, absl::Span<co
   return absl::OkStatus();
 }
 
-// Floats narrower than f32 are multiplied exactly in f32 and summed there, integers in 32 or 64 bits: wrapping makes that the same as in the result's own width.
-CType AccumulateType(PrimitiveType a, PrimitiveType b, PrimitiveType c) {
+}  // namespace
+
+CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c) {
   const auto wider = [](PrimitiveType type) { return type == F64 || type == C128; };
   if (IsComplex(a) || IsComplex(b) || IsComplex(c)) return wider(a) || wider(b) || wider(c) ? CType::kC128 : CType::kC64;
   if (IsFloating(a) || IsFloating(b) || IsFloating(c)) return wider(a) || wider(b) || wider(c) ? CType::kF64 : CType::kF32;
@@ -86,8 +87,6 @@ CType AccumulateType(PrimitiveType a, PrimitiveType b, PrimitiveType c) {
   if (IsUnsignedInteger(c)) return wide ? CType::kU64 : CType::kU32;
   return wide ? CType::kS64 : CType::kS32;
 }
-
-}  // namespace
 
 absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const std::optional<ir::DotDimensionNumbers> dims = ir::DotDimensionNumbers::From(op.attr("dot_dimension_numbers"));
@@ -104,7 +103,7 @@ absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps)
   problem.a_type = a.view.type;
   problem.b_type = b.view.type;
   problem.c_type = c.type;
-  problem.accumulate = AccumulateType(a.view.type, b.view.type, c.type);
+  problem.accumulate = ProductType(a.view.type, b.view.type, c.type);
   problem.m = a.free_group.size;
   problem.n = b.free_group.size;
   problem.k = a.contracted_group.size;

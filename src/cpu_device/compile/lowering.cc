@@ -26,6 +26,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kCase, LowerCase},
       {OpCode::kConcatenate, LowerConcatenate},
       {OpCode::kConstant, LowerConstant},
+      {OpCode::kConvolution, LowerConvolution},
       {OpCode::kCreateToken, LowerToken},
       {OpCode::kDotGeneral, LowerDotGeneral},
       {OpCode::kDynamicSlice, LowerDynamicSlice},

@@ -101,6 +101,10 @@ class Lowering {
   std::vector<Binding> bindings_;
 };
 
+// The type in which products of a and b are computed and summed to c. Floats narrower than f32 are multiplied exactly in f32 and summed there, integers in 32 or 64 bits:
+// wrapping makes that the same as in the result's own width.
+CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
+
 // Families of lowering functions, one file each.
 absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps* steps);
@@ -116,6 +120,7 @@ absl::Status LowerGetTupleElement(Lowering& lowering, const ir::Op& op, Steps* s
 absl::Status LowerIdentity(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerToken(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerBitcastConvert(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps);

@@ -6,6 +6,7 @@
 //   inner == 1, short reduction    a block holds several whole rows; each row folds to one element
 //   long inner                     a block lies along the innermost dim; it folds element by element into a block of accumulators, which begin as the initial value
 //   short inner                    a block holds several reduced points of `inner` elements each; few fold in order, from the initial value on, many pairwise
+//   many short inner              a block lies along all inner dims and crosses their rows, else as for a long inner
 //
 // Each order of folding depends on the sizes alone, so that a result has the same bits however the work is split. Folds with a body (rather than a
 // monoid) keep the order of the elements, as an associative function may demand.
@@ -93,6 +94,8 @@ class ReduceKernel final : public LoopKernel {
       if (fold.body != nullptr) block_ = std::min(block_, fold.body->max_block());
     }
     block_ = std::min(block_, frame_.block_size());
+    row_ = long_inner_ ? p.dims.back() : inner_;
+    columns_ = inner_ != 1 && (long_inner_ || inner_ > block_);
     LayOutScratch();
     PlanUnits();
     return absl::OkStatus();
@@ -110,7 +113,7 @@ class ReduceKernel final : public LoopKernel {
       if (inner_ == 1) {
         const int64_t from = unit * outer_per_unit_;
         RunRows(&w, from, std::min(from + outer_per_unit_, outer_));
-      } else if (long_inner_) {
+      } else if (columns_) {
         RunColumns(&w, unit);
       } else {
         const int64_t from = unit * outer_per_unit_;
@@ -151,7 +154,7 @@ class ReduceKernel final : public LoopKernel {
     scratch_bytes_ = AlignUp(frame_.scratch_bytes()) + body_scratch_ + AlignUp(body_bytes);
   }
 
-  int64_t inner_per_block() const { return long_inner_ || inner_ == 1 ? 1 : inner_; }
+  int64_t inner_per_block() const { return columns_ || inner_ == 1 ? 1 : inner_; }
 
   void PlanUnits() {
     const LoopProgram& p = frame_.program();
@@ -159,11 +162,11 @@ class ReduceKernel final : public LoopKernel {
     for (const LoopInput& input : p.inputs) bytes += ByteWidth(input.type);
     const double point_ns = std::max(ElementCostNs(p), bytes / kBytesPerNs);
     cost_ns_ = static_cast<double>(p.ElementCount()) * point_ns + 50;
-    if (long_inner_) {
-      // One block of the innermost dim, over all reduced points, is a unit.
-      const int64_t row = p.dims.back();
-      blocks_per_row_ = (row + block_ - 1) / block_;
-      units_ = outer_ * (inner_ / row) * blocks_per_row_;
+    if (outer_ == 0 || inner_ == 0) return;  // no results
+    if (columns_) {
+      // One block of a row, over all reduced points, is a unit.
+      blocks_per_row_ = (row_ + block_ - 1) / block_;
+      units_ = outer_ * (inner_ / row_) * blocks_per_row_;
       return;
     }
     const double outer_ns = std::max(point_ns * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
@@ -409,16 +412,14 @@ class ReduceKernel final : public LoopKernel {
     }
   }
 
-  // A block of the innermost dim over all reduced points.
+  // A block of a row over all reduced points.
   void RunColumns(Work* w, int64_t unit) const {
-    const LoopProgram& p = frame_.program();
-    const int64_t row = p.dims.back();
     const int64_t column = unit % blocks_per_row_ * block_;
-    const int64_t n = std::min(block_, row - column);
+    const int64_t n = std::min(block_, row_ - column);
     unit /= blocks_per_row_;
-    const int64_t rows_in_inner = inner_ / row;
+    const int64_t rows_in_inner = inner_ / row_;
     const int64_t o = unit / rows_in_inner;
-    const int64_t i = unit % rows_in_inner * row + column;
+    const int64_t i = unit % rows_in_inner * row_ + column;
     const int64_t first = o * reduced_ * inner_ + i;
     if (reduced_ == 0) {
       FinishEmptyAt(w, o, i, n);
@@ -503,7 +504,9 @@ class ReduceKernel final : public LoopKernel {
   const BlockKernels& k_;
   std::vector<Fold> folds_;
   int64_t outer_ = 1, reduced_ = 1, inner_ = 1;
-  bool long_inner_ = false;
+  bool long_inner_ = false;  // the innermost dim is long
+  bool columns_ = false;     // blocks lie along rows of row_ inner points
+  int64_t row_ = 1;
   int64_t block_ = 1024;
   int64_t outer_per_unit_ = 1, blocks_per_row_ = 1, units_ = 0;
   int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, body_scratch_ = 0, scratch_bytes_ = 0;
