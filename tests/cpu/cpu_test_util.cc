@@ -75,8 +75,8 @@ absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunProgram(
   return literals;
 }
 
-std::vector<std::shared_ptr<Literal>> Run(absl::string_view text,
-                                          const std::vector<const Literal*>& arguments) {
+std::vector<std::shared_ptr<Literal>> RunAll(absl::string_view text,
+                                             const std::vector<const Literal*>& arguments) {
   auto results = RunProgram(OneThreadClient(), text, arguments);
   EXPECT_TRUE(results.ok()) << results.status() << "\n" << text;
   return results.ok() ? *std::move(results) : std::vector<std::shared_ptr<Literal>>();

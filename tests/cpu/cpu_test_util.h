@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunProgram(
     PjRtClient& client, absl::string_view text, const std::vector<const Literal*>& arguments = {});
 
 // The same on OneThreadClient(); a failure fails the test and gives no results.
-std::vector<std::shared_ptr<Literal>> Run(absl::string_view text,
-                                          const std::vector<const Literal*>& arguments = {});
+std::vector<std::shared_ptr<Literal>> RunAll(absl::string_view text,
+                                             const std::vector<const Literal*>& arguments = {});
 
 template <typename T>
 Literal Array(std::vector<int64_t> dims, const std::vector<T>& values) {
@@ -75,7 +75,7 @@ std::vector<T> Elements(const LiteralBase& literal) {
 // The only result of a program as elements of T; empty after a failure.
 template <typename T>
 std::vector<T> RunOne(absl::string_view text, const std::vector<const Literal*>& arguments = {}) {
-  const std::vector<std::shared_ptr<Literal>> results = Run(text, arguments);
+  const std::vector<std::shared_ptr<Literal>> results = RunAll(text, arguments);
   EXPECT_EQ(results.size(), 1u);
   return results.size() == 1 ? Elements<T>(*results[0]) : std::vector<T>();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random valid StableHLO programs together with what they compute, worked out element by element by an interpreter that
-// shares nothing with the library but the rounding of f16 and bf16.
+// Random valid StableHLO programs together with what they compute, worked out element by element by
+// an interpreter that shares nothing with the library but the rounding of f16 and bf16.
 #ifndef PJRT_TESTS_CPU_RANDOM_PROGRAM_H_
 #define PJRT_TESTS_CPU_RANDOM_PROGRAM_H_
 
@@ -27,7 +27,8 @@ struct Tensor {
   Literal ToLiteral() const;
 };
 
-// Empty when `actual` has the same shape and values (NaN for NaN, -0 not 0), else where they differ.
+// Empty when `actual` has the same shape and values (NaN for NaN, -0 not 0), else where they
+// differ.
 std::string Difference(const Tensor& expected, const LiteralBase& actual);
 
 // The value of type `type` nearest to `value`, or the integer of its low bits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random programs: the device, with and without fusion, with one thread and with three, against an interpreter.
+// Random programs: the device, with and without fusion, with one thread and with three, against an
+// interpreter.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -25,11 +26,13 @@ namespace {
 
 // Unpacked bytes of arrays as the plan's arguments and results, packed where the device packs them.
 std::vector<char> Packed(const Literal& literal) {
-  const char* data = static_cast<const char*>(static_cast<const LiteralBase&>(literal).untyped_data());
+  const char* data =
+      static_cast<const char*>(static_cast<const LiteralBase&>(literal).untyped_data());
   std::vector<char> bytes(data, data + literal.size_bytes());
   if (literal.shape().element_type() != S4) return bytes;
   std::vector<char> packed((bytes.size() + 1) / 2, 0);
-  for (size_t i = 0; i < bytes.size(); ++i) packed[i / 2] = static_cast<char>(packed[i / 2] | ((bytes[i] & 15) << (i % 2 * 4)));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    packed[i / 2] = static_cast<char>(packed[i / 2] | ((bytes[i] & 15) << (i % 2 * 4)));
   return packed;
 }
 
@@ -42,20 +45,23 @@ Literal Unpacked(const Tensor& like, const char* bytes) {
     return literal;
   }
   for (int64_t i = 0; i < literal.size_bytes(); ++i) {
-    data[i] = static_cast<char>(static_cast<int8_t>(static_cast<uint8_t>(bytes[i / 2] >> (i % 2 * 4)) << 4) >> 4);
+    data[i] = static_cast<char>(
+        static_cast<int8_t>(static_cast<uint8_t>(bytes[i / 2] >> (i % 2 * 4)) << 4) >> 4);
   }
   return literal;
 }
 
 struct AlignedBytes {
-  explicit AlignedBytes(size_t size) : data(static_cast<char*>(std::aligned_alloc(64, (size + 127) / 64 * 64))) {}
+  explicit AlignedBytes(size_t size)
+      : data(static_cast<char*>(std::aligned_alloc(64, (size + 127) / 64 * 64))) {}
   ~AlignedBytes() { std::free(data); }
   AlignedBytes(const AlignedBytes&) = delete;
   char* data;
 };
 
 // Empty when the plan of the program gives what the interpreter says.
-std::string RunPlanOf(const RandomProgram& program, const Kernels& kernels, bool fuse, Executor* executor, int threads) {
+std::string RunPlanOf(const RandomProgram& program, const Kernels& kernels, bool fuse,
+                      Executor* executor, int threads) {
   auto module = ir::ParseModule(program.text());
   if (!module.ok()) return module.status().ToString();
   if (absl::Status status = ir::VerifyModule(**module); !status.ok()) return status.ToString();
@@ -84,16 +90,19 @@ std::string RunPlanOf(const RandomProgram& program, const Kernels& kernels, bool
   // Whatever lies in the memory must not show.
   std::memset(workspace.data, 0x5a, workspace_bytes);
   const std::shared_ptr<Team> team = Team::Create(executor, threads);
-  const absl::Status status = RunPlan(compiled->plan, arguments, results, workspace.data, team.get(), RunInfo());
+  const absl::Status status =
+      RunPlan(compiled->plan, arguments, results, workspace.data, team.get(), RunInfo());
   team->Dismiss();
   if (!status.ok()) return status.ToString();
   for (size_t i = 0; i < results.size(); ++i) {
-    const std::string difference = Difference(program.results()[i], Unpacked(program.results()[i], results[i]));
+    const std::string difference =
+        Difference(program.results()[i], Unpacked(program.results()[i], results[i]));
     if (!difference.empty()) return absl::StrCat("result ", i, ": ", difference);
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::vector<char> bytes = Packed(program.arguments()[i].ToLiteral());
-    if (!bytes.empty() && std::memcmp(arguments[i], bytes.data(), bytes.size()) != 0) return absl::StrCat("argument ", i, " was written");
+    if (!bytes.empty() && std::memcmp(arguments[i], bytes.data(), bytes.size()) != 0)
+      return absl::StrCat("argument ", i, " was written");
   }
   return "";
 }
@@ -118,7 +127,9 @@ TEST(RandomProgramTest, SmallProgramsComputeWhatTheInterpreterDoes) {
     for (bool fuse : {false, true}) {
       const std::string problem = RunPlanOf(program, BestKernels(), fuse, nullptr, 1);
       if (!problem.empty()) ++failures;
-      EXPECT_EQ(problem, "") << "seed " << FirstSeed() + i << (fuse ? " fused" : " not fused") << "\n" << program.text();
+      EXPECT_EQ(problem, "") << "seed " << FirstSeed() + i << (fuse ? " fused" : " not fused")
+                             << "\n"
+                             << program.text();
     }
   }
 }
@@ -130,7 +141,9 @@ TEST(RandomProgramTest, LongProgramsComputeWhatTheInterpreterDoes) {
     for (bool fuse : {false, true}) {
       const std::string problem = RunPlanOf(program, BestKernels(), fuse, nullptr, 1);
       if (!problem.empty()) ++failures;
-      EXPECT_EQ(problem, "") << "seed " << 100000 + FirstSeed() + i << (fuse ? " fused" : " not fused") << "\n" << program.text();
+      EXPECT_EQ(problem, "") << "seed " << 100000 + FirstSeed() + i
+                             << (fuse ? " fused" : " not fused") << "\n"
+                             << program.text();
     }
   }
 }
@@ -154,7 +167,8 @@ TEST(RandomProgramTest, EveryKernelLevelComputesTheSame) {
       const RandomProgram program(300000 + FirstSeed() + i, 20);
       const std::string problem = RunPlanOf(program, *kernels, true, nullptr, 1);
       if (!problem.empty()) ++failures;
-      EXPECT_EQ(problem, "") << kernels->name << " seed " << 300000 + FirstSeed() + i << "\n" << program.text();
+      EXPECT_EQ(problem, "") << kernels->name << " seed " << 300000 + FirstSeed() + i << "\n"
+                             << program.text();
     }
   }
 }
