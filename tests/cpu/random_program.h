@@ -11,28 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "pjrt/base/literal.h"
 #include "pjrt/base/primitive_type.h"
+#include "tests/cpu/test_tensor.h"
 
 namespace pjrt::cpu {
-
-// An array whose elements all types used here hold exactly in a double.
-struct Tensor {
-  PrimitiveType type = F32;
-  std::vector<int64_t> dims;
-  std::vector<double> data;
-
-  int64_t count() const { return static_cast<int64_t>(data.size()); }
-  std::string TypeText() const;
-  Literal ToLiteral() const;
-};
-
-// Empty when `actual` has the same shape and values (NaN for NaN, -0 not 0), else where they
-// differ.
-std::string Difference(const Tensor& expected, const LiteralBase& actual);
-
-// The value of type `type` nearest to `value`, or the integer of its low bits.
-double RoundTo(PrimitiveType type, double value);
 
 class RandomProgram {
  public:
@@ -44,6 +26,9 @@ class RandomProgram {
   const std::vector<Tensor>& results() const { return results_; }
 
  private:
+  // More than this many elements take the interpreter too long.
+  static constexpr int64_t kMaxElements = 20000;
+
   using Id = int;
   // Computes one value from others of the environment.
   using Eval = std::function<Tensor(const std::vector<Tensor>&)>;

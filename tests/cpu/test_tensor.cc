@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cpu/test_tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tests/cpu/cpu_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+int64_t Int(double value) { return static_cast<int64_t>(value); }
+
+}  // namespace
+
+int64_t Product(const std::vector<int64_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> at(dims.size());
+  for (size_t d = dims.size(); d-- > 0;) {
+    at[d] = linear % dims[d];
+    linear /= dims[d];
+  }
+  return at;
+}
+
+int64_t Linear(const std::vector<int64_t>& at, const std::vector<int64_t>& dims) {
+  int64_t linear = 0;
+  for (size_t d = 0; d < dims.size(); ++d) linear = linear * dims[d] + at[d];
+  return linear;
+}
+
+std::string List(const std::vector<int64_t>& values) { return absl::StrJoin(values, ", "); }
+
+std::string Array64(const std::vector<int64_t>& values) {
+  return values.empty() ? "array<i64>" : absl::StrCat("array<i64: ", List(values), ">");
+}
+
+double Maximum(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  if (a == b) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+double Minimum(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
+double Apply(const std::string& op, PrimitiveType type, double a, double b) {
+  if (op == "maximum") return Maximum(a, b);
+  if (op == "minimum") return Minimum(a, b);
+  if (type == PRED) {
+    const bool x = a != 0, y = b != 0;
+    return op == "and" || op == "multiply" ? x && y : op == "xor" ? x != y : x || y;
+  }
+  if (IsInteger(type)) {
+    const int64_t x = Int(a), y = Int(b);
+    const int64_t value = op == "add"        ? x + y
+                          : op == "subtract" ? x - y
+                          : op == "multiply" ? x * y
+                          : op == "and"      ? x & y
+                          : op == "or"       ? x | y
+                                             : x ^ y;
+    return RoundTo(type, static_cast<double>(value & 0xffffffff));
+  }
+  if (op == "add") return a + b;
+  if (op == "subtract") return a - b;
+  if (op == "multiply") return a * b;
+  return a / b;
+}
+
+double RoundTo(PrimitiveType type, double value) {
+  switch (type) {
+    case F32:
+      return static_cast<float>(value);
+    case F16:
+      return static_cast<float>(half(static_cast<float>(value)));
+    case BF16:
+      return static_cast<float>(bfloat16(static_cast<float>(value)));
+    case PRED:
+      return value != 0;
+    case S8:
+      return static_cast<int8_t>(Int(value));
+    case U8:
+      return static_cast<uint8_t>(Int(value));
+    case S32:
+      return static_cast<int32_t>(Int(value));
+    case S4:
+      return static_cast<int8_t>(static_cast<uint8_t>(Int(value) << 4)) >> 4;
+    default:
+      return value;
+  }
+}
+
+std::string Tensor::TypeText() const {
+  return TensorText(dims, GetPrimitiveTypeInfo(type).stablehlo_name);
+}
+
+Literal Tensor::ToLiteral() const {
+  absl::StatusOr<Literal> literal = Literal::Make(MakeShape(type, dims));
+  EXPECT_TRUE(literal.ok()) << literal.status();
+  for (int64_t i = 0; i < count(); ++i) {
+    const double v = data[i];
+    switch (type) {
+      case F32:
+        literal->SetLinear<float>(i, static_cast<float>(v));
+        break;
+      case F16:
+        literal->SetLinear<half>(i, half(static_cast<float>(v)));
+        break;
+      case BF16:
+        literal->SetLinear<bfloat16>(i, bfloat16(static_cast<float>(v)));
+        break;
+      case PRED:
+        literal->SetLinear<bool>(i, v != 0);
+        break;
+      case U8:
+        literal->SetLinear<uint8_t>(i, static_cast<uint8_t>(v));
+        break;
+      case S32:
+        literal->SetLinear<int32_t>(i, static_cast<int32_t>(v));
+        break;
+      default:
+        literal->SetLinear<int8_t>(i, static_cast<int8_t>(v));
+        break;
+    }
+  }
+  return *std::move(literal);
+}
+
+std::string Difference(const Tensor& expected, const LiteralBase& actual) {
+  const Shape& shape = actual.shape();
+  if (shape.element_type() != expected.type ||
+      std::vector<int64_t>(shape.dimensions().begin(), shape.dimensions().end()) != expected.dims) {
+    return absl::StrCat("expected ", expected.TypeText(), ", got ", shape.ToString());
+  }
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    const std::vector<int64_t> at = Coordinates(i, expected.dims);
+    const double want = expected.data[i], got = *actual.GetAsDouble(at);
+    const bool same =
+        std::isnan(want) ? std::isnan(got) : want == got && std::signbit(want) == std::signbit(got);
+    if (!same)
+      return absl::StrCat(expected.TypeText(), " at [", List(at), "]: expected ", want, ", got ",
+                          got);
+  }
+  return "";
+}
+
+}  // namespace pjrt::cpu

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays for interpreters in tests: every element is a double.
+#ifndef PJRT_TESTS_CPU_TEST_TENSOR_H_
+#define PJRT_TESTS_CPU_TEST_TENSOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pjrt/base/literal.h"
+#include "pjrt/base/primitive_type.h"
+
+namespace pjrt::cpu {
+
+// An array whose elements all types used here hold exactly in a double.
+struct Tensor {
+  PrimitiveType type = F32;
+  std::vector<int64_t> dims;
+  std::vector<double> data;
+
+  int64_t count() const { return static_cast<int64_t>(data.size()); }
+  std::string TypeText() const;
+  Literal ToLiteral() const;
+};
+
+// Empty when `actual` has the same shape and values (NaN for NaN, -0 not 0), else where they
+// differ.
+std::string Difference(const Tensor& expected, const LiteralBase& actual);
+
+// The value of type `type` nearest to `value`, or the integer of its low bits.
+double RoundTo(PrimitiveType type, double value);
+
+int64_t Product(const std::vector<int64_t>& dims);
+// Between a row-major number and coordinates.
+std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& dims);
+int64_t Linear(const std::vector<int64_t>& at, const std::vector<int64_t>& dims);
+
+// StableHLO's maximum and minimum of floats: NaN wins, -0 is below 0.
+double Maximum(double a, double b);
+double Minimum(double a, double b);
+// The StableHLO op of that name ("add", "maximum", "xor", ...) on values of `type`; a float result
+// is not yet rounded.
+double Apply(const std::string& op, PrimitiveType type, double a, double b);
+
+// "1, 2", and MLIR's attribute for a list: "array<i64: 1, 2>".
+std::string List(const std::vector<int64_t>& values);
+std::string Array64(const std::vector<int64_t>& values);
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_TESTS_CPU_TEST_TENSOR_H_
