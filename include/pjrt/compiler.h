@@ -72,6 +72,8 @@ inline constexpr absl::string_view kUnknownVariant =
     "unknown";  // what an id without a name prints as
 PjRtCompilerVariant CompilerVariantId(absl::string_view name);
 PjRtCompilerVariant LinkedCompilerVariantId();
+// "" for 0, kLinkedVariant for LinkedCompilerVariantId(), kUnknownVariant for any other.
+absl::string_view CompilerVariantToString(PjRtCompilerVariant variant);
 
 // Compilers by platform and variant.
 //

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/compiler.h"
 
@@ -75,6 +76,11 @@ class PjRtPhaseCompiler : public PjRtCompiler {
 
   std::vector<Phase> phases_;
 };
+
+// The platform's default compiler as a phase compiler; it belongs to the registry. NOT_FOUND when
+// there is none, UNIMPLEMENTED when it isn't a phase compiler.
+absl::StatusOr<PjRtPhaseCompiler*> GetDefaultPjRtPhaseCompiler(PjRtCompilerRegistry& registry,
+                                                               absl::string_view platform_name);
 
 }  // namespace pjrt
 

@@ -5,6 +5,7 @@
 #define PJRT_TOPOLOGY_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -121,6 +122,36 @@ class PjRtTopologyDescription {
   virtual absl::StatusOr<PjRtDeviceDimensions> ChipsPerProcessBounds() const;
   virtual absl::StatusOr<PjRtDeviceDimensions> ChipBounds() const;
   virtual absl::StatusOr<PjRtDeviceDimensions> ProcessBounds() const;
+};
+
+// How to read serialized topologies, by platform. As with compilers, the application makes one and
+// passes it on; there is no registry behind anyone's back.
+//
+// Threads: all methods may be called from any thread. Deserializers run without a lock held.
+class PjRtTopologyDescriptionRegistry {
+ public:
+  // Reads what PjRtTopologyDescription::Serialize of the platform wrote.
+  using Deserializer = std::function<absl::StatusOr<std::unique_ptr<PjRtTopologyDescription>>(
+      absl::string_view serialized)>;
+
+  PjRtTopologyDescriptionRegistry();
+  ~PjRtTopologyDescriptionRegistry();
+  PjRtTopologyDescriptionRegistry(const PjRtTopologyDescriptionRegistry&) = delete;
+  PjRtTopologyDescriptionRegistry& operator=(const PjRtTopologyDescriptionRegistry&) = delete;
+
+  // ALREADY_EXISTS when the platform has one; INVALID_ARGUMENT for null.
+  absl::Status Register(absl::string_view platform_name, Deserializer deserializer);
+
+  // NOT_FOUND when nothing is registered for the platform; otherwise what its deserializer says.
+  absl::StatusOr<std::unique_ptr<PjRtTopologyDescription>> Deserialize(
+      absl::string_view platform_name, absl::string_view serialized) const;
+  // The same by the platform's number (PlatformIdFromName).
+  absl::StatusOr<std::unique_ptr<PjRtTopologyDescription>> Deserialize(
+      PjRtPlatformId platform_id, absl::string_view serialized) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace pjrt

@@ -192,5 +192,37 @@ TEST(TopologyTest, CountsAreProductsOfWhatIsGiven) {
   EXPECT_TRUE(topology.Attributes().empty());
 }
 
+TEST(TopologyRegistryTest, FindsTheReaderOfAPlatform) {
+  PjRtTopologyDescriptionRegistry registry;
+  const auto read =
+      [](absl::string_view text) -> absl::StatusOr<std::unique_ptr<PjRtTopologyDescription>> {
+    if (text != "good") return absl::InvalidArgumentError("bad text");
+    return std::make_unique<TestTopology>();
+  };
+  EXPECT_TRUE(registry.Register("test", read).ok());
+  EXPECT_EQ(registry.Register("test", read).code(), StatusCode::kAlreadyExists);
+  EXPECT_EQ(registry.Register("null", nullptr).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ((*registry.Deserialize("test", "good"))->platform_name(), "test");
+  EXPECT_TRUE(registry.Deserialize(PlatformIdFromName("test"), "good").ok());
+  EXPECT_EQ(registry.Deserialize("test", "x").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(registry.Deserialize("other", "good").status().code(), StatusCode::kNotFound);
+}
+
+TEST(CompilerVariantTest, NamesAndNumbersAgree) {
+  EXPECT_EQ(CompilerVariantId(""), 0);
+  EXPECT_EQ(CompilerVariantToString(0), "");
+  EXPECT_EQ(CompilerVariantToString(CompilerVariantId("linked")), "linked");
+  EXPECT_EQ(CompilerVariantToString(12345), "unknown");
+}
+
+TEST(PhaseCompilerTest, IsFoundThroughTheRegistry) {
+  PjRtCompilerRegistry registry;
+  EXPECT_EQ(GetDefaultPjRtPhaseCompiler(registry, "p").status().code(), StatusCode::kNotFound);
+  ASSERT_TRUE(registry.RegisterCompiler("p", "", std::make_unique<TwoPhases>()).ok());
+  EXPECT_TRUE(GetDefaultPjRtPhaseCompiler(registry, "p").ok());
+  ASSERT_TRUE(registry.RegisterCompiler("q", "", std::make_unique<NamedCompiler>("q")).ok());
+  EXPECT_EQ(GetDefaultPjRtPhaseCompiler(registry, "q").status().code(), StatusCode::kUnimplemented);
+}
+
 }  // namespace
 }  // namespace pjrt

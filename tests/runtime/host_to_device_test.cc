@@ -117,6 +117,23 @@ TEST_P(HostToDeviceTest, AColumnMajorLayoutIsKeptAndContentsStayLogical) {
   }
 }
 
+TEST_P(HostToDeviceTest, ALargeTransposeIsSharedAmongThreads) {
+  constexpr int64_t kRows = 1000;
+  constexpr int64_t kColumns = 777;
+  std::vector<int32_t> source(kRows * kColumns);
+  std::iota(source.begin(), source.end(), 0);
+  const int64_t strides[] = {4, 4 * kColumns};
+  auto buffer = *t.client->BufferFromHostBuffer(
+      source.data(), S32, {kColumns, kRows}, absl::MakeConstSpan(strides),
+      Semantics::kImmutableOnlyDuringCall, nullptr, t.memory(), nullptr);
+  const std::vector<int32_t> transposed = *Values(buffer.get());
+  for (int64_t c = 0; c < kColumns; ++c) {
+    for (int64_t r = 0; r < kRows; ++r) {
+      ASSERT_EQ(transposed[c * kRows + r], r * kColumns + c);
+    }
+  }
+}
+
 TEST_P(HostToDeviceTest, ATiledLayoutIsUnimplemented) {
   const Tile tile({8, 128});
   const Layout tiled({1, 0}, {&tile, 1});

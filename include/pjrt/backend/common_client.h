@@ -19,7 +19,8 @@ struct CommonClientOptions {
   // call.
   bool asynchronous = true;
 
-  // Execute blocks while this many executions are in flight on the device. At least 1.
+  // While this many executions are in flight on the device, Execute blocks; a program whose inputs
+  // are ready runs in the call instead, unless it was asked for asynchronously. At least 1.
   int max_inflight_computations_per_device = 32;
 
   int process_index = 0;

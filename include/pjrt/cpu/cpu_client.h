@@ -38,7 +38,9 @@ struct CpuClientOptions {
   // is for programs that are written for several.
   std::optional<int> cpu_device_count;
 
-  // Execute blocks while this many asynchronous executions are in flight on the device. At least 1.
+  // While this many asynchronous executions are in flight on the device, Execute blocks; a program
+  // whose inputs are ready runs in the call instead, unless it was asked for asynchronously. At
+  // least 1.
   int max_inflight_computations_per_device = 32;
 
   // The index of this process in a distributed computation.

@@ -159,7 +159,8 @@ absl::StatusOr<BufferTypeRef> CommonPjRtClient::MakeBufferType(const Shape& shap
   }
   Shape with_layout = shape;
   if (shape.IsToken()) {
-    with_layout.set_layout(Layout());
+    with_layout.clear_layout();
+    with_layout.mutable_layout();  // of rank 0
   } else {
     PJRT_ASSIGN_OR_RETURN(Layout layout,
                           backend_->GetDefaultLayout(shape.element_type(), shape.dimensions()));

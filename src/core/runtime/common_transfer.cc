@@ -65,10 +65,12 @@ Future<> TransferToRaw(CommonPjRtClient* client, const HostSource& source, RawBu
                        OnHostBufferDone on_done) {
   const HostTransfer& transfer = source.transfer;
   const size_t bytes = transfer.elements_bytes();
+  Executor* const executor = client->backend()->executor();
+  const int threads = client->options().max_transpose_threads;
   if (void* target = raw->host_pointer(); target != nullptr || bytes == 0) {
     // Conversions are always made in the call: the caller's strides and memory are at hand.
     if (!transfer.IsPlainCopy() || source.only_during_call) {
-      transfer.ToDevice(source.data, target);
+      transfer.ToDevice(source.data, target, executor, threads);
       Call(std::move(on_done));
       return absl::OkStatus();
     }
@@ -80,7 +82,7 @@ Future<> TransferToRaw(CommonPjRtClient* client, const HostSource& source, RawBu
                            std::move(on_done));
   }
   auto staging = std::make_shared<std::vector<char>>(bytes);
-  transfer.ToDevice(source.data, staging->data());
+  transfer.ToDevice(source.data, staging->data(), executor, threads);
   Call(std::move(on_done));
   Future<> done = client->CopyBytesToDevice(staging->data(), std::move(raw), 0, bytes);
   return KeepAliveUntilReady(std::move(done), std::move(staging));

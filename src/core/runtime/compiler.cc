@@ -36,6 +36,11 @@ PjRtCompilerVariant CompilerVariantId(absl::string_view name) {
 
 PjRtCompilerVariant LinkedCompilerVariantId() { return CompilerVariantId(kLinkedVariant); }
 
+absl::string_view CompilerVariantToString(PjRtCompilerVariant variant) {
+  if (variant == 0) return "";
+  return variant == LinkedCompilerVariantId() ? kLinkedVariant : kUnknownVariant;
+}
+
 struct PjRtCompilerRegistry::Impl {
   using Key = std::pair<std::string, std::string>;  // platform, variant
   struct Entry {

@@ -2,10 +2,16 @@
 #include "src/core/runtime/host_transfer.h"
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "pjrt/base/executor.h"
 #include "src/core/base/strided_copy.h"
 #include "src/core/runtime/pack_bits.h"
 
@@ -22,6 +28,36 @@ bool SameStrides(absl::Span<const int64_t> sizes, absl::Span<const int64_t> a,
     if (sizes[i] > 1 && a[i] != b[i]) same = false;
   }
   return same;
+}
+
+// Work under this size isn't worth a second thread.
+constexpr int64_t kBytesAPart = 256 * 1024;
+
+// Runs `work` for 0 .. parts - 1, on this thread and on those of `executor` that come to help in
+// time. Returns when all parts are done.
+void ShareWork(Executor& executor, int parts, absl::FunctionRef<void(int part)> work) {
+  struct Shared {
+    std::atomic<int> next{0};
+    int parts;
+    absl::FunctionRef<void(int)> work;  // gone when all parts are done
+    std::mutex mutex;
+    std::condition_variable changed;
+    int done = 0;
+    Shared(int n, absl::FunctionRef<void(int)> w) : parts(n), work(w) {}
+    void Help() {
+      int finished = 0;
+      for (int part; (part = next.fetch_add(1)) < parts; ++finished) work(part);
+      if (finished == 0) return;
+      std::lock_guard<std::mutex> lock(mutex);
+      done += finished;
+      changed.notify_all();
+    }
+  };
+  const auto shared = std::make_shared<Shared>(parts, work);
+  for (int i = 1; i < parts; ++i) executor.Execute([shared] { shared->Help(); });
+  shared->Help();
+  std::unique_lock<std::mutex> lock(shared->mutex);
+  shared->changed.wait(lock, [&] { return shared->done == parts; });
 }
 
 }  // namespace
@@ -52,17 +88,46 @@ HostTransfer::HostTransfer(const BufferType& type, absl::Span<const int64_t> siz
   is_plain_ = packed_bits_ == 0 && SameStrides(sizes_, host_strides_, device_strides_);
 }
 
-void HostTransfer::ToDevice(const void* host, void* device) const {
+void HostTransfer::Reorder(const void* source, const DimensionVector& source_strides,
+                           void* destination, const DimensionVector& destination_strides,
+                           Executor* executor, int threads) const {
+  const int element_bytes = ByteWidth(type_);
+  // The slowest dimension of the destination is cut into parts.
+  size_t cut = 0;
+  for (size_t d = 1; d < sizes_.size(); ++d) {
+    if (destination_strides[d] > destination_strides[cut]) cut = d;
+  }
+  const auto bytes = static_cast<int64_t>(element_count_) * element_bytes;
+  const int64_t parts = executor == nullptr || sizes_.empty()
+                            ? 1
+                            : std::min<int64_t>({threads, bytes / kBytesAPart, sizes_[cut]});
+  if (parts <= 1) {
+    StridedCopy(element_bytes, sizes_, source, source_strides, destination, destination_strides);
+    return;
+  }
+  ShareWork(*executor, static_cast<int>(parts), [&](int part) {
+    const int64_t begin = sizes_[cut] * part / parts;
+    const int64_t end = sizes_[cut] * (part + 1) / parts;
+    DimensionVector sizes = sizes_;
+    sizes[cut] = end - begin;
+    StridedCopy(element_bytes, sizes,
+                static_cast<const char*>(source) + begin * source_strides[cut], source_strides,
+                static_cast<char*>(destination) + begin * destination_strides[cut],
+                destination_strides);
+  });
+}
+
+void HostTransfer::ToDevice(const void* host, void* device, Executor* executor, int threads) const {
   if (is_plain_) {
     if (elements_bytes_ != 0) std::memcpy(device, host, elements_bytes_);
   } else if (packed_bits_ == 0) {
-    StridedCopy(ByteWidth(type_), sizes_, host, host_strides_, device, device_strides_);
+    Reorder(host, host_strides_, device, device_strides_, executor, threads);
   } else if (SameStrides(sizes_, host_strides_, device_strides_)) {
     PackBits(static_cast<const uint8_t*>(host), element_count_, packed_bits_,
              static_cast<uint8_t*>(device));
   } else {
     std::vector<uint8_t> ordered(element_count_);
-    StridedCopy(1, sizes_, host, host_strides_, ordered.data(), device_strides_);
+    Reorder(host, host_strides_, ordered.data(), device_strides_, executor, threads);
     PackBits(ordered.data(), element_count_, packed_bits_, static_cast<uint8_t*>(device));
   }
 }

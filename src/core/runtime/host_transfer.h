@@ -14,6 +14,8 @@
 
 namespace pjrt {
 
+class Executor;
+
 // Byte strides of a dense array whose dimensions lie in the order `minor_to_major`.
 DimensionVector DenseStrides(absl::Span<const int64_t> sizes,
                              absl::Span<const int64_t> minor_to_major, int element_bytes);
@@ -29,10 +31,17 @@ class HostTransfer {
   bool IsPlainCopy() const { return is_plain_; }
   size_t elements_bytes() const { return elements_bytes_; }
 
-  void ToDevice(const void* host, void* device) const;
+  // `threads`, the calling one counted, may share the work of changing the order of elements: those
+  // of `executor`, which may be null. The call never waits for a task that hasn't begun, so it may
+  // be made on a thread of the executor, too.
+  void ToDevice(const void* host, void* device, Executor* executor = nullptr,
+                int threads = 1) const;
   void ToHost(const void* device, void* host) const;
 
  private:
+  void Reorder(const void* source, const DimensionVector& source_strides, void* destination,
+               const DimensionVector& destination_strides, Executor* executor, int threads) const;
+
   PrimitiveType type_;
   DimensionVector sizes_;
   DimensionVector host_strides_;

@@ -53,4 +53,14 @@ absl::StatusOr<std::vector<PjRtPartialProgram>> PjRtPhaseCompiler::RunPhases(
   return current;
 }
 
+absl::StatusOr<PjRtPhaseCompiler*> GetDefaultPjRtPhaseCompiler(PjRtCompilerRegistry& registry,
+                                                               absl::string_view platform_name) {
+  PJRT_ASSIGN_OR_RETURN(PjRtCompiler * compiler, registry.GetCompiler(platform_name));
+  PjRtPhaseCompiler* const phase_compiler = compiler->AsPhaseCompiler();
+  if (phase_compiler == nullptr) {
+    return Unimplemented("PJRT-R069", "the compiler of platform ", platform_name, " has no phases");
+  }
+  return phase_compiler;
+}
+
 }  // namespace pjrt

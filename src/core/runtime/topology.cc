@@ -3,6 +3,11 @@
 // Default methods of PjRtTopologyDescription.
 #include "pjrt/topology.h"
 
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/unimplemented.h"
 
@@ -78,5 +83,49 @@ PJRT_LEFT_OUT_(PjRtDeviceDimensions, ChipBounds)
 PJRT_LEFT_OUT_(PjRtDeviceDimensions, ProcessBounds)
 
 #undef PJRT_LEFT_OUT_
+
+struct PjRtTopologyDescriptionRegistry::Impl {
+  mutable std::mutex mutex;
+  std::map<PjRtPlatformId, Deserializer> deserializers;
+};
+
+PjRtTopologyDescriptionRegistry::PjRtTopologyDescriptionRegistry()
+    : impl_(std::make_unique<Impl>()) {}
+PjRtTopologyDescriptionRegistry::~PjRtTopologyDescriptionRegistry() = default;
+
+absl::Status PjRtTopologyDescriptionRegistry::Register(absl::string_view platform_name,
+                                                       Deserializer deserializer) {
+  if (deserializer == nullptr) {
+    return InvalidArgument("PJRT-R068", "null topology deserializer for platform: ", platform_name);
+  }
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  const bool is_new =
+      impl_->deserializers.emplace(PlatformIdFromName(platform_name), std::move(deserializer))
+          .second;
+  if (is_new) return absl::OkStatus();
+  return AlreadyExists("PJRT-R068",
+                       "there is a topology deserializer for platform: ", platform_name);
+}
+
+absl::StatusOr<std::unique_ptr<PjRtTopologyDescription>>
+PjRtTopologyDescriptionRegistry::Deserialize(absl::string_view platform_name,
+                                             absl::string_view serialized) const {
+  return Deserialize(PlatformIdFromName(platform_name), serialized);
+}
+
+absl::StatusOr<std::unique_ptr<PjRtTopologyDescription>>
+PjRtTopologyDescriptionRegistry::Deserialize(PjRtPlatformId platform_id,
+                                             absl::string_view serialized) const {
+  Deserializer deserializer;
+  {
+    std::lock_guard<std::mutex> lock(impl_->mutex);
+    const auto it = impl_->deserializers.find(platform_id);
+    if (it != impl_->deserializers.end()) deserializer = it->second;
+  }
+  if (deserializer == nullptr) {
+    return NotFound("PJRT-R068", "No topology deserializer for platform id: ", platform_id);
+  }
+  return deserializer(serialized);
+}
 
 }  // namespace pjrt
