@@ -155,7 +155,8 @@ absl::Status VerifyCompare(const Op& op) {
   const Type element = op.operand_type(0).element_type();
   if (!type || *type == ComparisonType::kNoType || IsQuantized(element)) return absl::OkStatus();
   const ComparisonType natural = DefaultComparisonType(element);
-  const bool total_order = *type == ComparisonType::kTotalOrder && element.Is(TypeKind::kFloat);
+  // Integers have no other order than the total one.
+  const bool total_order = *type == ComparisonType::kTotalOrder && !element.Is(TypeKind::kComplex);
   if (*type != natural && !total_order) {
     return InvalidArgument(rule::kValue, "compare_type must suit the element type; given ",
                            attr.enum_value(), " for ", element.ToString(), ", expected ",
