@@ -206,14 +206,14 @@ Value* Builder::Slice(Value* x, Dims start, Dims limit, Dims strides) {
 
 Value* Builder::DynamicSlice(Value* x, ValueSpan start_indices, Dims slice_sizes) {
   Values operands = {x};
-  operands.insert(operands.end(), start_indices.begin(), start_indices.end());
+  for (Value* index : start_indices) operands.push_back(index);
   return Op("stablehlo.dynamic_slice", operands,
             {{"slice_sizes", context().I64Array(slice_sizes)}});
 }
 
 Value* Builder::DynamicUpdateSlice(Value* x, Value* update, ValueSpan start_indices) {
   Values operands = {x, update};
-  operands.insert(operands.end(), start_indices.begin(), start_indices.end());
+  for (Value* index : start_indices) operands.push_back(index);
   return Op("stablehlo.dynamic_update_slice", operands);
 }
 
