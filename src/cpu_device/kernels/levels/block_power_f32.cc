@@ -51,12 +51,13 @@ struct Atan2 {
     const double height = wide::Abs(y), width = wide::Abs(x);
     const bool steep = height > width;
     const double larger = steep ? height : width, smaller = steep ? width : height;
-    const double slope = (larger == 0) | (smaller == wide::kInfinity) ? (larger == 0 ? 0.0 : 1.0)
-                                                                     : smaller / larger;
+    const double ratio = larger == 0 ? 0.0 : smaller / larger;
+    const double slope = smaller == wide::kInfinity ? 1.0 : ratio;
     const double arc = wide::AtanPolynomial(slope);
     const double from_x = steep ? wide::kHalfPi - arc : arc;
     const double angle = (ToBits(x) & wide::kSign) != 0 ? wide::kPi - from_x : from_x;
-    return static_cast<float>((x != x) | (y != y) ? x + y : wide::CopySign(angle, y));
+    const bool undefined = (x != x) | (y != y);
+    return static_cast<float>(undefined ? x + y : wide::CopySign(angle, y));
   }
 };
 
