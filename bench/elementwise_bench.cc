@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fused elementwise programs and reductions on a million elements. of_bandwidth: bytes read and
+// written a second, over those of memcpy by as many threads; a program that computes little an
+// element should come near 1.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "bench/machine.h"
+#include "bench/program.h"
+#include "benchmark/benchmark.h"
+
+namespace pjrt::bench {
+namespace {
+
+constexpr int64_t kSize = 1 << 20;
+
+// `bytes`: what the program reads and writes at least.
+void Measure(benchmark::State& state, const std::string& text, int64_t bytes) {
+  const int threads = static_cast<int>(state.range(0));
+  Program program(text, threads);
+  const double bandwidth = CopyBandwidth(threads, bytes / 2);
+  const double seconds = Repeat(state, program);
+  state.counters["elements_a_second"] = static_cast<double>(kSize) / seconds;
+  state.counters["of_bandwidth"] = static_cast<double>(bytes) / seconds / bandwidth;
+}
+
+std::string Unary(const std::string& body, const std::string& type) {
+  return absl::StrReplaceAll(
+      absl::StrCat("func.func @main(%x: T) -> T {\n", body, "  return %y : T\n}\n"),
+      {{"T", absl::StrCat("tensor<", kSize, "x", type, ">")}});
+}
+
+void BM_Tanh(benchmark::State& state) {
+  Measure(state, Unary("%y = stablehlo.tanh %x : T\n", "f32"), 8 * kSize);
+}
+void BM_Exponential(benchmark::State& state) {
+  Measure(state, Unary("%y = stablehlo.exponential %x : T\n", "f32"), 8 * kSize);
+}
+void BM_NegateBf16(benchmark::State& state) {
+  Measure(state, Unary("%y = stablehlo.negate %x : T\n", "bf16"), 4 * kSize);
+}
+
+// 0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x^3)))
+void BM_Gelu(benchmark::State& state) {
+  Measure(state,
+          Unary(R"(
+    %a = stablehlo.constant dense<0.044715> : T
+    %b = stablehlo.constant dense<0.797884561> : T
+    %one = stablehlo.constant dense<1.0> : T
+    %half = stablehlo.constant dense<0.5> : T
+    %0 = stablehlo.multiply %x, %x : T
+    %1 = stablehlo.multiply %0, %x : T
+    %2 = stablehlo.multiply %1, %a : T
+    %3 = stablehlo.add %x, %2 : T
+    %4 = stablehlo.multiply %3, %b : T
+    %5 = stablehlo.tanh %4 : T
+    %6 = stablehlo.add %5, %one : T
+    %7 = stablehlo.multiply %x, %half : T
+    %y = stablehlo.multiply %7, %6 : T
+)",
+                "f32"),
+          8 * kSize);
+}
+
+// Thirty additions and multiplications in one loop.
+void BM_LongChain(benchmark::State& state) {
+  std::string body = "%c = stablehlo.constant dense<1.001> : T\n%v0 = stablehlo.add %x, %c : T\n";
+  for (int i = 0; i < 29; ++i) {
+    absl::StrAppend(&body, "%v", i + 1, " = stablehlo.", i % 2 == 0 ? "multiply" : "add", " %v", i,
+                    i % 3 == 0 ? ", %x" : ", %c", " : T\n");
+  }
+  absl::StrAppend(&body, "%y = stablehlo.negate %v29 : T\n");
+  Measure(state, Unary(body, "f32"), 8 * kSize);
+}
+
+void BM_Transpose(benchmark::State& state) {
+  Measure(state, R"(
+    func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+      %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+      return %0 : tensor<1024x1024xf32>
+    })",
+          8 * kSize);
+}
+
+void Reduce(benchmark::State& state, const std::string& dims, const std::string& result) {
+  Measure(state,
+          absl::StrCat(
+              "func.func @main(%x: tensor<1024x1024xf32>) -> ", result,
+              " {\n  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+              "  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [",
+              dims, "] : (tensor<1024x1024xf32>, tensor<f32>) -> ", result,
+              "\n  return %0 : ", result, "\n}\n"),
+          4 * kSize);
+}
+void BM_SumOfRows(benchmark::State& state) { Reduce(state, "1", "tensor<1024xf32>"); }
+void BM_SumOfColumns(benchmark::State& state) { Reduce(state, "0", "tensor<1024xf32>"); }
+void BM_SumOfAll(benchmark::State& state) { Reduce(state, "0, 1", "tensor<f32>"); }
+
+#define PJRT_BENCH(name)                                                          \
+  BENCHMARK(name)->ArgName("threads")->Arg(1)->Arg(Cores())->UseRealTime()->Unit( \
+      benchmark::kMicrosecond)
+PJRT_BENCH(BM_Tanh);
+PJRT_BENCH(BM_Exponential);
+PJRT_BENCH(BM_NegateBf16);
+PJRT_BENCH(BM_Gelu);
+PJRT_BENCH(BM_LongChain);
+PJRT_BENCH(BM_Transpose);
+PJRT_BENCH(BM_SumOfRows);
+PJRT_BENCH(BM_SumOfColumns);
+PJRT_BENCH(BM_SumOfAll);
+
+}  // namespace
+}  // namespace pjrt::bench

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/machine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace pjrt::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double Seconds(Clock::time_point from) {
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
+
+// Runs fn(t) on `threads` threads at the same time, the caller's among them; returns the seconds
+// from their common start to the end of the last.
+double OnThreads(int threads, const std::function<void(int)>& fn) {
+  std::atomic<int> waiting{threads};
+  const auto meet = [&] {
+    waiting.fetch_sub(1);
+    while (waiting.load() > 0) std::this_thread::yield();
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) {
+    others.emplace_back([&, t] {
+      meet();
+      fn(t);
+    });
+  }
+  meet();
+  const Clock::time_point start = Clock::now();
+  fn(0);
+  for (std::thread& other : others) other.join();
+  return Seconds(start);
+}
+
+// Each of these does `rounds` rounds of kChains independent multiply-adds and returns something
+// that depends on all.
+constexpr int kChains = 12;
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) float Chains512(long long rounds) {
+  __m512 sums[kChains];
+  for (__m512& sum : sums) sum = _mm512_set1_ps(1);
+  const __m512 a = _mm512_set1_ps(0.999f), b = _mm512_set1_ps(0.001f);
+  for (long long i = 0; i < rounds; ++i) {
+    for (int c = 0; c < kChains; ++c) sums[c] = _mm512_fmadd_ps(sums[c], a, b);
+  }
+  __m512 total = sums[0];
+  for (int c = 1; c < kChains; ++c) total = _mm512_add_ps(total, sums[c]);
+  float lanes[16];
+  _mm512_storeu_ps(lanes, total);
+  return lanes[0];
+}
+
+__attribute__((target("avx2,fma"))) float Chains256(long long rounds) {
+  __m256 sums[kChains];
+  for (__m256& sum : sums) sum = _mm256_set1_ps(1);
+  const __m256 a = _mm256_set1_ps(0.999f), b = _mm256_set1_ps(0.001f);
+  for (long long i = 0; i < rounds; ++i) {
+    for (int c = 0; c < kChains; ++c) sums[c] = _mm256_fmadd_ps(sums[c], a, b);
+  }
+  __m256 total = sums[0];
+  for (int c = 1; c < kChains; ++c) total = _mm256_add_ps(total, sums[c]);
+  float lanes[8];
+  _mm256_storeu_ps(lanes, total);
+  return lanes[0];
+}
+#endif
+
+float ChainsPlain(long long rounds) {
+  float sums[4 * kChains];
+  for (float& sum : sums) sum = 1;
+  for (long long i = 0; i < rounds; ++i) {
+    for (float& sum : sums) sum = sum * 0.999f + 0.001f;
+  }
+  float total = 0;
+  for (float sum : sums) total += sum;
+  return total;
+}
+
+std::pair<float (*)(long long), int> WidestChains() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return {Chains512, 16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {Chains256, 8};
+#endif
+  return {ChainsPlain, 4};
+}
+
+double MeasureCopy(int threads, long long bytes) {
+  const long long share = std::max<long long>(bytes / threads, 64);
+  std::vector<std::unique_ptr<char[]>> from(threads), to(threads);
+  for (int t = 0; t < threads; ++t) {
+    from[t].reset(new char[share]);
+    to[t].reset(new char[share]);
+    std::memset(from[t].get(), 1, share);
+    std::memset(to[t].get(), 2, share);
+  }
+  const long long rounds = std::max<long long>((64LL << 20) / share, 1);
+  double best = 0;
+  for (int attempt = 0; attempt < 7; ++attempt) {
+    const double seconds = OnThreads(threads, [&](int t) {
+      for (long long r = 0; r < rounds; ++r) {
+        std::memcpy(to[t].get(), from[t].get(), share);
+        // The compiler must not drop a copy that nobody reads.
+        asm volatile("" : : "r"(to[t].get()) : "memory");
+      }
+    });
+    best = std::max(
+        best, 2.0 * static_cast<double>(share) * static_cast<double>(rounds) * threads / seconds);
+  }
+  return best;
+}
+
+double MeasurePeak(int threads) {
+  const auto [chains, lanes] = WidestChains();
+  constexpr long long kRounds = 4000000;
+  double best = 0;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    std::vector<float> sink(threads);
+    const double seconds = OnThreads(threads, [&, fn = chains](int t) { sink[t] = fn(kRounds); });
+    asm volatile("" : : "r"(sink.data()) : "memory");
+    best = std::max(best, 2.0 * lanes * kChains * kRounds * threads / seconds);
+  }
+  return best;
+}
+
+}  // namespace
+
+double CopyBandwidth(int threads, long long bytes) {
+  static std::map<std::pair<int, long long>, double>& known =
+      *new std::map<std::pair<int, long long>, double>;
+  double& value = known[{threads, bytes}];
+  if (value == 0) value = MeasureCopy(threads, bytes);
+  return value;
+}
+
+double MultiplyAddPeak(int threads) {
+  static std::map<int, double>& known = *new std::map<int, double>;
+  double& value = known[threads];
+  if (value == 0) value = MeasurePeak(threads);
+  return value;
+}
+
+int Cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+}  // namespace pjrt::bench

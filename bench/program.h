@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiled program with its inputs on the device, ready to be executed again and again.
+#ifndef PJRT_BENCH_PROGRAM_H_
+#define PJRT_BENCH_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "benchmark/benchmark.h"
+#include "pjrt/buffer.h"
+#include "pjrt/client.h"
+#include "pjrt/executable.h"
+
+namespace pjrt::bench {
+
+// A CPU client with that many threads, made once a process; it ends the process when there is none.
+PjRtClient& Client(int threads);
+
+class Program {
+ public:
+  // Compiles `text` for a client with `threads` threads. Arguments are filled with small numbers of
+  // their types. A program that does not compile or run ends the process with a message.
+  Program(absl::string_view text, int threads);
+
+  // Dispatches one execution and drops its results.
+  void Execute();
+  // Executes and waits until the results are there.
+  void ExecuteAndWait();
+
+ private:
+  std::unique_ptr<PjRtLoadedExecutable> executable_;
+  std::vector<std::unique_ptr<PjRtBuffer>> inputs_;
+  std::vector<PjRtBuffer*> arguments_;
+};
+
+// Executes `program` as long as `state` asks, waiting for each result. Returns the seconds that one
+// execution took.
+double Repeat(benchmark::State& state, Program& program);
+
+// StableHLO text of programs that several benchmarks use.
+std::string AxpyText(int64_t n);  // a * x + y on f32
+std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element);
+std::string MlpText();  // 784-512-512-10 on 128 rows, relu and softmax
+
+}  // namespace pjrt::bench
+
+#endif  // PJRT_BENCH_PROGRAM_H_
