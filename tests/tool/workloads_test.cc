@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/support/shared_dir.h"
@@ -42,6 +44,29 @@ INSTANTIATE_TEST_SUITE_P(All, WorkloadsTest,
                          [](const ::testing::TestParamInfo<const char*>& workload) {
                            return std::string(workload.param);
                          });
+
+// Programs that the device can't run yet are refused when they are compiled. Nothing is run
+// wrongly.
+TEST_F(ToolTest, EachWorkloadIsRightOrRefused) {
+  const std::optional<std::string> shared = SharedDir();
+  if (!shared.has_value()) GTEST_SKIP() << "PJRT_SHARED_DIR is not set";
+  std::vector<std::string> args = {"bench", "--seconds", "0", "--devices", "2"};
+  for (const auto& entry : std::filesystem::directory_iterator(*shared + "/workloads")) {
+    if (entry.is_directory()) args.push_back(entry.path().string());
+  }
+  const ToolResult result = RunTool(args);
+  EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 3) << result.exit_code << result.err;
+  size_t lines = 0;
+  for (absl::string_view text : absl::StrSplit(result.out, '\n', absl::SkipEmpty())) {
+    ++lines;
+    const auto line =
+        nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+    ASSERT_TRUE(line.is_object()) << text;
+    if (line["ok"] == true) continue;
+    EXPECT_EQ(line.value("error", "").substr(0, 7), "[PJRT-C") << text;
+  }
+  EXPECT_EQ(lines + 5, args.size());
+}
 
 }  // namespace
 }  // namespace pjrt::testing
