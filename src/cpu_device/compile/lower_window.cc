@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// reduce_window. A window that slides over an array is itself a view of it, with a dim for the window's place and one for the place within; so the op is a reduction of that view,
+// reduce_window and select_and_scatter. A window that slides over an array is itself a view of it, with a dim for the window's place and one for the place within; so the op is a reduction of that view,
 // over an operand that is first padded with the initial value. A window that grows with its place is a cumulative reduction.
 #include <algorithm>
 
@@ -9,6 +9,7 @@
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/steps/scan_step.h"
+#include "src/cpu_device/steps/select_and_scatter_step.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -168,6 +169,34 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   program.reduces.push_back(std::move(reduce));
   std::vector<BufferId> inputs = builder.input_buffers();
   return lowering.EmitLoop(std::move(program), std::move(inputs), std::move(outputs), "reduce_window", steps);
+}
+
+absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  const std::optional<ir::WindowAttrs> window = ir::WindowAttrs::From(op);
+  if (!window.has_value()) return UnsupportedOp(op, "its window cannot be read");
+  const ArrayView result = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), result);
+  if (result.ElementCount() == 0) return absl::OkStatus();
+  PJRT_ASSIGN_OR_RETURN(const ArrayView operand, lowering.Dense(lowering.view(op.operand(0)), steps));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView source, lowering.Dense(lowering.view(op.operand(1)), steps));
+  PJRT_RETURN_IF_ERROR(lowering.Copy(BroadcastView(lowering.view(op.operand(2)), result.dims, {}), result, steps));
+  SelectAndScatterParams p;
+  p.type = result.type;
+  p.kernels = lowering.kernels().block;
+  p.operand = operand.buffer;
+  p.source = source.buffer;
+  p.result = result.buffer;
+  for (size_t d = 0; d < result.dims.size(); ++d) {
+    const ir::WindowDimension& w = window->dimensions[d];
+    p.dims.push_back({result.dims[d], source.dims[d], w.size, w.stride, w.padding_low});
+  }
+  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> select, BuildBody(*op.region(0)->block(), /*keep_f32=*/true));
+  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> scatter, BuildBody(*op.region(1)->block(), lowering.options().keep_f32));
+  PJRT_ASSIGN_OR_RETURN(p.select, lowering.engine().CompileBody(*select));
+  PJRT_ASSIGN_OR_RETURN(p.scatter, lowering.engine().CompileBody(*scatter));
+  if (source.ElementCount() == 0) return absl::OkStatus();
+  lowering.plan().Emit(steps, std::make_unique<SelectAndScatterStep>(std::move(p)), {operand.buffer, source.buffer}, {result.buffer});
+  return absl::OkStatus();
 }
 
 }  // namespace pjrt::cpu

@@ -42,6 +42,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kReverse, LowerReverse},
       {OpCode::kScatter, LowerScatter},
       {OpCode::kSlice, LowerSlice},
+      {OpCode::kSelectAndScatter, LowerSelectAndScatter},
       {OpCode::kSort, LowerSort},
       {OpCode::kTranspose, LowerTranspose},
       {OpCode::kTuple, LowerTuple},

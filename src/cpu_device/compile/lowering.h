@@ -127,6 +127,7 @@ absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps
 absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
