@@ -24,6 +24,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kBitcastConvert, LowerBitcastConvert},
       {OpCode::kBroadcastInDim, LowerBroadcastInDim},
       {OpCode::kCase, LowerCase},
+      {OpCode::kCholesky, LowerCholesky},
       {OpCode::kConcatenate, LowerConcatenate},
       {OpCode::kConstant, LowerConstant},
       {OpCode::kConvolution, LowerConvolution},
@@ -45,6 +46,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kSelectAndScatter, LowerSelectAndScatter},
       {OpCode::kSort, LowerSort},
       {OpCode::kTranspose, LowerTranspose},
+      {OpCode::kTriangularSolve, LowerTriangularSolve},
       {OpCode::kTuple, LowerTuple},
       {OpCode::kWhile, LowerWhile},
   };
@@ -176,6 +178,19 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
   builder.program().stores.push_back(std::move(store));
   builder.program().num_outer = static_cast<int>(from.dims.size());
   return EmitLoop(std::move(builder.program()), builder.input_buffers(), {to.buffer}, "copy", steps);
+}
+
+absl::Status Lowering::Convert(const ArrayView& from, const ArrayView& to, Steps* steps) {
+  LoopBuilder builder(from.dims, /*keep_f32=*/true);
+  LoopStore store;
+  store.value = builder.Load(from);
+  store.type = to.type;
+  store.view.offset = to.offset;
+  store.view.strides = to.strides;
+  builder.program().stores.push_back(std::move(store));
+  builder.program().num_outer = static_cast<int>(from.dims.size());
+  std::vector<BufferId> inputs = builder.input_buffers();
+  return EmitLoop(std::move(builder.program()), std::move(inputs), {to.buffer}, "convert", steps);
 }
 
 absl::Status Lowering::EmitLoop(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what, Steps* steps) {

@@ -72,6 +72,9 @@ class Lowering {
   // A buffer that holds the one value of a scalar view.
   absl::StatusOr<ArrayView> ScalarInBuffer(const ArrayView& scalar, Steps* steps);
 
+  // Writes the values of `from` to `to`, of the same dims: between types that share a compute type, or from a type to its compute type.
+  absl::Status Convert(const ArrayView& from, const ArrayView& to, Steps* steps);
+
   // Compiles a loop and emits its step. `outputs`: the buffers of its stores, then of its reductions.
   absl::Status EmitLoop(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what, Steps* steps);
 
@@ -128,6 +131,8 @@ absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerCholesky(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerTriangularSolve(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
