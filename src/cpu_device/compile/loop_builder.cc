@@ -238,8 +238,8 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
     case OpCode::kConvert: {
       const PrimitiveType from = op.operand_type(0).primitive_type();
       if (from == result_type) return operands[0];
-      LoopValue value = Convert(operands[0], result);
-      if (IsNarrowInt(result_type) && IsFloating(from)) {
+      LoopValue value = Convert(IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0]) : operands[0], result);
+      if (IsNarrowInt(result_type) && (IsFloating(from) || IsComplex(from))) {
         // Saturates at the narrow type's bounds, as it does at those of wider ones.
         const bool is_signed = IsSignedInteger(result_type);
         const int bits = BitWidth(result_type);
@@ -287,6 +287,32 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
   const CType operand_type = op.Is(OpCode::kSelect) ? type(operands[1]) : type(operands[0]);
   const LoopValue value = Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1, operands.size() > 2 ? operands[2] : -1);
   return RoundResult(value, result_type, row->exact);
+}
+
+// `value`, of a type with more digits than f32, as an f64 that f32 holds exactly and that rounds to any narrower float as `value` itself does: digits too many leave a
+// trace in the last one kept, which becomes odd.
+LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
+  const auto keep_trace = [&](LoopValue bits, int dropped) {
+    const LoopValue low = Op(BlockOp::kAnd, CType::kU64, CType::kU64, bits, Constant(U64, (int64_t{1} << dropped) - 1));
+    const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, CType::kU64, low, Constant(U64, 0));
+    const LoopValue trace = Op(BlockOp::kShiftLeft, CType::kU64, CType::kU64, Convert(lost, CType::kU64), Constant(U64, dropped));
+    return Op(BlockOp::kOr, CType::kU64, CType::kU64, Op(BlockOp::kSubtract, CType::kU64, CType::kU64, bits, low), trace);
+  };
+  const CType from = type(value);
+  if (from == CType::kS64) {
+    const LoopValue magnitude = Op(BlockOp::kCopy, CType::kU64, CType::kS64, Op(BlockOp::kAbs, CType::kS64, CType::kS64, value));
+    const LoopValue positive = PrepareToNarrow(magnitude);
+    const LoopValue is_negative = Op(BlockOp::kCompareLt, CType::kPred, CType::kS64, value, Constant(S64, 0));
+    return Op(BlockOp::kSelect, CType::kF64, CType::kF64, is_negative, Op(BlockOp::kNegate, CType::kF64, CType::kF64, positive), positive);
+  }
+  if (from == CType::kU64) {
+    const LoopValue fits = Op(BlockOp::kCompareLt, CType::kPred, CType::kU64, value, Constant(U64, int64_t{1} << 53));
+    value = Op(BlockOp::kSelect, CType::kU64, CType::kU64, fits, value, keep_trace(value, 11));
+  } else if (from != CType::kS32 && from != CType::kU32 && from != CType::kF64 && from != CType::kC128) {
+    return value;
+  }
+  const LoopValue bits = Op(BlockOp::kCopy, CType::kU64, CType::kF64, Convert(value, CType::kF64));
+  return Op(BlockOp::kCopy, CType::kF64, CType::kU64, keep_trace(bits, 29));
 }
 
 LoopValue LoopBuilder::Constant(PrimitiveType type, int64_t value) {
