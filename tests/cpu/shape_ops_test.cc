@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ops that move elements, and what programs do with arguments and constants that they return;
+// unusual shapes and types.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/cpu_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Every op that only changes how its operand is seen, fused into one loop.
+TEST(ShapeOpsTest, ViewsOfViewsFuseIntoALoop) {
+  const int64_t n = 6, m = 9;
+  const std::vector<float> x = Counting<float>(n * m);
+  const Literal a = Array<float>({n, m}, x);
+  const std::vector<float> out = RunOne<float>(R"(
+    func.func @main(%x: tensor<6x9xf32>) -> tensor<4x3x2xf32> {
+      %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<6x9xf32>) -> tensor<9x6xf32>
+      %s = stablehlo.slice %t [1:9:2, 0:6:2] : (tensor<9x6xf32>) -> tensor<4x3xf32>
+      %r = stablehlo.reverse %s, dims = [0] : tensor<4x3xf32>
+      %b = stablehlo.broadcast_in_dim %r, dims = [0, 1] : (tensor<4x3xf32>) -> tensor<4x3x2xf32>
+      %i = stablehlo.iota dim = 2 : tensor<4x3x2xf32>
+      %0 = stablehlo.add %b, %i : tensor<4x3x2xf32>
+      return %0 : tensor<4x3x2xf32>
+    })",
+                                               {&a});
+  ASSERT_EQ(out.size(), 24u);
+  for (int64_t i = 0; i < 4; ++i) {
+    for (int64_t j = 0; j < 3; ++j) {
+      for (int64_t k = 0; k < 2; ++k) {
+        const int64_t row = 2 * j, column = 1 + 2 * (3 - i);
+        EXPECT_EQ(out[(i * 3 + j) * 2 + k], x[row * m + column] + static_cast<float>(k));
+      }
+    }
+  }
+}
+
+TEST(ShapeOpsTest, ReshapeOfATransposeCopies) {
+  const Literal a = Array<int32_t>({2, 3}, Counting<int32_t>(6));
+  EXPECT_EQ(RunOne<int32_t>(R"(
+    func.func @main(%x: tensor<2x3xi32>) -> tensor<6xi32> {
+      %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xi32>) -> tensor<3x2xi32>
+      %r = stablehlo.reshape %t : (tensor<3x2xi32>) -> tensor<6xi32>
+      return %r : tensor<6xi32>
+    })",
+                            {&a}),
+            (std::vector<int32_t>{0, 3, 1, 4, 2, 5}));
+}
+
+TEST(ShapeOpsTest, IotaCountsAlongItsDimensionInEveryType) {
+  for (const char* type :
+       {"i8", "ui8", "i16", "i32", "ui64", "f16", "bf16", "f32", "f64", "complex<f32>"}) {
+    const std::string t = absl::StrCat("tensor<2x5x", type, ">");
+    const auto results =
+        RunAll(absl::StrCat("func.func @main() -> ", t, " {\n  %0 = stablehlo.iota dim = 1 : ", t,
+                            "\n  return %0 : ", t, "\n}"));
+    ASSERT_EQ(results.size(), 1u) << type;
+    for (int64_t i = 0; i < 2; ++i) {
+      for (int64_t j = 0; j < 5; ++j)
+        EXPECT_EQ(results[0]->GetAsComplex({i, j}), std::complex<double>(static_cast<double>(j)))
+            << type;
+    }
+  }
+}
+
+TEST(ShapeOpsTest, ConcatenateJoinsAlongAnyDimension) {
+  const Literal a = Array<float>({2, 1}, {1, 2}), b = Array<float>({2, 2}, {3, 4, 5, 6});
+  EXPECT_EQ(RunOne<float>(R"(
+    func.func @main(%a: tensor<2x1xf32>, %b: tensor<2x2xf32>) -> tensor<2x5xf32> {
+      %0 = stablehlo.concatenate %a, %b, %b, dim = 1 : (tensor<2x1xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x5xf32>
+      return %0 : tensor<2x5xf32>
+    })",
+                          {&a, &b}),
+            (std::vector<float>{1, 3, 4, 3, 4, 2, 5, 6, 5, 6}));
+}
+
+// The sliced value dies here, and the result has its size: it must not be shifted within its own
+// memory.
+TEST(ShapeOpsTest, ConcatenateOfAPartOfADyingValue) {
+  const Literal x = Array<float>({5}, {1, 2, 3, 4, 5}), y = Array<float>({1}, {-1});
+  EXPECT_EQ(RunOne<float>(R"(
+    func.func @main(%x: tensor<5xf32>, %y: tensor<1xf32>) -> tensor<5xf32> {
+      %0 = stablehlo.add %x, %x : tensor<5xf32>
+      %1 = stablehlo.slice %0 [1:5] : (tensor<5xf32>) -> tensor<4xf32>
+      %2 = stablehlo.concatenate %1, %y, dim = 0 : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xf32>
+      %3 = stablehlo.multiply %2, %2 : tensor<5xf32>
+      return %3 : tensor<5xf32>
+    })",
+                          {&x, &y}),
+            (std::vector<float>{16, 36, 64, 100, 1}));
+}
+
+TEST(ShapeOpsTest, PadAddsCutsAndSpreads) {
+  const Literal x = Array<int32_t>({3}, {1, 2, 3}), v = Scalar<int32_t>(9);
+  const auto pad = [&](int low, int high, int interior, int size) {
+    return RunOne<int32_t>(
+        absl::StrCat("func.func @main(%x: tensor<3xi32>, %v: tensor<i32>) -> tensor<", size,
+                     "xi32> {\n  %0 = stablehlo.pad %x, %v, low = [", low, "], high = [", high,
+                     "], interior = [", interior, "] : (tensor<3xi32>, tensor<i32>) -> tensor<",
+                     size, "xi32>\n  return %0 : tensor<", size, "xi32>\n}"),
+        {&x, &v});
+  };
+  using V = std::vector<int32_t>;
+  EXPECT_EQ(pad(0, 0, 0, 3), (V{1, 2, 3}));
+  EXPECT_EQ(pad(2, 1, 0, 6), (V{9, 9, 1, 2, 3, 9}));
+  EXPECT_EQ(pad(0, 0, 2, 7), (V{1, 9, 9, 2, 9, 9, 3}));
+  EXPECT_EQ(pad(-1, 0, 0, 2), (V{2, 3}));
+  EXPECT_EQ(pad(-2, -2, 1, 1), (V{2}));
+  EXPECT_EQ(pad(-1, 3, 1, 7), (V{9, 2, 9, 3, 9, 9, 9}));
+  EXPECT_EQ(pad(-3, 0, 0, 0), V{});
+  EXPECT_EQ(pad(-4, 5, 0, 4), (V{9, 9, 9, 9}));
+}
+
+TEST(ShapeOpsTest, RankEightTransposes) {
+  const std::vector<int64_t> dims = {2, 3, 1, 2, 2, 3, 2, 2};
+  const std::vector<int64_t> permutation = {7, 2, 5, 0, 3, 1, 6, 4};
+  std::vector<int64_t> out_dims;
+  for (int64_t p : permutation) out_dims.push_back(dims[p]);
+  const int64_t count = 288;
+  const Literal x = Array<int32_t>(dims, Counting<int32_t>(count));
+  const std::string in = TensorText(dims, "i32"), out = TensorText(out_dims, "i32");
+  const std::vector<int32_t> result = RunOne<int32_t>(
+      absl::StrCat("func.func @main(%x: ", in, ") -> ", out,
+                   " {\n  %0 = stablehlo.transpose %x, dims = [7, 2, 5, 0, 3, 1, 6, 4] : (", in,
+                   ") -> ", out, "\n  %1 = stablehlo.add %0, %0 : ", out, "\n  return %1 : ", out,
+                   "\n}"),
+      {&x});
+  ASSERT_EQ(result.size(), static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<int64_t> at(8);
+    int64_t rest = i;
+    for (int d = 7; d >= 0; --d) {
+      at[permutation[d]] = rest % out_dims[d];
+      rest /= out_dims[d];
+    }
+    int64_t from = 0;
+    for (int d = 0; d < 8; ++d) from = from * dims[d] + at[d];
+    ASSERT_EQ(result[i], 2 * from);
+  }
+}
+
+TEST(ReturnTest, ArgumentsConstantsAndTheSameValueTwice) {
+  const Literal x = Array<float>({2}, {1, 2});
+  const auto results = RunAll(R"(
+    func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<3xi32>, tensor<2xf32>, tensor<2xf32>) {
+      %c = stablehlo.constant dense<7.0> : tensor<2xf32>
+      %d = stablehlo.constant dense<[1, -2, 3]> : tensor<3xi32>
+      %s = stablehlo.add %x, %x : tensor<2xf32>
+      return %x, %x, %c, %d, %s, %s : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<3xi32>, tensor<2xf32>, tensor<2xf32>
+    })",
+                              {&x});
+  ASSERT_EQ(results.size(), 6u);
+  EXPECT_EQ(Elements<float>(*results[0]), (std::vector<float>{1, 2}));
+  EXPECT_EQ(Elements<float>(*results[1]), (std::vector<float>{1, 2}));
+  EXPECT_EQ(Elements<float>(*results[2]), (std::vector<float>{7, 7}));
+  EXPECT_EQ(Elements<int32_t>(*results[3]), (std::vector<int32_t>{1, -2, 3}));
+  EXPECT_EQ(Elements<float>(*results[4]), (std::vector<float>{2, 4}));
+  EXPECT_EQ(Elements<float>(*results[5]), (std::vector<float>{2, 4}));
+}
+
+TEST(ReturnTest, NothingAtAll) { EXPECT_TRUE(RunAll("func.func @main() {\n  return\n}").empty()); }
+
+TEST(EmptyTest, ArraysWithoutElementsGoThroughEveryKindOfOp) {
+  const Literal x = Array<float>({0, 3}, {}), y = Array<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto results = RunAll(R"(
+    func.func @main(%x: tensor<0x3xf32>, %y: tensor<3x2xf32>)
+        -> (tensor<0x3xf32>, tensor<3x0xf32>, tensor<3xf32>, tensor<0xf32>, tensor<0x2xf32>, tensor<2x3xf32>, tensor<3x3xf32>, tensor<f32>) {
+      %zero = stablehlo.constant dense<0.5> : tensor<f32>
+      %0 = stablehlo.add %x, %x : tensor<0x3xf32>
+      %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<0x3xf32>) -> tensor<3x0xf32>
+      %2 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<0x3xf32>, tensor<f32>) -> tensor<3xf32>
+      %3 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<0x3xf32>, tensor<f32>) -> tensor<0xf32>
+      %4 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<0x3xf32>, tensor<3x2xf32>) -> tensor<0x2xf32>
+      %5 = stablehlo.pad %x, %zero, low = [1, 0], high = [1, 0], interior = [0, 0] : (tensor<0x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+      %6 = stablehlo.dot_general %x, %0, contracting_dims = [0] x [0] : (tensor<0x3xf32>, tensor<0x3xf32>) -> tensor<3x3xf32>
+      %7 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<0x3xf32>, tensor<f32>) -> tensor<f32>
+      return %0, %1, %2, %3, %4, %5, %6, %7
+          : tensor<0x3xf32>, tensor<3x0xf32>, tensor<3xf32>, tensor<0xf32>, tensor<0x2xf32>, tensor<2x3xf32>, tensor<3x3xf32>, tensor<f32>
+    })",
+                              {&x, &y});
+  ASSERT_EQ(results.size(), 8u);
+  for (int i : {0, 1, 3, 4}) EXPECT_EQ(results[i]->element_count(), 0) << i;
+  EXPECT_EQ(Elements<float>(*results[2]), std::vector<float>(3, 0.5f));
+  EXPECT_EQ(Elements<float>(*results[5]), std::vector<float>(6, 0.5f));
+  EXPECT_EQ(Elements<float>(*results[6]), std::vector<float>(9, 0.0f));
+  EXPECT_EQ(results[7]->GetFirstElement<float>(), 0.5f);
+}
+
+TEST(PackedTest, FourBitIntegersComeBackAsTheyWere) {
+  for (int64_t n : {1, 2, 5, 16, 1001}) {
+    std::vector<int8_t> values(n), sums(n);
+    std::vector<uint8_t> unsigned_values(n);
+    for (int64_t i = 0; i < n; ++i) {
+      values[i] = static_cast<int8_t>(i % 16 - 8);
+      unsigned_values[i] = static_cast<uint8_t>(i % 16);
+      const int sum = (2 * values[i]) & 15;
+      sums[i] = static_cast<int8_t>(sum >= 8 ? sum - 16 : sum);
+    }
+    const Literal x = Array<int8_t>(S4, {n}, values), y = Array<uint8_t>(U4, {n}, unsigned_values);
+    const std::string s = TensorText({n}, "i4"), u = TensorText({n}, "ui4");
+    const auto results =
+        RunAll(absl::StrCat("func.func @main(%x: ", s, ", %y: ", u, ") -> (", s, ", ", u, ", ", s,
+                            ") {\n  %0 = stablehlo.add %x, %x : ", s, "\n  return %x, %y, %0 : ", s,
+                            ", ", u, ", ", s, "\n}"),
+               {&x, &y});
+    ASSERT_EQ(results.size(), 3u);
+    EXPECT_EQ(Elements<int8_t>(*results[0]), values);
+    EXPECT_EQ(Elements<uint8_t>(*results[1]), unsigned_values);
+    EXPECT_EQ(Elements<int8_t>(*results[2]), sums);
+  }
+}
+
+TEST(ScalarTest, SelectAndClampTakeScalarOperands) {
+  const Literal p = Preds({}, {0}), x = Array<float>({3}, {-5, 0.5, 5}), low = Scalar<float>(-1),
+                high = Scalar<float>(1);
+  const auto results = RunAll(R"(
+    func.func @main(%p: tensor<i1>, %x: tensor<3xf32>, %low: tensor<f32>, %high: tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>) {
+      %0 = stablehlo.clamp %low, %x, %high : (tensor<f32>, tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+      %1 = stablehlo.select %p, %x, %0 : tensor<i1>, tensor<3xf32>
+      return %0, %1 : tensor<3xf32>, tensor<3xf32>
+    })",
+                              {&p, &x, &low, &high});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(Elements<float>(*results[0]), (std::vector<float>{-1, 0.5, 1}));
+  EXPECT_EQ(Elements<float>(*results[1]), (std::vector<float>{-1, 0.5, 1}));
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
