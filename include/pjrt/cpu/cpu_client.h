@@ -16,6 +16,7 @@
 
 namespace pjrt {
 
+struct CompileOptions;
 class Executor;
 class PjRtTopologyDescription;
 
@@ -74,6 +75,10 @@ struct CpuClientOptions {
   // alone. Not owned, needed only during the call. INVALID_ARGUMENT when its number of devices
   // isn't cpu_device_count.
   const PjRtTopologyDescription* topology = nullptr;
+
+  // Called on the options of each compilation before it begins, on the thread that compiles; may change
+  // them, and must be safe to call from several threads. Null for none.
+  std::function<void(CompileOptions&)> customize_compile_options;
 
   // The instruction set to compute with, by name: "baseline", "avx2", "avx512", "neon". Empty for
   // the best that the machine has. INVALID_ARGUMENT for one that it hasn't or this build doesn't

@@ -47,6 +47,7 @@ CpuBackend::CpuBackend(const CpuClientOptions& options, const Kernels* kernels, 
     : kernels_(kernels),
       threads_(threads),
       keep_f32_(options.keep_f32_in_fusions),
+      customize_(options.customize_compile_options),
       devices_(MakeCpuDevices(options.process_id, options.cpu_device_count.value_or(1))),
       memories_(MakeCpuMemories(devices_)),
       engine_(MakeBlockEngine(*kernels->block)),
@@ -97,7 +98,9 @@ absl::StatusOr<std::shared_ptr<const DeviceProgram>> CpuBackend::Compile(std::un
   }
   LoweringOptions lowering;
   lowering.keep_f32 = keep_f32_;
-  PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, CompileModule(std::move(module), options, *kernels_, *engine_, lowering));
+  CompileOptions customized = options;
+  if (customize_) customize_(customized);
+  PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, CompileModule(std::move(module), customized, *kernels_, *engine_, lowering));
   return std::shared_ptr<const DeviceProgram>(std::make_shared<CpuProgram>(std::move(compiled), allocator_));
 }
 

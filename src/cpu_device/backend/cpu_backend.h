@@ -50,6 +50,7 @@ class CpuBackend final : public Backend {
   const Kernels* kernels_;
   const int threads_;
   const bool keep_f32_;
+  const std::function<void(CompileOptions&)> customize_;
   std::vector<BackendDevice> devices_;
   std::vector<BackendMemory> memories_;
   BackendLimits limits_;
