@@ -161,8 +161,10 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
   const int size = ByteWidth(from.type);
   if (from.IsDense() && to.IsDense()) {
     const int64_t bytes = from.ElementCount() * size;
-    plan_.Emit(steps, std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer, to.offset * size, bytes), {from.buffer}, {to.buffer},
-               {{to.buffer, from.buffer}});
+    std::vector<PlanBuilder::Share> shares;
+    // In one place nothing is left to do; shifted within it, source and destination would overlap.
+    if (from.offset == to.offset) shares.push_back({to.buffer, from.buffer});
+    plan_.Emit(steps, std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer, to.offset * size, bytes), {from.buffer}, {to.buffer}, shares);
     return absl::OkStatus();
   }
   // Bits are moved as integers of their width, so that no type is converted on the way.
