@@ -15,6 +15,13 @@ namespace pjrt::ir {
 // names any more. RESOURCE_EXHAUSTED when the result would have more than `max_ops` ops: calls of calls can double a program at each level.
 absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
 
+// Replaces each op of CHLO by StableHLO ops that compute the same: special functions within 3 units
+// in the last place of f32 and f64 (of lgamma, digamma, zeta and polygamma where the argument is
+// not close to a zero of the function among negative arguments), narrower floats in f32 or f64 and
+// rounded once; top_k, scan, ragged_dot; ops that broadcast by themselves. Ops on dynamic shapes,
+// and on element types that have no expansion, stay as they are. Never fails on a verified module.
+absl::Status ExpandChlo(Module* module);
+
 // Removes ops without side effects whose results nothing uses, regions of others included.
 void RemoveDeadOps(Module* module);
 

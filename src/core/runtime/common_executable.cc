@@ -158,6 +158,7 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable
         client->MakeBufferType(shape, shape.has_layout() ? &shape.layout() : nullptr, kCaller));
     loaded->parameter_bytes_.push_back(type->bytes);
     loaded->has_memory_kinds_ |= !parameter.memory_kind.empty();
+    loaded->has_donations_ |= parameter.donation != Donation::kNever;
   }
   for (const ProgramResult& result : info.results) {
     if (result.shape.IsTuple()) {

@@ -171,6 +171,7 @@ class CommonPjRtLoadedExecutable final : public PjRtLoadedExecutable {
   const bool has_assignment_;
   std::vector<size_t> parameter_bytes_;
   bool has_memory_kinds_ = false;
+  bool has_donations_ = false;
   std::vector<BufferTypeRef> result_types_;
   std::vector<Place> places_;
   std::vector<LogicalDeviceIds> logical_ids_;

@@ -37,13 +37,14 @@ absl::Status DonationClash(size_t first, bool first_donated, size_t second, bool
 // Finds buffers that are donated and used again in the same launch.
 class ClashChecker {
  public:
-  explicit ClashChecker(size_t num_arguments) : uses_map_(num_arguments > 16) {}
+  // `any_donation`: whether the program has a parameter that may be donated.
+  ClashChecker(size_t num_arguments, bool any_donation)
+      : any_donation_(any_donation), uses_map_(num_arguments > 16) {}
 
   // OK, or the error of a clash with an earlier argument.
   absl::Status Check(absl::Span<const HeldArgument> earlier, const HeldArgument& argument) {
-    any_donated_ |= argument.is_exclusive;
+    if (!any_donation_) return absl::OkStatus();
     if (!uses_map_) {
-      if (!any_donated_) return absl::OkStatus();
       for (size_t i = 0; i < earlier.size(); ++i) {
         if (earlier[i].buffer != argument.buffer) continue;
         if (!earlier[i].is_exclusive && !argument.is_exclusive) continue;
@@ -59,8 +60,8 @@ class ClashChecker {
   }
 
  private:
+  const bool any_donation_;
   const bool uses_map_;
-  bool any_donated_ = false;
   absl::flat_hash_map<const CommonPjRtBuffer*, size_t> first_use_;
 };
 
@@ -125,7 +126,7 @@ absl::Status CommonPjRtLoadedExecutable::CheckArguments(const Place& place,
     return InvalidArgument("PJRT-R054", "Execution supplied ", arguments.size(),
                            " arguments but compiled program expected ", parameter_bytes_.size());
   }
-  ClashChecker clashes(arguments.size());
+  ClashChecker clashes(arguments.size(), has_donations_);
   for (size_t i = 0; i < arguments.size(); ++i) {
     HeldArgument checked;
     PJRT_RETURN_IF_ERROR(CheckArgument(place, i, arguments[i], options, &checked));

@@ -111,6 +111,11 @@ CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
 // Families of lowering functions, one file each.
 absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDynamicIota(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDynamicReshape(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDynamicBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerGetDimensionSize(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerDeviceNumber(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerReshape(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerTranspose(Lowering& lowering, const ir::Op& op, Steps* steps);
@@ -127,7 +132,10 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
 absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerFft(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerRng(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerRngBitGenerator(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* steps);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The instructions of a loop program: what they compute on one element, and the shape of the functions that compute them on a
-// block of elements. Kernels know nothing of programs: pointers and counts come in, values go out.
+// The instructions of a loop program: what they compute on one element, and the shape of the
+// functions that compute them on a block of elements. Kernels know nothing of programs: pointers
+// and counts come in, values go out.
 //
 // Values live in one of 13 compute types. Every other element type of StableHLO is stored in memory
-// only: it is converted to its compute type when loaded and back when stored (BlockKernels::load and
-// store). f16, bf16 and all f8, f6, f4 types compute in f32; s1, s2, s4 in s8; u1, u2, u4 in u8.
-// Rounding or wrapping to the narrow type between two instructions is BlockKernels::round_to.
+// only: it is converted to its compute type when loaded and back when stored (BlockKernels::load
+// and store). f16, bf16 and all f8, f6, f4 types compute in f32; s1, s2, s4 in s8; u1, u2, u4 in
+// u8. Rounding or wrapping to the narrow type between two instructions is BlockKernels::round_to.
 //
 // What is computed: f32 functions are within 1.5 ULP of the exact result over all inputs, f64 ones
-// within 2, complex ones within 3 per part except where a part nearly cancels. A kernel gives the same
-// bits wherever an element stands and whatever n is. The levels give the same bits for everything but
-// the mathematical functions, where a level without fused multiply-add may differ in the last place.
+// within 2, complex ones within 3 per part except where a part nearly cancels. A kernel gives the
+// same bits wherever an element stands and whatever n is. The levels give the same bits for
+// everything but the mathematical functions, where a level without fused multiply-add may differ in
+// the last place.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_BLOCK_OPS_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_BLOCK_OPS_H_
 
@@ -27,74 +29,88 @@ namespace pjrt::cpu {
 inline constexpr int kNumMemoryTypes = 37;
 
 enum class CType : uint8_t {
-  kPred, kS8, kU8, kS16, kU16, kS32, kU32, kS64, kU64, kF32, kF64, kC64, kC128,
+  kPred,
+  kS8,
+  kU8,
+  kS16,
+  kU16,
+  kS32,
+  kU32,
+  kS64,
+  kU64,
+  kF32,
+  kF64,
+  kC64,
+  kC128,
 };
 inline constexpr int kNumCTypes = 13;
 // Bytes of an element: 1 1 1 2 2 4 4 8 8 4 8 8 16. kPred is a byte, 0 or 1.
 inline constexpr int kCTypeSize[kNumCTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
 
-// X(name): operands all of the instruction's type, result of the same type unless noted. "ints": kS8..kU64. "floats": kF32, kF64. "complex".
-// Integers wrap around. Division by zero gives -1 (all ones); INT_MIN / -1 gives INT_MIN; x rem 0 is x; INT_MIN rem -1 is 0.
+// X(name): operands all of the instruction's type, result of the same type unless noted. "ints" are
+// kS8 to kU64, "floats" kF32 and kF64, "complex" kC64 and kC128. Integers wrap around. Division by
+// zero gives -1 (all ones), INT_MIN / -1 gives INT_MIN, x rem 0 is x, INT_MIN rem -1 is 0.
+//
 // Unary:
-#define PJRT_UNARY_BLOCK_OPS(X)                                                                         \
-  X(Copy)        /* all */                                                                             \
-  X(Negate)      /* ints, floats, complex */                                                           \
-  X(Not)         /* pred (logical), ints (bitwise) */                                                  \
-  X(Abs)         /* signed ints (INT_MIN stays), floats; complex -> its part type, no overflow */      \
-  X(Sign)        /* signed ints; floats: NaN stays, +-0 stays; complex z/|z|, 0 for 0 */               \
-  X(Popcnt)      /* ints */                                                                            \
-  X(Clz)         /* ints */                                                                            \
-  X(Real)        /* complex -> part */                                                                 \
-  X(Imag)        /* complex -> part */                                                                 \
-  X(Conj)        /* complex */                                                                         \
-  X(IsFinite)    /* floats -> pred */                                                                  \
-  X(Ceil)        /* floats */                                                                          \
-  X(Floor)       /* floats */                                                                          \
-  X(RoundAfz)    /* floats, halves away from zero */                                                   \
-  X(RoundEven)   /* floats, halves to even */                                                          \
-  X(Sqrt)        /* floats (correctly rounded), complex */                                             \
-  X(Rsqrt)       /* floats, complex */                                                                 \
-  X(Cbrt)        /* floats, complex */                                                                 \
-  X(Exp)         /* floats, complex: these and the following too */                                    \
-  X(Expm1)                                                                                             \
-  X(Log)                                                                                               \
-  X(Log1p)                                                                                             \
-  X(Logistic)                                                                                          \
-  X(Tanh)                                                                                              \
-  X(Sin)                                                                                               \
-  X(Cos)                                                                                               \
+#define PJRT_UNARY_BLOCK_OPS(X)                                                                 \
+  X(Copy)      /* all */                                                                        \
+  X(Negate)    /* ints, floats, complex */                                                      \
+  X(Not)       /* pred (logical), ints (bitwise) */                                             \
+  X(Abs)       /* signed ints (INT_MIN stays), floats; complex -> its part type, no overflow */ \
+  X(Sign)      /* signed ints; floats: NaN stays, +-0 stays; complex z/|z|, 0 for 0 */          \
+  X(Popcnt)    /* ints */                                                                       \
+  X(Clz)       /* ints */                                                                       \
+  X(Real)      /* complex -> part */                                                            \
+  X(Imag)      /* complex -> part */                                                            \
+  X(Conj)      /* complex */                                                                    \
+  X(IsFinite)  /* floats -> pred */                                                             \
+  X(Ceil)      /* floats */                                                                     \
+  X(Floor)     /* floats */                                                                     \
+  X(RoundAfz)  /* floats, halves away from zero */                                              \
+  X(RoundEven) /* floats, halves to even */                                                     \
+  X(Sqrt)      /* floats (correctly rounded), complex */                                        \
+  X(Rsqrt)     /* floats, complex */                                                            \
+  X(Cbrt)      /* floats, complex */                                                            \
+  X(Exp)       /* floats, complex: these and the following too */                               \
+  X(Expm1)                                                                                      \
+  X(Log)                                                                                        \
+  X(Log1p)                                                                                      \
+  X(Logistic)                                                                                   \
+  X(Tanh)                                                                                       \
+  X(Sin)                                                                                        \
+  X(Cos)                                                                                        \
   X(Tan)
 // Binary:
-#define PJRT_BINARY_BLOCK_OPS(X)                                                                        \
-  X(Add)         /* pred (or), ints, floats, complex */                                                \
-  X(Subtract)    /* ints, floats, complex */                                                           \
-  X(Multiply)    /* pred (and), ints, floats, complex */                                               \
-  X(Divide)      /* ints (towards zero), floats, complex */                                            \
-  X(Remainder)   /* ints, floats (exact fmod, sign of the dividend) */                                 \
-  X(Maximum)     /* pred (or), ints; floats: NaN wins, -0 < +0; complex lexicographic (re, im) */      \
-  X(Minimum)     /* likewise */                                                                        \
-  X(Power)       /* ints (exponent < 0: 0 unless |base| = 1), floats, complex */                       \
-  X(Atan2)       /* floats, complex */                                                                 \
-  X(And)         /* pred, ints */                                                                      \
-  X(Or)          /* pred, ints */                                                                      \
-  X(Xor)         /* pred, ints */                                                                      \
-  X(ShiftLeft)   /* ints: amount read as unsigned, >= width gives 0 */                                 \
-  X(ShiftRightLogical)     /* ints, likewise */                                                        \
-  X(ShiftRightArithmetic)  /* ints: >= width gives all sign bits (of the bits read as signed) */       \
-  X(Complex)     /* f32 -> c64, f64 -> c128: operands are the parts, the instruction's type the part's */ \
-  X(CompareEq)   /* pred, ints, floats, complex (EQ and NE only) -> pred; IEEE: NaN is unequal */      \
-  X(CompareNe)                                                                                         \
-  X(CompareLt)   /* pred, ints, floats; complex lexicographic */                                       \
-  X(CompareLe)                                                                                         \
-  X(CompareGt)                                                                                         \
-  X(CompareGe)                                                                                         \
-  X(TotalEq)     /* floats: total order, -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, by bits */   \
-  X(TotalLt)                                                                                           \
+#define PJRT_BINARY_BLOCK_OPS(X)                                                                 \
+  X(Add)       /* pred (or), ints, floats, complex */                                            \
+  X(Subtract)  /* ints, floats, complex */                                                       \
+  X(Multiply)  /* pred (and), ints, floats, complex */                                           \
+  X(Divide)    /* ints (towards zero), floats, complex */                                        \
+  X(Remainder) /* ints, floats (exact fmod, sign of the dividend) */                             \
+  X(Maximum)   /* pred (or), ints; floats: NaN wins, -0 < +0; complex lexicographic (re, im) */  \
+  X(Minimum)   /* likewise */                                                                    \
+  X(Power)     /* ints (exponent < 0: 0 unless |base| = 1), floats, complex */                   \
+  X(Atan2)     /* floats, complex */                                                             \
+  X(And)       /* pred, ints */                                                                  \
+  X(Or)        /* pred, ints */                                                                  \
+  X(Xor)       /* pred, ints */                                                                  \
+  X(ShiftLeft) /* ints: amount read as unsigned, >= width gives 0 */                             \
+  X(ShiftRightLogical)    /* ints, likewise */                                                   \
+  X(ShiftRightArithmetic) /* ints: >= width gives all sign bits (of the bits read as signed) */  \
+  X(Complex)   /* f32 -> c64, f64 -> c128: operands and the entry's type are the parts' */       \
+  X(CompareEq) /* pred, ints, floats, complex -> pred; IEEE: NaN is unequal */                   \
+  X(CompareNe)                                                                                   \
+  X(CompareLt) /* pred, ints, floats; complex lexicographic */                                   \
+  X(CompareLe)                                                                                   \
+  X(CompareGt)                                                                                   \
+  X(CompareGe)                                                                                   \
+  X(TotalEq) /* floats: total order, -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, by bits */ \
+  X(TotalLt)                                                                                     \
   X(TotalLe)
 // Ternary:
-#define PJRT_TERNARY_BLOCK_OPS(X)                                                                       \
-  X(Select)      /* all: first operand pred */                                                         \
-  X(Clamp)       /* pred, ints, floats, complex: min(max(x, lo), hi), operands in the order lo, x, hi */
+#define PJRT_TERNARY_BLOCK_OPS(X)         \
+  X(Select) /* all: first operand pred */ \
+  X(Clamp)  /* pred, ints, floats, complex: min(max(x, lo), hi), operands in the order lo, x, hi */
 
 enum class BlockOp : uint8_t {
 #define PJRT_X(name) k##name,
@@ -108,9 +124,10 @@ inline constexpr int kNumTernaryBlockOps = 0 PJRT_TERNARY_BLOCK_OPS(PJRT_X);
 #undef PJRT_X
 inline constexpr int kNumBlockOps = kNumUnaryBlockOps + kNumBinaryBlockOps + kNumTernaryBlockOps;
 
-// dst[i] = op(a[i], b[i], c[i]) for i < n. Unused operands are null. dst may equal an operand of the same element size (in place); otherwise dst
-// overlaps no operand. Pointers are aligned to their element size at least. n >= 0. The result of an element does not depend on n or on where in the
-// block it stands.
+// dst[i] = op(a[i], b[i], c[i]) for i < n. Unused operands are null. dst may equal an operand of
+// the same element size (in place); otherwise dst overlaps no operand. Pointers are aligned to
+// their element size at least. n >= 0. The result of an element does not depend on n or on where in
+// the block it stands.
 using BlockFn = void (*)(void* dst, const void* a, const void* b, const void* c, int64_t n);
 
 // Which operands are one element for the whole block instead of n.
@@ -128,13 +145,16 @@ inline constexpr int kNumScalars = 6;
 enum class Monoid : uint8_t { kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, kXor };
 inline constexpr int kNumMonoids = 7;
 
-// Reduces `rows` runs of `n` contiguous elements: out[r] = a[r*n] op a[r*n+1] op ... The order is a fixed tree that depends on n alone, the same at every level:
-// 64 / sizeof(T) * 4 lanes... lane j takes elements j, j + L, j + 2L, ... in order for L = 32 lanes of any type; lanes combine pairwise (j with j + 16, then 8, 4, 2, 1);
-// n < L uses the first n lanes. n >= 1.
+// Reduces `rows` runs of `n` contiguous elements: out[r] = a[r*n] op a[r*n+1] op ..., n >= 1. The
+// order is a tree that depends on n alone and is the same at every level: of 32 lanes, lane j takes
+// elements j, j + 32, j + 64, ... in order; then lanes 16 apart combine, then 8, 4, 2, 1. n < 32
+// uses the first n lanes, and a lane without a partner stays as it is.
 using ReduceRowsFn = void (*)(void* out, const void* a, int64_t rows, int64_t n);
 
-// Conversion between a memory type and a compute type on contiguous elements, or between two compute types (StableHLO convert: float to int truncates towards
-// zero and saturates, NaN to 0; int to int wraps; anything to pred is x != 0; complex to real drops the imaginary part; float to float rounds to nearest even, once).
+// Conversion between a memory type and a compute type on contiguous elements, or between two
+// compute types (StableHLO convert: float to int truncates towards zero and saturates, NaN to 0;
+// int to int wraps; anything to pred is x != 0; complex to real drops the imaginary part; float to
+// float rounds to nearest even, once).
 using ConvertFn = void (*)(void* dst, const void* src, int64_t n);
 
 // dst[i] = src[i * stride] for i < n, strides in elements; for element sizes 1, 2, 4, 8, 16.
@@ -143,26 +163,34 @@ using GatherStrideFn = void (*)(void* dst, const void* src, int64_t stride, int6
 using ScatterStrideFn = void (*)(void* dst, const void* src, int64_t stride, int64_t n);
 // dst[i] = value (one element at src) for i < n.
 using FillFn = void (*)(void* dst, const void* src, int64_t n);
-// dst[i] = start + i * step, wrapped to the compute type (ints), or that integer converted to it (floats, complex).
+// dst[i] = start + i * step, wrapped to the compute type (ints), or that integer converted to it
+// (floats, complex).
 using IotaFn = void (*)(void* dst, int64_t start, int64_t step, int64_t n);
-// Rows x cols transpose of elements of one size: dst[c * dst_stride + r] = src[r * src_stride + c], strides in elements.
-using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows, int64_t cols);
+// Rows x cols transpose of elements of one size: dst[c * dst_stride + r] = src[r * src_stride + c],
+// strides in elements.
+using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
+                               int64_t rows, int64_t cols);
 
-// One kernel level's functions. Entries are null for combinations that StableHLO does not have, and for scalar-operand forms that are not worth having (the engine
-// then fills a block).
+// One kernel level's functions. Entries are null for combinations that StableHLO does not have, and
+// for scalar-operand forms that are not worth having (the engine then fills a block).
 struct BlockKernels {
   const char* level;  // "baseline", "avx2", "avx512", "neon"
   BlockFn op[kNumBlockOps][kNumCTypes][kNumScalars];
   ReduceRowsFn reduce_rows[kNumMonoids][kNumCTypes];
   ConvertFn convert[kNumCTypes][kNumCTypes];  // [to][from]
-  ConvertFn load[kNumMemoryTypes];        // memory type to its compute type; null where both are the same bits
-  ConvertFn store[kNumMemoryTypes];       // compute type to memory type, rounding once (floats) or wrapping (ints)
-  // Compute type to itself through the memory type: the value that a store followed by a load would give.
+  // Memory type to compute type, and back: rounded once (floats) or wrapped (ints). Null where both
+  // are the same bits.
+  ConvertFn load[kNumMemoryTypes];
+  ConvertFn store[kNumMemoryTypes];
+  // Compute type to itself through the memory type: the value that a store followed by a load
+  // gives. Null where that changes nothing.
   ConvertFn round_to[kNumMemoryTypes];
   // reduce_precision for f32 and f64.
-  void (*reduce_precision_f32)(float* dst, const float* a, int exponent_bits, int mantissa_bits, int64_t n);
-  void (*reduce_precision_f64)(double* dst, const double* a, int exponent_bits, int mantissa_bits, int64_t n);
-  GatherStrideFn gather_stride[5];    // by log2 of the element size
+  void (*reduce_precision_f32)(float* dst, const float* a, int exponent_bits, int mantissa_bits,
+                               int64_t n);
+  void (*reduce_precision_f64)(double* dst, const double* a, int exponent_bits, int mantissa_bits,
+                               int64_t n);
+  GatherStrideFn gather_stride[5];  // by log2 of the element size
   ScatterStrideFn scatter_stride[5];
   FillFn fill[5];
   IotaFn iota[kNumCTypes];

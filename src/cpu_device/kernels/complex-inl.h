@@ -2,8 +2,8 @@
 //
 // Complex arithmetic that blocks and reductions share. See level-inl.h for who may include it.
 //
-// c64 products and quotients are formed in f64 and rounded once: nothing overflows or cancels on the way.
-// No fused multiply-add here: the levels give the same bits.
+// c64 products and quotients are formed in f64 and rounded once: nothing overflows or cancels on
+// the way. No fused multiply-add here: the levels give the same bits.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_INL_H_
 
@@ -15,18 +15,24 @@ PJRT_INLINE C64 Narrow(C128 z) { return {static_cast<float>(z.re), static_cast<f
 PJRT_INLINE C128 Widen(C64 z) { return {z.re, z.im}; }
 
 template <typename T>
-PJRT_INLINE bool IsNan(Complex<T> z) { return (z.re != z.re) | (z.im != z.im); }
+PJRT_INLINE bool IsNan(Complex<T> z) {
+  return (z.re != z.re) | (z.im != z.im);
+}
 
 struct Add {
   template <typename T>
-  PJRT_INLINE Complex<T> Run(Complex<T> a, Complex<T> b) { return {a.re + b.re, a.im + b.im}; }
+  PJRT_INLINE Complex<T> Run(Complex<T> a, Complex<T> b) {
+    return {a.re + b.re, a.im + b.im};
+  }
 };
 struct Subtract {
   template <typename T>
-  PJRT_INLINE Complex<T> Run(Complex<T> a, Complex<T> b) { return {a.re - b.re, a.im - b.im}; }
+  PJRT_INLINE Complex<T> Run(Complex<T> a, Complex<T> b) {
+    return {a.re - b.re, a.im - b.im};
+  }
 };
-// a - b for two products. Of a difference beside a sum of products gcc 12 makes a fused instruction even
-// under -ffp-contract=off; not of this.
+// a - b for two products. Of a difference beside a sum of products gcc 12 makes a fused instruction
+// even under -ffp-contract=off; not of this.
 PJRT_INLINE double Difference(double a, double b) {
   return a + BitCast<double>(ToBits(b) ^ (uint64_t{1} << 63));
 }

@@ -8,8 +8,8 @@
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL::floats {
 
-// A NaN wins, the first of two. Of zeros, which compare equal, the maximum has the sign bits' and, the
-// minimum their or; other equal numbers have equal bits.
+// A NaN wins, the first of two. Of zeros, which compare equal, the maximum has the sign bits' and,
+// the minimum their or; other equal numbers have equal bits.
 struct Maximum {
   template <typename T>
   PJRT_INLINE T Run(T a, T b) {

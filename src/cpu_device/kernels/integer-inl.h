@@ -12,11 +12,15 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL::integer {
 // 16-bit numbers are formed in 32 bits, since uint16_t would be promoted to a signed int.
 struct Add {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a + b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a + b);
+  }
 };
 struct Subtract {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a - b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a - b);
+  }
 };
 struct Multiply {
   template <typename T>
@@ -31,16 +35,20 @@ struct Multiply {
 
 struct Maximum {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return a > b ? a : b; }
+  PJRT_INLINE T Run(T a, T b) {
+    return a > b ? a : b;
+  }
 };
 struct Minimum {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return a < b ? a : b; }
+  PJRT_INLINE T Run(T a, T b) {
+    return a < b ? a : b;
+  }
 };
 
-// The quotient cut towards zero, for b not 0 and, on signed types, not -1. Up to 16 bits through float
-// and s32 through double, which vectors can divide: the exact quotient is an integer or further from
-// the next one than the rounding error.
+// The quotient cut towards zero, for b not 0 and, on signed types, not -1. Up to 16 bits through
+// float and s32 through double, which vectors can divide: the exact quotient is an integer or
+// further from the next one than the rounding error.
 template <typename T>
 PJRT_INLINE T SafeQuotient(T a, T b) {
   if constexpr (sizeof(T) <= 2) {

@@ -22,8 +22,8 @@ namespace {
 
 #if defined(__x86_64__)
 
-// What CPUID says, and which registers the operating system saves: a processor's wide instructions fault
-// unless it does.
+// What CPUID says, and which registers the operating system saves: a processor's wide instructions
+// fault unless it does.
 struct Processor {
   uint32_t features_1c = 0, features_7b = 0, features_extended_c = 0;
   uint64_t saved_state = 0;
@@ -55,7 +55,8 @@ bool HasAvx2() {
 bool HasAvx512() {
   const Processor p;
   return HasAvx2() && Has(p.saved_state, 0xe6) &&  // mask and 512-bit registers too
-         Has(p.features_7b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD);
+         Has(p.features_7b,
+             bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD);
 }
 
 #else
@@ -71,8 +72,7 @@ std::vector<Kernels> MakeLevels() {
                        const BlockKernels* (*block)(), const GemmKernels* (*gemm)()) {
     // A table is built by code of its level.
     const bool has = supported();
-    levels.push_back(
-        {name, required, supported, has ? block() : nullptr, has ? gemm() : nullptr});
+    levels.push_back({name, required, supported, has ? block() : nullptr, has ? gemm() : nullptr});
   };
 #if defined(PJRT_HAVE_LEVEL_BASELINE)
   add("baseline", "nothing beyond the compiler's target", HasBaseline, baseline::GetBlockKernels,
@@ -84,12 +84,10 @@ std::vector<Kernels> MakeLevels() {
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX512)
   add("avx512", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT, AVX-512 F, BW, DQ, VL, CD", HasAvx512,
-      avx512::GetBlockKernels,
-      avx512::GetGemmKernels);
+      avx512::GetBlockKernels, avx512::GetGemmKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_NEON)
-  add("neon", "NEON", HasNeon, neon::GetBlockKernels,
-      neon::GetGemmKernels);
+  add("neon", "NEON", HasNeon, neon::GetBlockKernels, neon::GetGemmKernels);
 #endif
   return levels;
 }
@@ -118,8 +116,9 @@ absl::StatusOr<const Kernels*> ChooseKernels(absl::string_view name) {
   for (const Kernels* level : all) {
     if (name != level->name) continue;
     if (level->supported()) return level;
-    return FailedPrecondition("PJRT-C002", "kernel level \"", name, "\" needs ", level->required,
-                              ", which this machine does not have or its operating system does not enable");
+    return FailedPrecondition(
+        "PJRT-C002", "kernel level \"", name, "\" needs ", level->required,
+        ", which this machine does not have or its operating system does not enable");
   }
   const auto append_name = [](std::string* out, const Kernels* level) { out->append(level->name); };
   return NotFound("PJRT-C001", "kernel level \"", name, "\" is not compiled in; there are ",

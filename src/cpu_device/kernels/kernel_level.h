@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which set of kernels runs: one is compiled for each instruction-set level and one is chosen when a client is made.
+// Which set of kernels runs: one is compiled for each instruction-set level and one is chosen when
+// a client is made.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_KERNEL_LEVEL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_KERNEL_LEVEL_H_
 
@@ -17,19 +18,20 @@ struct GemmKernels;
 
 // All kernel tables of one level. They live as long as the program and never change.
 struct Kernels {
-  const char* name;            // "baseline", "avx2", "avx512", "neon"
-  const char* required;        // the instruction sets it needs, for people: "AVX2, FMA, F16C, BMI"
-  bool (*supported)();         // by this machine and its operating system
-  const BlockKernels* block;   // null unless supported(): the code that builds the table is the level's
-  const GemmKernels* gemm;     // likewise
+  const char* name;      // "baseline", "avx2", "avx512", "neon"
+  const char* required;  // the instruction sets it needs, for people: "AVX2, FMA, F16C, BMI"
+  bool (*supported)();   // by this machine and its operating system
+  const BlockKernels*
+      block;  // null unless supported(): the code that builds the table is the level's
+  const GemmKernels* gemm;  // likewise
 };
 
 // The levels compiled into the library, from the oldest to the widest.
 const std::vector<const Kernels*>& AllKernels();
 
-// The widest level that the machine has, or the level called `name`. NOT_FOUND for a name that is not
-// compiled in (the message lists those that are), FAILED_PRECONDITION for a level that the machine lacks.
-// Any thread may call.
+// The widest level that the machine has, or the level called `name`. NOT_FOUND for a name that is
+// not compiled in (the message lists those that are), FAILED_PRECONDITION for a level that the
+// machine lacks. Any thread may call.
 absl::StatusOr<const Kernels*> ChooseKernels(absl::string_view name = "");
 
 }  // namespace pjrt::cpu

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kernel source of a level starts from: the element types, bit casts, multiply-add, and the
-// loops that turn a function of elements into a BlockFn. Only files in levels/ include it, and they are
-// compiled once per level.
+// What every kernel source of a level starts from: the element types, bit casts, multiply-add, and
+// the loops that turn a function of elements into a BlockFn. Only files in levels/ include it, and
+// they are compiled once per level.
 //
-// Nothing here or in such a file may leave a weak symbol outside of pjrt::cpu::<level>: no function of
-// the standard library, no inline function of another namespace. The C library's functions are fine.
+// Nothing here or in such a file may leave a weak symbol outside of pjrt::cpu::<level>: no function
+// of the standard library, no inline function of another namespace. The C library's functions are
+// fine.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_LEVEL_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_LEVEL_INL_H_
 
@@ -20,8 +21,8 @@
 
 #define PJRT_INLINE static inline __attribute__((always_inline))
 
-// Before a loop: its iterations are independent of each other. A block may still be changed in place,
-// because an iteration reads its elements before it writes them.
+// Before a loop: its iterations are independent of each other. A block may still be changed in
+// place, because an iteration reads its elements before it writes them.
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"  // a loop that stays scalar is no error
 #define PJRT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
@@ -58,18 +59,30 @@ struct Bits128 {
 // kCType<T>: the enumerator of an element type.
 template <typename T>
 inline constexpr CType kCType = CType::kPred;
-template <> inline constexpr CType kCType<int8_t> = CType::kS8;
-template <> inline constexpr CType kCType<uint8_t> = CType::kU8;
-template <> inline constexpr CType kCType<int16_t> = CType::kS16;
-template <> inline constexpr CType kCType<uint16_t> = CType::kU16;
-template <> inline constexpr CType kCType<int32_t> = CType::kS32;
-template <> inline constexpr CType kCType<uint32_t> = CType::kU32;
-template <> inline constexpr CType kCType<int64_t> = CType::kS64;
-template <> inline constexpr CType kCType<uint64_t> = CType::kU64;
-template <> inline constexpr CType kCType<float> = CType::kF32;
-template <> inline constexpr CType kCType<double> = CType::kF64;
-template <> inline constexpr CType kCType<C64> = CType::kC64;
-template <> inline constexpr CType kCType<C128> = CType::kC128;
+template <>
+inline constexpr CType kCType<int8_t> = CType::kS8;
+template <>
+inline constexpr CType kCType<uint8_t> = CType::kU8;
+template <>
+inline constexpr CType kCType<int16_t> = CType::kS16;
+template <>
+inline constexpr CType kCType<uint16_t> = CType::kU16;
+template <>
+inline constexpr CType kCType<int32_t> = CType::kS32;
+template <>
+inline constexpr CType kCType<uint32_t> = CType::kU32;
+template <>
+inline constexpr CType kCType<int64_t> = CType::kS64;
+template <>
+inline constexpr CType kCType<uint64_t> = CType::kU64;
+template <>
+inline constexpr CType kCType<float> = CType::kF32;
+template <>
+inline constexpr CType kCType<double> = CType::kF64;
+template <>
+inline constexpr CType kCType<C64> = CType::kC64;
+template <>
+inline constexpr CType kCType<C128> = CType::kC128;
 
 // The integers as wide as a number.
 template <typename T>
@@ -157,8 +170,8 @@ void BinaryLoopSecondScalar(void* dst, const void* a, const void* b, const void*
   for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x[i], y);
 }
 
-// `Loop`, a form whose second operand is one element, for a first operand that is one element: right
-// when the operation commutes.
+// `Loop`, a form whose second operand is one element, for a first operand that is one element:
+// right when the operation commutes.
 template <BlockFn kLoop>
 void Swapped(void* dst, const void* a, const void* b, const void* c, int64_t n) {
   kLoop(dst, b, a, c, n);
@@ -189,7 +202,9 @@ void TernaryLoopScalarBounds(void* dst, const void* a, const void* b, const void
 template <class Maximum, class Minimum>
 struct ClampOp {
   template <typename T>
-  PJRT_INLINE T Run(T low, T x, T high) { return Minimum::Run(Maximum::Run(x, low), high); }
+  PJRT_INLINE T Run(T low, T x, T high) {
+    return Minimum::Run(Maximum::Run(x, low), high);
+  }
 };
 
 // Entries of the table.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions by which each level gives its tables. A table is built on the first call and lives as
-// long as the program; any thread may call. Calling needs no instruction of the level: the sources that
-// build tables are compiled for it, so only ask a level that the machine supports.
+// The functions by which each level gives its tables. A table is built on the first call and lives
+// as long as the program; any thread may call. Calling needs no instruction of the level: the
+// sources that build tables are compiled for it, so only ask a level that the machine supports.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_LEVEL_TABLES_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_LEVEL_TABLES_H_
 
@@ -11,10 +11,10 @@
 
 namespace pjrt::cpu {
 
-#define PJRT_DECLARE_LEVEL_(level)         \
-  namespace level {                        \
-  const BlockKernels* GetBlockKernels();   \
-  const GemmKernels* GetGemmKernels();     \
+#define PJRT_DECLARE_LEVEL_(level)       \
+  namespace level {                      \
+  const BlockKernels* GetBlockKernels(); \
+  const GemmKernels* GetGemmKernels();   \
   }
 PJRT_DECLARE_LEVEL_(baseline)
 PJRT_DECLARE_LEVEL_(avx2)

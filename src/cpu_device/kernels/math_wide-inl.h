@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions computed in f64 for results in f32. An approximation good to 2^-34 or better, rounded once,
-// is within 0.51 ULP; denormals, on either side, need no care. Everything is free of branches and of
-// 64-bit instructions that AVX2 lacks, so that the loops around it vectorise.
+// Functions computed in f64 for results in f32. An approximation good to 2^-34 or better, rounded
+// once, is within 0.51 ULP; denormals, on either side, need no care. Everything is free of branches
+// and of 64-bit instructions that AVX2 lacks, so that the loops around it vectorise.
 //
 // Polynomials are minimax for relative error. See level-inl.h for who may include this.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_MATH_WIDE_INL_H_
@@ -33,7 +33,8 @@ PJRT_INLINE double Bound(double x, double low, double high) {
   return raised > high ? high : raised;
 }
 
-// The nearest integer of a number below 2^51: as a number, and modulo 2^51 in the low bits of `bits`.
+// The nearest integer of a number below 2^51: as a number, and modulo 2^51 in the low bits of
+// `bits`.
 struct Rounded {
   double value;
   uint64_t bits;

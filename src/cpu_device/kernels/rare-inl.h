@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops for functions with arguments that are too rare to slow the others down. Op::Run is for vectors,
-// Op::IsRare tells the arguments that it does not serve, and Op::RunRare serves them, one at a time.
-// See level-inl.h for who may include it.
+// Loops for functions with arguments that are too rare to slow the others down. Op::Run is for
+// vectors, Op::IsRare tells the arguments that it does not serve, and Op::RunRare serves them, one
+// at a time. See level-inl.h for who may include it.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_RARE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_RARE_INL_H_
 
@@ -22,7 +22,8 @@ void UnaryLoopWithRare(void* dst, const void* a, const void*, const void*, int64
     int rare = 0;
     for (int64_t i = 0; i < count; ++i) rare |= Op::IsRare(x[i]);
     if (rare != 0) {
-      for (int64_t i = 0; i < count; ++i) d[i] = Op::IsRare(x[i]) ? Op::RunRare(x[i]) : Op::Run(x[i]);
+      for (int64_t i = 0; i < count; ++i)
+        d[i] = Op::IsRare(x[i]) ? Op::RunRare(x[i]) : Op::Run(x[i]);
     } else {
       PJRT_INDEPENDENT_ITERATIONS
       for (int64_t i = 0; i < count; ++i) d[i] = Op::Run(x[i]);

@@ -50,6 +50,8 @@ absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments, 
   context.scratch_stride = AlignUp(plan.scratch_bytes);
   context.team = team;
   context.info = &info;
+  uint64_t rng_draws = 0;
+  context.rng_draws = &rng_draws;
   return RunSteps(plan.steps, context);
 }
 

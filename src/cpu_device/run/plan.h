@@ -43,6 +43,7 @@ struct RunContext {
   int64_t scratch_stride = 0;
   Team* team = nullptr;
   const RunInfo* info = nullptr;
+  uint64_t* rng_draws = nullptr;   // how many steps of this execution have drawn numbers of a hidden state
   char* buffer(BufferId id) const { return buffers[id]; }
   char* member_scratch(int member) const { return scratch + member * scratch_stride; }
 };

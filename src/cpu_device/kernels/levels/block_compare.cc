@@ -8,17 +8,25 @@ namespace {
 
 // Real and imaginary parts in order, like words in a dictionary.
 template <typename T>
-PJRT_INLINE bool Equal(T a, T b) { return a == b; }
+PJRT_INLINE bool Equal(T a, T b) {
+  return a == b;
+}
 template <typename T>
-PJRT_INLINE bool Equal(Complex<T> a, Complex<T> b) { return (a.re == b.re) & (a.im == b.im); }
+PJRT_INLINE bool Equal(Complex<T> a, Complex<T> b) {
+  return (a.re == b.re) & (a.im == b.im);
+}
 template <typename T>
-PJRT_INLINE bool Less(T a, T b) { return a < b; }
+PJRT_INLINE bool Less(T a, T b) {
+  return a < b;
+}
 template <typename T>
 PJRT_INLINE bool Less(Complex<T> a, Complex<T> b) {
   return (a.re < b.re) | ((a.re == b.re) & (a.im < b.im));
 }
 template <typename T>
-PJRT_INLINE bool LessEqual(T a, T b) { return a <= b; }
+PJRT_INLINE bool LessEqual(T a, T b) {
+  return a <= b;
+}
 template <typename T>
 PJRT_INLINE bool LessEqual(Complex<T> a, Complex<T> b) {
   return (a.re < b.re) | ((a.re == b.re) & (a.im <= b.im));
@@ -26,19 +34,27 @@ PJRT_INLINE bool LessEqual(Complex<T> a, Complex<T> b) {
 
 struct Eq {
   template <typename T>
-  PJRT_INLINE uint8_t Run(T a, T b) { return Equal(a, b); }
+  PJRT_INLINE uint8_t Run(T a, T b) {
+    return Equal(a, b);
+  }
 };
 struct Ne {
   template <typename T>
-  PJRT_INLINE uint8_t Run(T a, T b) { return !Equal(a, b); }
+  PJRT_INLINE uint8_t Run(T a, T b) {
+    return !Equal(a, b);
+  }
 };
 struct Lt {
   template <typename T>
-  PJRT_INLINE uint8_t Run(T a, T b) { return Less(a, b); }
+  PJRT_INLINE uint8_t Run(T a, T b) {
+    return Less(a, b);
+  }
 };
 struct Le {
   template <typename T>
-  PJRT_INLINE uint8_t Run(T a, T b) { return LessEqual(a, b); }
+  PJRT_INLINE uint8_t Run(T a, T b) {
+    return LessEqual(a, b);
+  }
 };
 
 // The bits of a float as an integer that is ordered like the numbers, NaNs outermost.
@@ -49,11 +65,15 @@ PJRT_INLINE S TotalOrderKey(S bits) {
 }
 struct TotalLt {
   template <typename S>
-  PJRT_INLINE uint8_t Run(S a, S b) { return TotalOrderKey(a) < TotalOrderKey(b); }
+  PJRT_INLINE uint8_t Run(S a, S b) {
+    return TotalOrderKey(a) < TotalOrderKey(b);
+  }
 };
 struct TotalLe {
   template <typename S>
-  PJRT_INLINE uint8_t Run(S a, S b) { return TotalOrderKey(a) <= TotalOrderKey(b); }
+  PJRT_INLINE uint8_t Run(S a, S b) {
+    return TotalOrderKey(a) <= TotalOrderKey(b);
+  }
 };
 
 // a > b is b < a: `op` on T is the loops of Op with operands exchanged.

@@ -8,23 +8,33 @@ namespace {
 
 struct Negate {
   template <typename T>
-  PJRT_INLINE Complex<T> Run(Complex<T> z) { return {-z.re, -z.im}; }
+  PJRT_INLINE Complex<T> Run(Complex<T> z) {
+    return {-z.re, -z.im};
+  }
 };
 struct Conj {
   template <typename T>
-  PJRT_INLINE Complex<T> Run(Complex<T> z) { return {z.re, -z.im}; }
+  PJRT_INLINE Complex<T> Run(Complex<T> z) {
+    return {z.re, -z.im};
+  }
 };
 struct Real {
   template <typename T>
-  PJRT_INLINE T Run(Complex<T> z) { return z.re; }
+  PJRT_INLINE T Run(Complex<T> z) {
+    return z.re;
+  }
 };
 struct Imag {
   template <typename T>
-  PJRT_INLINE T Run(Complex<T> z) { return z.im; }
+  PJRT_INLINE T Run(Complex<T> z) {
+    return z.im;
+  }
 };
 struct MakeComplex {
   template <typename T>
-  PJRT_INLINE Complex<T> Run(T re, T im) { return {re, im}; }
+  PJRT_INLINE Complex<T> Run(T re, T im) {
+    return {re, im};
+  }
 };
 
 template <typename T>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Division and functions of complex numbers, with the branch cuts, signed zeros and infinities of C's
-// <complex.h> (ISO C, Annex G).
+// Division and functions of complex numbers, with the branch cuts, signed zeros and infinities of
+// C's <complex.h> (ISO C, Annex G).
 //
-// A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp, c128
-// in long double where the C library's double function is more than 3 ULP off. W is the wider type.
+// A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp,
+// c128 in long double where the C library's double function is more than 3 ULP off. W is the wider
+// type.
 #include "src/cpu_device/kernels/complex-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -118,7 +119,9 @@ PJRT_INLINE double LargerPart(C128 z) {
 
 struct Divide {
   PJRT_INLINE bool IsModerate(double size) { return size > 0x1p-400 && size < 0x1p+400; }
-  PJRT_INLINE C128 Scaled(C128 z, int n) { return {__builtin_scalbn(z.re, n), __builtin_scalbn(z.im, n)}; }
+  PJRT_INLINE C128 Scaled(C128 z, int n) {
+    return {__builtin_scalbn(z.re, n), __builtin_scalbn(z.im, n)};
+  }
   PJRT_INLINE C128 Run(C128 a, C128 b) {
     const double dividend = LargerPart(a), divisor = LargerPart(b);
     if (IsModerate(dividend) && IsModerate(divisor)) return PlainQuotient(a, b);
@@ -138,15 +141,21 @@ struct Divide {
 
 struct Exp {
   template <typename W>
-  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexExp(z); }
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    return ComplexExp(z);
+  }
 };
 struct Log {
   template <typename W>
-  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexLog(z); }
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    return ComplexLog(z);
+  }
 };
 struct Sqrt {
   template <typename W>
-  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexSqrt(z); }
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    return ComplexSqrt(z);
+  }
 };
 struct Sin {
   PJRT_INLINE C128 Run(C128 z) { return FromC(__builtin_csin(ToC(z))); }
@@ -156,11 +165,15 @@ struct Cos {
 };
 struct Tan {
   template <typename W>
-  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexTan(z); }
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    return ComplexTan(z);
+  }
 };
 struct Tanh {
   template <typename W>
-  PJRT_INLINE Complex<W> Run(Complex<W> z) { return ComplexTanh(z); }
+  PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    return ComplexTanh(z);
+  }
 };
 
 // exp(x) cos y - 1 is expm1(x) cos y + (cos y - 1), and cos y - 1 = -2 sin(y/2)^2.
@@ -194,8 +207,8 @@ PJRT_INLINE Exact ExactSquare(double a) {
   return {square, ((high * high - square) + 2 * high * low) + low * low};
 }
 
-// Half of log1p(|1 + z|^2 - 1), where 2x + x^2 + y^2 may nearly cancel and is summed with its rounding
-// errors; far from |1 + z| = 1 simply log|1 + z|.
+// Half of log1p(|1 + z|^2 - 1), where 2x + x^2 + y^2 may nearly cancel and is summed with its
+// rounding errors; far from |1 + z| = 1 simply log|1 + z|.
 struct Log1p {
   PJRT_INLINE C128 Run(C128 z) {
     const double x = z.re, y = z.im;
@@ -210,8 +223,7 @@ struct Log1p {
     const Exact sums = ExactSum(first.error, second.error), squares = ExactSum(xx.error, yy.error);
     const Exact errors = ExactSum(sums.value, squares.value);
     const Exact total = ExactSum(second.value, errors.value);
-    const double excess =
-        total.value + (total.error + (errors.error + sums.error + squares.error));
+    const double excess = total.value + (total.error + (errors.error + sums.error + squares.error));
     if (excess > -0.5 && excess < 3) return {0.5 * __builtin_log1p(excess), angle};
     return {__builtin_log(RealHypot(1 + x, y)), angle};
   }

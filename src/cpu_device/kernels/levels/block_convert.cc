@@ -11,13 +11,14 @@ inline constexpr bool kIsComplex = false;
 template <typename T>
 inline constexpr bool kIsComplex<Complex<T>> = true;
 
-// Float to integer: towards zero, ends of the range for what lies outside, 0 for NaN. The casts are of
-// numbers inside the range only.
+// Float to integer: towards zero, ends of the range for what lies outside, 0 for NaN. The casts are
+// of numbers inside the range only.
 template <typename To, typename From>
 PJRT_INLINE To Truncate(From x) {
   if constexpr (sizeof(To) <= 2) {
     // Through int32_t, whose conversion vectors have.
-    constexpr From kLow = std::is_signed_v<To> ? -static_cast<From>(1 << (sizeof(To) * 8 - 1)) : From{0};
+    constexpr From kLow =
+        std::is_signed_v<To> ? -static_cast<From>(1 << (sizeof(To) * 8 - 1)) : From{0};
     constexpr From kHigh =
         static_cast<From>((1 << (sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0))) - 1);
     const From number = x == x ? x : From{0};
@@ -51,7 +52,6 @@ PJRT_INLINE To Truncate(From x) {
     return x > 0 ? static_cast<uint64_t>(x) : 0;
   }
 }
-
 
 template <typename To, typename From>
 PJRT_INLINE To ConvertReal(From x) {
@@ -93,7 +93,8 @@ void ConvertLoop(void* dst, const void* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) d[i] = ConvertElement<To, From>(s[i]);
 }
 
-// Integers narrow and change sign by bits alone: the source's sign matters only where it is extended.
+// Integers narrow and change sign by bits alone: the source's sign matters only where it is
+// extended.
 template <typename To, typename From>
 constexpr ConvertFn ConvertOf() {
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {

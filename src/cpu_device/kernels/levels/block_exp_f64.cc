@@ -11,8 +11,8 @@ namespace {
 // Parts of log(2): n * kLn2High is exact for |n| < 2^20.
 constexpr double kLn2High = 0x1.62e42fefp-1, kLn2Low = 0x1.473de6af278edp-34;
 
-// exp(x) = 2^n (1 + r + rest), with 2^n in two factors whose product may leave the range; |x| < 1000 or
-// NaN.
+// exp(x) = 2^n (1 + r + rest), with 2^n in two factors whose product may leave the range; |x| <
+// 1000 or NaN.
 struct ExpParts {
   double r, rest, first, second;
 };
@@ -49,7 +49,8 @@ struct Exp {
 struct Expm1 {
   PJRT_INLINE double Run(double x) {
     const ExpParts e = SplitExp(wide::Bound(x, -746, 710));
-    // (2^n - 1) + 2^n r, with what the sum loses: for n = 0 nothing, else the first term is the larger.
+    // (2^n - 1) + 2^n r, with what the sum loses: for n = 0 nothing, else the first term is the
+    // larger.
     const double scale = e.first * e.second;
     const double base = scale - 1, linear = scale * e.r;
     const double sum = base + linear;
@@ -61,8 +62,8 @@ struct Expm1 {
   }
 };
 
-// With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two parts,
-// and the first quotient is corrected by what the second parts add.
+// With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two
+// parts, and the first quotient is corrected by what the second parts add.
 struct Logistic {
   PJRT_INLINE double Run(double x) {
     const ExpParts p = SplitExp(-wide::Bound(wide::Abs(x), 0, 746));

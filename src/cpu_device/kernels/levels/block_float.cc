@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic and rounding of f32 and f64: all results are exact or correctly rounded, except rsqrt's.
+// Arithmetic and rounding of f32 and f64: all results are exact or correctly rounded, except
+// rsqrt's.
 #include "src/cpu_device/kernels/float-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -33,27 +34,39 @@ inline constexpr UnsignedOf<T> kSignBit = UnsignedOf<T>{1} << (sizeof(T) * 8 - 1
 
 struct Add {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return a + b; }
+  PJRT_INLINE T Run(T a, T b) {
+    return a + b;
+  }
 };
 struct Subtract {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return a - b; }
+  PJRT_INLINE T Run(T a, T b) {
+    return a - b;
+  }
 };
 struct Multiply {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return a * b; }
+  PJRT_INLINE T Run(T a, T b) {
+    return a * b;
+  }
 };
 struct Divide {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return a / b; }
+  PJRT_INLINE T Run(T a, T b) {
+    return a / b;
+  }
 };
 struct Negate {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return BitCast<T>(ToBits(x) ^ kSignBit<T>); }
+  PJRT_INLINE T Run(T x) {
+    return BitCast<T>(ToBits(x) ^ kSignBit<T>);
+  }
 };
 struct Abs {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return BitCast<T>(ToBits(x) & ~kSignBit<T>); }
+  PJRT_INLINE T Run(T x) {
+    return BitCast<T>(ToBits(x) & ~kSignBit<T>);
+  }
 };
 struct Sign {
   template <typename T>
@@ -72,15 +85,21 @@ struct IsFinite {
 };
 struct Floor {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return Floor1(x); }
+  PJRT_INLINE T Run(T x) {
+    return Floor1(x);
+  }
 };
 struct Ceil {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return Ceil1(x); }
+  PJRT_INLINE T Run(T x) {
+    return Ceil1(x);
+  }
 };
 struct RoundEven {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return Rint1(x); }
+  PJRT_INLINE T Run(T x) {
+    return Rint1(x);
+  }
 };
 // The fraction x - trunc(x) is exact; adding 1/2 before cutting would not be.
 struct RoundAfz {
@@ -94,17 +113,21 @@ struct RoundAfz {
 };
 struct Sqrt {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return Sqrt1(x); }
+  PJRT_INLINE T Run(T x) {
+    return Sqrt1(x);
+  }
 };
 // Two roundings: at most 1 ULP.
 struct Rsqrt {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return T{1} / Sqrt1(x); }
+  PJRT_INLINE T Run(T x) {
+    return T{1} / Sqrt1(x);
+  }
 };
 
 // The number rounded to fewer mantissa bits, halves to even; then what exceeds the exponent's range
-// becomes an infinity and what falls below it, denormals included, a zero. A NaN stays when there is a
-// mantissa bit to tell it from an infinity.
+// becomes an infinity and what falls below it, denormals included, a zero. A NaN stays when there
+// is a mantissa bit to tell it from an infinity.
 template <typename T>
 void ReducePrecision(T* dst, const T* a, int exponent_bits, int mantissa_bits, int64_t n) {
   using Bits = UnsignedOf<T>;
@@ -118,7 +141,8 @@ void ReducePrecision(T* dst, const T* a, int exponent_bits, int mantissa_bits, i
   const bool narrow = exponent_bits < kExponent;
   const Bits bias = (Bits{1} << (kExponent - 1)) - 1;
   const Bits reduced_bias = (Bits{1} << ((narrow ? exponent_bits : kExponent) - 1)) - 1;
-  const Bits overflow = (narrow ? bias + reduced_bias + 1 : (Bits{1} << kExponent) - 1) << kMantissa;
+  const Bits overflow = (narrow ? bias + reduced_bias + 1 : (Bits{1} << kExponent) - 1)
+                        << kMantissa;
   const Bits underflow = narrow ? (bias - reduced_bias + 1) << kMantissa : 0;
   const Bits nan_mask = mantissa_bits > 0 ? ~Bits{0} : 0;
   PJRT_INDEPENDENT_ITERATIONS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arithmetic, bits and shifts of integers, and the logic of predicates. Operations that do not care for
-// the sign are compiled once for both types of a width.
+// Arithmetic, bits and shifts of integers, and the logic of predicates. Operations that do not care
+// for the sign are compiled once for both types of a width.
 #include "src/cpu_device/kernels/integer-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -9,11 +9,15 @@ namespace {
 
 struct Negate {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return static_cast<T>(T{0} - x); }
+  PJRT_INLINE T Run(T x) {
+    return static_cast<T>(T{0} - x);
+  }
 };
 struct BitNot {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return static_cast<T>(~x); }
+  PJRT_INLINE T Run(T x) {
+    return static_cast<T>(~x);
+  }
 };
 struct PredNot {
   PJRT_INLINE uint8_t Run(uint8_t x) { return x ^ 1; }
@@ -27,7 +31,9 @@ struct Abs {
 };
 struct Sign {
   template <typename T>
-  PJRT_INLINE T Run(T x) { return static_cast<T>((x > 0) - (x < 0)); }
+  PJRT_INLINE T Run(T x) {
+    return static_cast<T>((x > 0) - (x < 0));
+  }
 };
 // Without the instruction, which vectors have at few levels: sums of bits in ever wider fields.
 struct Popcnt {
@@ -58,8 +64,8 @@ struct Clz {
   }
 };
 
-// Square and multiply, wrapping around. A negative exponent gives the reciprocal cut to an integer: 0,
-// except for 1 and -1.
+// Square and multiply, wrapping around. A negative exponent gives the reciprocal cut to an integer:
+// 0, except for 1 and -1.
 struct Power {
   template <typename T>
   PJRT_INLINE T Run(T base, T exponent) {
@@ -83,15 +89,21 @@ struct Power {
 
 struct And {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a & b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 struct Or {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a | b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 struct Xor {
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a ^ b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
 };
 
 // The amount is unsigned. Masked first, so that no shift is undefined, then judged.

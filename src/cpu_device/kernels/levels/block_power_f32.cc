@@ -61,7 +61,8 @@ struct Atan2 {
   }
 };
 
-// x - trunc(x / y) y, exact while the quotient has less than 29 bits. Rounding can make it one too large.
+// x - trunc(x / y) y, exact while the quotient has less than 29 bits. Rounding can make it one too
+// large.
 struct Remainder {
   PJRT_INLINE int IsRare(float x, float y) {
     return !(wide::Abs(x) < wide::Abs(y) * 0x1p+29);  // y = 0 and NaNs as well

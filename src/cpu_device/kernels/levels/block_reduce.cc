@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of rows of contiguous elements. The order of the operations is a tree that depends on the
-// length of the row alone, so that each level, and each split of the rows, gives the same bits.
+// Reductions of rows of contiguous elements. The order of the operations is a tree that depends on
+// the length of the row alone, so that each level, and each split of the rows, gives the same bits.
 #include "src/cpu_device/kernels/complex-inl.h"
 #include "src/cpu_device/kernels/float-inl.h"
 #include "src/cpu_device/kernels/integer-inl.h"
@@ -20,16 +20,23 @@ struct Lanes {
   typedef T Vector __attribute__((vector_size(kVectorBytes)));
 };
 
-// Operations on vectors are those on elements, written for GNU vectors, which have no conversion to bool.
+// Operations on vectors are those on elements, written for GNU vectors, which have no conversion to
+// bool.
 struct VectorAdd {
   template <typename V>
-  PJRT_INLINE V Apply(V a, V b) { return a + b; }
+  PJRT_INLINE V Apply(V a, V b) {
+    return a + b;
+  }
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a + b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a + b);
+  }
 };
 struct VectorMultiply {
   template <typename V>
-  PJRT_INLINE V Apply(V a, V b) { return a * b; }
+  PJRT_INLINE V Apply(V a, V b) {
+    return a * b;
+  }
   template <typename T>
   PJRT_INLINE T Run(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
@@ -41,21 +48,33 @@ struct VectorMultiply {
 };
 struct VectorAnd {
   template <typename V>
-  PJRT_INLINE V Apply(V a, V b) { return a & b; }
+  PJRT_INLINE V Apply(V a, V b) {
+    return a & b;
+  }
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a & b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 struct VectorOr {
   template <typename V>
-  PJRT_INLINE V Apply(V a, V b) { return a | b; }
+  PJRT_INLINE V Apply(V a, V b) {
+    return a | b;
+  }
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a | b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 struct VectorXor {
   template <typename V>
-  PJRT_INLINE V Apply(V a, V b) { return a ^ b; }
+  PJRT_INLINE V Apply(V a, V b) {
+    return a ^ b;
+  }
   template <typename T>
-  PJRT_INLINE T Run(T a, T b) { return static_cast<T>(a ^ b); }
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
 };
 template <typename T>
 struct VectorMaximum {

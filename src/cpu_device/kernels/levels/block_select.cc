@@ -9,7 +9,9 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 template <typename T>
-PJRT_INLINE T Choose(uint8_t chosen, T on_true, T on_false) { return chosen != 0 ? on_true : on_false; }
+PJRT_INLINE T Choose(uint8_t chosen, T on_true, T on_false) {
+  return chosen != 0 ? on_true : on_false;
+}
 PJRT_INLINE Bits128 Choose(uint8_t chosen, Bits128 on_true, Bits128 on_false) {
   return {chosen != 0 ? on_true.low : on_false.low, chosen != 0 ? on_true.high : on_false.high};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between memory types and compute types: floats narrower than 32 bits, and integers narrower than a
-// byte. All without branches, so that compilers vectorise the loops; f16 by instruction where there is one.
+// Between memory types and compute types: floats narrower than 32 bits, and integers narrower than
+// a byte. All without branches, so that compilers vectorise the loops; f16 by instruction where
+// there is one.
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -31,7 +32,8 @@ struct Layout {
   static constexpr uint32_t kNan = kIeee      ? kInfinity | (1u << (kMantissa - 1))
                                    : kNanOnly ? kMagnitude
                                               : kSign;
-  // Denormals of the format are normal f32 numbers, in all formats but bfloat16, whose exponent is f32's.
+  // Denormals of the format are normal f32 numbers, in all formats but bfloat16, whose exponent is
+  // f32's.
   static constexpr bool kSameExponent = Format::kExponentBits == 8;
 };
 
@@ -46,7 +48,8 @@ PJRT_INLINE float DecodeIeeeLike(uint32_t bits) {
   } else {
     const uint32_t normal = shifted + (static_cast<uint32_t>(127 - L::kBias) << 23);
     // Denormals count units of the smallest one.
-    constexpr float kUnit = __builtin_bit_cast(float, static_cast<uint32_t>(128 - L::kBias - L::kMantissa) << 23);
+    constexpr float kUnit =
+        __builtin_bit_cast(float, static_cast<uint32_t>(128 - L::kBias - L::kMantissa) << 23);
     const uint32_t denormal = ToBits(static_cast<float>(static_cast<int32_t>(magnitude)) * kUnit);
     uint32_t wide = magnitude < (1u << L::kMantissa) ? denormal : normal;
     if constexpr (L::kIeee) {
@@ -55,7 +58,9 @@ PJRT_INLINE float DecodeIeeeLike(uint32_t bits) {
     }
     if constexpr (L::kNanOnly) wide = magnitude == L::kMagnitude ? 0x7fc00000u : wide;
     wide |= sign;
-    if constexpr (L::kUnsignedZero) wide = (bits & (L::kSign | L::kMagnitude)) == L::kSign ? 0x7fc00000u : wide;
+    if constexpr (L::kUnsignedZero) {
+      wide = (bits & (L::kSign | L::kMagnitude)) == L::kSign ? 0x7fc00000u : wide;
+    }
     return BitCast<float>(wide);
   }
 }
@@ -71,8 +76,8 @@ PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
   uint32_t rounded = ((magnitude + ((1u << (kShift - 1)) - 1) + odd) >> kShift) -
                      (static_cast<uint32_t>(127 - L::kBias) << L::kMantissa);
   if constexpr (!L::kSameExponent) {
-    // Below the smallest normal number the processor rounds: in the sum with a power of two whose last
-    // bit is worth the smallest denormal.
+    // Below the smallest normal number the processor rounds: in the sum with a power of two whose
+    // last bit is worth the smallest denormal.
     constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 23 + 1 - L::kBias - L::kMantissa) << 23;
     constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
     const uint32_t denormal = ToBits(BitCast<float>(magnitude) + BitCast<float>(kMagic)) - kMagic;
@@ -100,7 +105,8 @@ PJRT_INLINE uint32_t EncodeE8m0(float x) {
   const uint32_t from = ToBits(x);
   const uint32_t magnitude = from & 0x7fffffffu;
   const uint32_t normal = (magnitude + 0x400000u) >> 23;
-  const uint32_t denormal = magnitude >= 0x00600000u ? 1 : 0;  // from halfway between 2^-127 and 2^-126
+  const uint32_t denormal =
+      magnitude >= 0x00600000u ? 1 : 0;  // from halfway between 2^-127 and 2^-126
   const uint32_t rounded = magnitude < 0x00800000u ? denormal : normal;
   const uint32_t positive = rounded > 0xfe ? 0xffu : rounded;
   return from > 0x80000000u ? 0xffu : positive;
@@ -135,7 +141,8 @@ void Store(void* dst, const void* src, int64_t n) {
   typename Format::Storage* const d = static_cast<typename Format::Storage*>(dst);
   const float* const s = static_cast<const float*>(src);
   PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = static_cast<typename Format::Storage>(Encode<Format>(s[i]));
+  for (int64_t i = 0; i < n; ++i)
+    d[i] = static_cast<typename Format::Storage>(Encode<Format>(s[i]));
 }
 template <class Format>
 void RoundTo(void* dst, const void* src, int64_t n) {
@@ -159,7 +166,8 @@ PJRT_INLINE void LoadHalf8(float* d, const uint16_t* s) {
   _mm256_storeu_ps(d, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s))));
 }
 PJRT_INLINE void StoreHalf8(uint16_t* d, const float* s) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(d), _mm256_cvtps_ph(_mm256_loadu_ps(s), kNearestEven));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(d),
+                   _mm256_cvtps_ph(_mm256_loadu_ps(s), kNearestEven));
 }
 void LoadHalf(void* dst, const void* src, int64_t n) {
   float* const d = static_cast<float*>(dst);
@@ -186,7 +194,8 @@ void RoundToHalf(void* dst, const void* src, int64_t n) {
 }
 #endif
 
-// Integers of kBits in a byte: a store keeps the low bits and extends them again. Loads change nothing.
+// Integers of kBits in a byte: a store keeps the low bits and extends them again. Loads change
+// nothing.
 template <int kBits>
 struct WrapSigned {
   PJRT_INLINE uint8_t Run(uint8_t x) {

@@ -32,7 +32,8 @@ PJRT_INLINE void Interleave(const Square<uint16_t>::Row a, const Square<uint16_t
 PJRT_INLINE void Interleave(const Square<uint8_t>::Row a, const Square<uint8_t>::Row b,
                             Square<uint8_t>::Row* low, Square<uint8_t>::Row* high) {
   *low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  *high = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  *high =
+      __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
 template <typename T>
@@ -88,8 +89,8 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
 
 void Transpose2d16Bytes(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                         int64_t rows, int64_t cols) {
-  TransposePlain(static_cast<Bits128*>(dst), dst_stride, static_cast<const Bits128*>(src), src_stride,
-                 rows, cols);
+  TransposePlain(static_cast<Bits128*>(dst), dst_stride, static_cast<const Bits128*>(src),
+                 src_stride, rows, cols);
 }
 
 }  // namespace

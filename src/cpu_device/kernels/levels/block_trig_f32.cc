@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trigonometric functions of f32. Angles up to 2^20 are reduced in the vector loop, larger ones one by
-// one with as many bits of 2/pi as it takes.
+// Trigonometric functions of f32. Angles up to 2^20 are reduced in the vector loop, larger ones one
+// by one with as many bits of 2/pi as it takes.
 #include "src/cpu_device/kernels/math_wide-inl.h"
 #include "src/cpu_device/kernels/rare-inl.h"
 
@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kTwoOverPi[4] = {0x00a2f9836e4e4415, 0x29fc2757d1f534dd, 0xc0db6295993c4390,
                                     0x41fe5163abdebbc5};
 
-// Finite |x| >= 2^20 as an angle. x is an integer of 24 bits times 2^e. Bits of 2/pi worth 4 / 2^e and
-// more give whole turns; the 128 below them are enough for 2^-60 of a quadrant.
+// Finite |x| >= 2^20 as an angle. x is an integer of 24 bits times 2^e. Bits of 2/pi worth 4 / 2^e
+// and more give whole turns; the 128 below them are enough for 2^-60 of a quadrant.
 PJRT_INLINE wide::Angle ReduceHugeAngle(float x) {
   const uint32_t bits = ToBits(x);
   const uint64_t mantissa = (bits & 0x007fffffu) | 0x00800000u;
@@ -25,7 +25,8 @@ PJRT_INLINE wide::Angle ReduceHugeAngle(float x) {
     high = (high << shift) | (low >> (64 - shift));
     low = (low << shift) | (next >> (64 - shift));
   }
-  const uint64_t carried = static_cast<uint64_t>((static_cast<unsigned __int128>(mantissa) * low) >> 64);
+  const uint64_t carried =
+      static_cast<uint64_t>((static_cast<unsigned __int128>(mantissa) * low) >> 64);
   const uint64_t product = mantissa * high + carried;  // in units of 2^-62 quadrants, modulo 4
   const uint64_t quadrant = (product + (uint64_t{1} << 61)) >> 62;
   const int64_t rest = static_cast<int64_t>(product - (quadrant << 62));
@@ -38,7 +39,8 @@ struct OfAngle {
   // Infinities are not: the reduction makes them NaN.
   PJRT_INLINE int IsRare(float x) {
     const uint32_t magnitude = ToBits(x) & 0x7fffffffu;
-    return (magnitude > __builtin_bit_cast(uint32_t, wide::kLargestAngle)) & (magnitude < 0x7f800000u);
+    return (magnitude > __builtin_bit_cast(uint32_t, wide::kLargestAngle)) &
+           (magnitude < 0x7f800000u);
   }
   PJRT_INLINE float RunRare(float x) { return static_cast<float>(kFunction(ReduceHugeAngle(x))); }
   PJRT_INLINE float Run(float x) { return static_cast<float>(kFunction(wide::ReduceAngle(x))); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sine, cosine and cube root of f64 in vector loops, at most 0.8 ULP off. Angles up to 2^20 are reduced
-// in the loop; for larger ones, which are rare, the C library is called. Tangent, power, arc tangent
-// and remainder are the C library's too.
+// Sine, cosine and cube root of f64 in vector loops, at most 0.8 ULP off. Angles up to 2^20 are
+// reduced in the loop; for larger ones, which are rare, the C library is called. Tangent, power,
+// arc tangent and remainder are the C library's too.
 #include "src/cpu_device/kernels/math_wide-inl.h"
 #include "src/cpu_device/kernels/rare-inl.h"
 
@@ -15,8 +15,9 @@ struct Angle {
   uint64_t quadrant;
 };
 
-// pi/2 in four parts. Products of the first three with 20 bits are exact, and what their subtraction
-// rounds away is kept: numbers as near to a multiple of pi/2 as 2^-60 keep all their digits.
+// pi/2 in four parts. Products of the first three with 20 bits are exact, and what their
+// subtraction rounds away is kept: numbers as near to a multiple of pi/2 as 2^-60 keep all their
+// digits.
 PJRT_INLINE Angle ReduceAngle(double x) {
   constexpr double kPart1 = 0x1.921fb544p+0, kPart2 = 0x1.0b4611a6p-34, kPart3 = 0x1.3198a2ep-69,
                    kPart4 = 0x1.b839a252049c1p-104;
@@ -87,13 +88,13 @@ struct Tan {
   PJRT_INLINE double Run(double x) { return __builtin_tan(x); }
 };
 
-// A third of the exponent's bits starts two steps of Halley's iteration; their result, cut to so few
-// digits that its square is exact, goes through a third.
+// A third of the exponent's bits starts two steps of Halley's iteration; their result, cut to so
+// few digits that its square is exact, goes through a third.
 struct Cbrt {
   PJRT_INLINE double Run(double x) {
     const double size = wide::Abs(x);
     // Scaled so that fourth powers of the root stay in the range.
-    const bool small = size < 0x1p-600, large = size > 0x1p+600;
+    const bool small = size<0x1p-600, large = size> 0x1p+600;
     const double a = size * (small ? 0x1p+600 : large ? 0x1p-600 : 1.0);
     const uint64_t third = ((ToBits(a) >> 32) * 0xaaaaaaab) >> 33;
     double y = BitCast<double>((third + 0x2a9f7893) << 32);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/passes/emitter.h"
+
+#include "absl/container/inlined_vector.h"
+
+namespace pjrt::ir {
+
+Op* Emitter::Make(absl::string_view name, absl::Span<Value* const> operands,
+                  absl::Span<const Type> results, absl::Span<const NamedAttribute> attributes,
+                  size_t regions) {
+  OpState state;
+  state.name = name;
+  state.location = before_ != nullptr ? before_->location() : location_;
+  state.operands = operands;
+  state.result_types = results;
+  state.attributes = attributes;
+  state.num_regions = regions;
+  return module_->Append(block_, state, before_);
+}
+
+Term Emitter::Make1(absl::string_view name, std::initializer_list<Term> operands, Type result,
+                    std::initializer_list<NamedAttribute> attributes) {
+  absl::InlinedVector<Value*, 4> values;
+  for (const Term& term : operands) values.push_back(term.value());
+  return Term(this, Make(name, values, {result},
+                         absl::MakeConstSpan(attributes.begin(), attributes.size()))
+                        ->result());
+}
+
+void Emitter::Return(absl::Span<Value* const> values) { Make("stablehlo.return", values, {}); }
+
+Term Emitter::Constant(Type type, double value) {
+  const Attribute attr = context().DenseSplat(type, value);
+  for (const auto& [known, made] : constants_) {
+    if (known == attr) return Term(this, made);
+  }
+  const Term term = Make1("stablehlo.constant", {}, type, {{"value", attr}});
+  constants_.emplace_back(attr, term.value());
+  return term;
+}
+
+Term Emitter::IntConstant(Type type, int64_t value) {
+  return Make1("stablehlo.constant", {}, type,
+               {{"value", context().DenseSplatInt(type, value)}});
+}
+
+Term Emitter::Iota(Type type, int64_t dimension) {
+  return Make1("stablehlo.iota", {}, type, {{"iota_dimension", context().I64(dimension)}});
+}
+
+Term Term::Like(double value) const { return emitter_->Constant(type(), value); }
+Term Term::LikeInt(int64_t value) const { return emitter_->IntConstant(type(), value); }
+
+Type WithElement(Context& context, Type type, PrimitiveType element) {
+  return context.Tensor(type.dims(), element);
+}
+Type WithDims(Context& context, Type type, absl::Span<const int64_t> dims) {
+  return context.Tensor(dims, type.element_type());
+}
+
+Term Unary(absl::string_view name, Term x) { return x.emitter().Make1(name, {x}, x.type()); }
+
+namespace {
+
+PrimitiveType PartOf(PrimitiveType type) { return type == C64 ? F32 : type == C128 ? F64 : type; }
+
+Term Retyped(absl::string_view name, Term x, PrimitiveType element) {
+  return x.emitter().Make1(name, {x}, WithElement(x.emitter().context(), x.type(), element));
+}
+
+}  // namespace
+
+Term Real(Term x) { return Retyped("stablehlo.real", x, PartOf(x.element())); }
+Term Imag(Term x) { return Retyped("stablehlo.imag", x, PartOf(x.element())); }
+Term Convert(Term x, PrimitiveType element) {
+  return x.element() == element ? x : Retyped("stablehlo.convert", x, element);
+}
+Term Bitcast(Term x, PrimitiveType element) {
+  return Retyped("stablehlo.bitcast_convert", x, element);
+}
+
+Term Binary(absl::string_view name, Term a, Term b) {
+  return a.emitter().Make1(name, {a, b}, a.type());
+}
+
+Term MakeComplex(Term real, Term imag) {
+  return real.emitter().Make1(
+      "stablehlo.complex", {real, imag},
+      WithElement(real.emitter().context(), real.type(), real.element() == F32 ? C64 : C128));
+}
+
+Term Compare(ComparisonDirection direction, Term a, Term b, ComparisonType type) {
+  Context& context = a.emitter().context();
+  const Type result = WithElement(context, a.type(), PRED);
+  const NamedAttribute way = {"comparison_direction", EnumToAttr(context, direction)};
+  if (type == ComparisonType::kNoType) {
+    return a.emitter().Make1("stablehlo.compare", {a, b}, result, {way});
+  }
+  return a.emitter().Make1("stablehlo.compare", {a, b}, result,
+                           {way, {"compare_type", EnumToAttr(context, type)}});
+}
+
+Term IsNegative(Term x) {
+  const PrimitiveType bits = x.element() == F64 ? S64 : S32;
+  const Term image = Bitcast(x, bits);
+  return image < image.LikeInt(0);
+}
+
+Term Select(Term pred, Term on_true, Term on_false) {
+  return pred.emitter().Make1("stablehlo.select", {pred, on_true, on_false}, on_true.type());
+}
+
+Term CopySign(Term magnitude, Term sign) {
+  const Term positive = Abs(magnitude);
+  return Select(IsNegative(sign), -positive, positive);
+}
+
+Term Polynomial(Term x, absl::Span<const double> coefficients) {
+  Term sum = x.Like(coefficients[0]);
+  for (const double c : coefficients.subspan(1)) sum = sum * x + c;
+  return sum;
+}
+
+// Clenshaw's recurrence.
+Term Chebyshev(Term x, absl::Span<const double> coefficients) {
+  Term b0 = x.Like(coefficients[0]), b1 = x.Like(0), b2 = x.Like(0);
+  for (const double c : coefficients.subspan(1)) {
+    b2 = b1;
+    b1 = b0;
+    b0 = x * b1 - b2 + c;
+  }
+  return (b0 - b2) * 0.5;
+}
+
+}  // namespace pjrt::ir

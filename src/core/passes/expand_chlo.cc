@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ExpandChlo: which expansion belongs to which op.
+#include "src/core/passes/expand_chlo.h"
+
+#include <limits>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "pjrt/ir/passes.h"
+
+namespace pjrt::ir {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The float type that an op computes in: its own, but at least this one.
+struct RealRow {
+  OpCode code;
+  Term (*expand)(Term);
+  PrimitiveType at_least;
+};
+constexpr RealRow kReal[] = {
+    {OpCode::kChloAcos, ExpandAcos, F32},         {OpCode::kChloAcosh, ExpandAcosh, F32},
+    {OpCode::kChloAsin, ExpandAsin, F32},         {OpCode::kChloAsinh, ExpandAsinh, F32},
+    {OpCode::kChloAtan, ExpandAtan, F32},         {OpCode::kChloAtanh, ExpandAtanh, F32},
+    {OpCode::kChloBesselI1e, ExpandBesselI1e, F64}, {OpCode::kChloCosh, ExpandCosh, F32},
+    {OpCode::kChloDigamma, ExpandDigamma, F64},   {OpCode::kChloErf, ExpandErf, F32},
+    {OpCode::kChloErfInv, ExpandErfInv, F32},     {OpCode::kChloErfc, ExpandErfc, F64},
+    {OpCode::kChloLgamma, ExpandLgamma, F64},     {OpCode::kChloSinh, ExpandSinh, F32},
+};
+
+struct ComplexRow {
+  OpCode code;
+  Term (*expand)(Term);
+};
+constexpr ComplexRow kComplex[] = {
+    {OpCode::kChloAcos, ExpandComplexAcos},
+    {OpCode::kChloAcosh, ExpandComplexAcosh},
+    {OpCode::kChloAsin, ExpandComplexAsin},
+    {OpCode::kChloAsinAcosKernel, ExpandComplexAsinAcosKernel},
+    {OpCode::kChloAsinh, ExpandComplexAsinh},
+    {OpCode::kChloAtan, ExpandComplexAtan},
+    {OpCode::kChloAtanh, ExpandComplexAtanh},
+    {OpCode::kChloCosh, ExpandComplexCosh},
+    {OpCode::kChloSinh, ExpandComplexSinh},
+};
+
+PrimitiveType Wider(PrimitiveType type, PrimitiveType at_least) {
+  return type == F64 || at_least == F64 ? F64 : F32;
+}
+
+// (re + im i)^2: the real part as a product of sum and difference, which loses nothing where the
+// parts are nearly equal.
+Term Square(Term x) {
+  if (!IsComplex(x.element())) return x * x;
+  const Term re = Real(x), im = Imag(x);
+  const Term real = Select(Abs(re) == Abs(im), 0.0, (re - im) * (re + im));
+  return MakeComplex(real, re * im * 2.0);
+}
+
+Term Conj(Term x) { return IsComplex(x.element()) ? MakeComplex(Real(x), -Imag(x)) : x; }
+
+// Ops that take one operand's elements to the result's. Null for an op without expansion.
+Value* ExpandUnary(Emitter& emit, Op* op) {
+  const Term x = emit(op->operand(0));
+  const PrimitiveType type = x.element();
+  switch (op->opcode()) {
+    case OpCode::kChloConj:
+      return Conj(x).value();
+    case OpCode::kChloSquare:
+      return Square(x).value();
+    case OpCode::kChloTan:
+      return Tan(x).value();
+    case OpCode::kChloIsInf:
+      return (Abs(x) == kInfinity).value();
+    case OpCode::kChloIsPosInf:
+      return (x == kInfinity).value();
+    case OpCode::kChloIsNegInf:
+      return (x == -kInfinity).value();
+    default:
+      break;
+  }
+  if (IsComplex(type)) {
+    for (const ComplexRow& row : kComplex) {
+      if (row.code == op->opcode()) return row.expand(x).value();
+    }
+    return nullptr;
+  }
+  for (const RealRow& row : kReal) {
+    if (row.code != op->opcode()) continue;
+    return Convert(row.expand(Convert(x, Wider(type, row.at_least))), type).value();
+  }
+  return nullptr;
+}
+
+Value* ExpandBinary(Emitter& emit, Op* op) {
+  const Term a = emit(op->operand(0)), b = emit(op->operand(1));
+  const PrimitiveType type = a.element();
+  switch (op->opcode()) {
+    case OpCode::kChloMulhi:
+      return ExpandMulhi(a, b).value();
+    case OpCode::kChloNextAfter:
+      return ExpandNextAfter(a, b).value();
+    case OpCode::kChloPolygamma:
+      if (IsComplex(type)) return nullptr;
+      return Convert(ExpandPolygamma(Convert(a, F64), Convert(b, F64)), type).value();
+    case OpCode::kChloZeta:
+      if (IsComplex(type)) return nullptr;
+      return Convert(ExpandZeta(Convert(a, F64), Convert(b, F64)), type).value();
+    default:
+      return nullptr;
+  }
+}
+
+// Null for a value that is not a number (of a dialect that the library does not read).
+Value* ExpandConstantLike(Emitter& emit, Op* op) {
+  const Attribute value = op->attr("value");
+  if (value.Is(AttrKind::kFloat)) return emit.Constant(op->result_type(), value.AsFloat()).value();
+  if (value.Is(AttrKind::kInteger) || value.Is(AttrKind::kBool)) {
+    return emit.IntConstant(op->result_type(), value.AsInt()).value();
+  }
+  return nullptr;
+}
+
+bool IsStaticArray(Type type) {
+  return type.IsTensor() && type.HasStaticShape() && IsArrayType(type.primitive_type());
+}
+
+bool HasStaticTypes(const Op& op) {
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    if (!IsStaticArray(op.operand_type(i))) return false;
+  }
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    if (!IsStaticArray(op.result_type(i))) return false;
+  }
+  return true;
+}
+
+void ExpandOp(Module* module, Op* op) {
+  Emitter emit(module, op);
+  if (absl::StartsWith(op->name(), "chlo.broadcast_")) {
+    Op* plain = ExpandBroadcast(emit, op);
+    if (plain == nullptr) return;
+    op->Erase();
+    if (absl::StartsWith(plain->name(), "chlo.")) ExpandOp(module, plain);
+    return;
+  }
+  if (op->Is(OpCode::kChloConstant)) {
+    const Term constant =
+        emit.Make1("stablehlo.constant", {}, op->result_type(), {{"value", op->attr("value")}});
+    op->result()->ReplaceAllUsesWith(constant.value());
+    op->Erase();
+    return;
+  }
+  if (!HasStaticTypes(*op)) return;
+  Value* value = nullptr;
+  switch (op->opcode()) {
+    case OpCode::kChloTopK:
+      ExpandTopK(emit, op);
+      break;
+    case OpCode::kChloRaggedDot:
+      ExpandRaggedDot(emit, op);
+      break;
+    case OpCode::kChloScan:
+      ExpandScan(emit, op);
+      break;
+    default:
+      value = op->Is(OpCode::kChloConstantLike) ? ExpandConstantLike(emit, op)
+              : op->num_operands() == 2         ? ExpandBinary(emit, op)
+                                                : ExpandUnary(emit, op);
+      if (value == nullptr) return;
+      op->result()->ReplaceAllUsesWith(value);
+  }
+  op->Erase();
+}
+
+}  // namespace
+
+absl::Status ExpandChlo(Module* module) {
+  std::vector<Op*> ops;
+  module->Walk([&](Op* op) {
+    if (!op->Is(OpCode::kUnknown) && absl::StartsWith(op->name(), "chlo.")) ops.push_back(op);
+  });
+  // Inner ops first: a scan's body is copied.
+  for (size_t i = ops.size(); i-- > 0;) ExpandOp(module, ops[i]);
+  return absl::OkStatus();
+}
+
+}  // namespace pjrt::ir

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the files of ExpandChlo share: each family of ops in its own, tied together by
+// expand_chlo.cc.
+#ifndef PJRT_CORE_PASSES_EXPAND_CHLO_H_
+#define PJRT_CORE_PASSES_EXPAND_CHLO_H_
+
+#include "absl/status/status.h"
+#include "pjrt/ir/module.h"
+#include "src/core/passes/emitter.h"
+
+namespace pjrt::ir {
+
+// Functions of one number. Those that say so take f64 only, others f32 and f64; complex ones take
+// the type that they name. Narrower floats are converted before.
+
+// expand_chlo_error_function.cc
+Term ExpandErf(Term x);
+Term ExpandErfc(Term x);  // f64
+Term ExpandErfInv(Term x);
+
+// expand_chlo_gamma.cc; all f64
+Term ExpandLgamma(Term x);
+Term ExpandDigamma(Term x);
+Term ExpandZeta(Term s, Term q);
+Term ExpandPolygamma(Term n, Term x);
+
+// expand_chlo_arc.cc
+Term ExpandAcos(Term x);
+Term ExpandAcosh(Term x);
+Term ExpandAsin(Term x);
+Term ExpandAsinh(Term x);
+Term ExpandAtan(Term x);
+Term ExpandAtanh(Term x);
+
+// expand_chlo_complex_arc.cc
+Term ExpandComplexAsinAcosKernel(Term z);
+Term ExpandComplexAcos(Term z);
+Term ExpandComplexAcosh(Term z);
+Term ExpandComplexAsin(Term z);
+Term ExpandComplexAsinh(Term z);
+Term ExpandComplexAtan(Term z);
+Term ExpandComplexAtanh(Term z);
+
+// expand_chlo_hyperbolic.cc
+Term ExpandSinh(Term x);
+Term ExpandCosh(Term x);
+Term ExpandComplexSinh(Term z);
+Term ExpandComplexCosh(Term z);
+Term ExpandBesselI1e(Term x);  // f64
+
+// expand_chlo_bits.cc: any float, any integer
+Term ExpandNextAfter(Term x, Term to);
+Term ExpandMulhi(Term a, Term b);
+
+// expand_chlo_broadcast.cc. Replaces the op by the plain one with broadcast operands and returns
+// it. OK and null when its shapes are dynamic.
+Op* ExpandBroadcast(Emitter& emit, Op* op);
+
+// expand_chlo_tensors.cc. Each replaces all uses of the op's results.
+void ExpandTopK(Emitter& emit, Op* op);
+void ExpandRaggedDot(Emitter& emit, Op* op);
+void ExpandScan(Emitter& emit, Op* op);
+
+}  // namespace pjrt::ir
+
+#endif  // PJRT_CORE_PASSES_EXPAND_CHLO_H_

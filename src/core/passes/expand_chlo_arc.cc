@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inverse trigonometric and hyperbolic functions of real numbers.
+#include <limits>
+
+#include "src/core/passes/expand_chlo.h"
+
+namespace pjrt::ir {
+namespace {
+
+constexpr double kLog2 = 0.69314718055994530942;
+
+}  // namespace
+
+// acos(-1) is pi, which atan2(0, -1) gives as well.
+Term ExpandAcos(Term x) { return Atan2(Sqrt((1.0 - x) * (1.0 + x)), x); }
+
+Term ExpandAsin(Term x) { return 2.0 * Atan2(x, 1.0 + Sqrt((1.0 - x) * (1.0 + x))); }
+
+Term ExpandAtan(Term x) { return Atan2(x, x.Like(1)); }
+
+Term ExpandAcosh(Term x) {
+  const double half_max = (x.element() == F32 ? std::numeric_limits<float>::max()
+                                              : std::numeric_limits<double>::max()) /
+                          2;
+  const Term root = Sqrt(x - 1.0);
+  return Select(x >= half_max, kLog2 + Log(x), Log1p(root * (Sqrt(x + 1.0) + root)));
+}
+
+Term ExpandAsinh(Term x) {
+  const double large = x.element() == F32 ? 1e18 : 1e150;  // its square is finite
+  const Term size = Abs(x);
+  const Term square = size * size;
+  const Term value = Select(size > large, kLog2 + Log(size),
+                            Log1p(size + square / (1.0 + Sqrt(1.0 + square))));
+  return Select(x == 0.0, x, CopySign(value, x));
+}
+
+Term ExpandAtanh(Term x) {
+  const Term value = 0.5 * (Log1p(x) - Log1p(-x));
+  return Select(Abs(x) > 1.0, std::numeric_limits<double>::quiet_NaN(),
+                Select(x == 0.0, x, value));
+}
+
+}  // namespace pjrt::ir

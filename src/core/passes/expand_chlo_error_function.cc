@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// erf, erfc and the inverse of erf.
+//
+// f64: the rational approximations of Cephes. f32: a rational approximation of erf in one piece, so
+// that it costs a dozen products. erf_inv: M. Giles, "Approximating the erfinv function", GPU
+// Computing Gems 2 (2011).
+#include <limits>
+
+#include "src/core/passes/expand_chlo.h"
+
+namespace pjrt::ir {
+namespace {
+
+// erf(x) = x * T(x^2) / U(x^2) for |x| <= 1.
+constexpr double kErfT[] = {9.60497373987051638749e0, 9.00260197203842689217e1,
+                            2.23200534594684319226e3, 7.00332514112805075473e3,
+                            5.55923013010394962768e4};
+constexpr double kErfU[] = {1,
+                            3.35617141647503099647e1,
+                            5.21357949780152679795e2,
+                            4.59432382970980127987e3,
+                            2.26290000613890934246e4,
+                            4.92673942608635921086e4};
+// erfc(x) = exp(-x^2) * P(x) / Q(x) for 1 <= x < 8, R and S from there on.
+constexpr double kErfcP[] = {2.46196981473530512524e-10, 5.64189564831068821977e-1,
+                             7.46321056442269912687e0,   4.86371970985681366614e1,
+                             1.96520832956077098242e2,   5.26445194995477358631e2,
+                             9.34528527171957607540e2,   1.02755188689515710272e3,
+                             5.57535335369399327526e2};
+constexpr double kErfcQ[] = {1,
+                             1.32281951154744992508e1,
+                             8.67072140885989742329e1,
+                             3.54937778887819891062e2,
+                             9.75708501743205489753e2,
+                             1.82390916687909736289e3,
+                             2.24633760818710981792e3,
+                             1.65666309194161350182e3,
+                             5.57535340817727675546e2};
+constexpr double kErfcR[] = {5.64189583547755073984e-1, 1.27536670759978104416e0,
+                             5.01905042251180477414e0,  6.16021097993053585195e0,
+                             7.40974269950448939160e0,  2.97886665372100240670e0};
+constexpr double kErfcS[] = {1,
+                             2.26052863220117276590e0,
+                             9.39603524938001434673e0,
+                             1.20489539808096656605e1,
+                             1.70814450747565897222e1,
+                             9.60896809063285878198e0,
+                             3.36907645100081516050e0};
+
+Term SmallErf(Term x) {
+  const Term square = x * x;
+  return x * (Polynomial(square, kErfT) / Polynomial(square, kErfU));
+}
+
+// erfc of x >= 1. The square of x is taken in two parts, so that exp's argument has no error that
+// exp would enlarge: x = high + low, where high has few enough digits for an exact square.
+Term LargeErfc(Term x) {
+  const Term high = Convert(Convert(x, F32), F64);
+  const Term power = Exp(-(high * high)) * Exp((high - x) * (high + x));
+  const Term ratio = Select(x < 8.0, Polynomial(x, kErfcP) / Polynomial(x, kErfcQ),
+                            Polynomial(x, kErfcR) / Polynomial(x, kErfcS));
+  return Select(x > 28.0, 0.0, power * ratio);  // 0 from 27.3 on; further out, infinities meet
+}
+
+// f32: |x| < 4, from where on erf(x) rounds to 1.
+constexpr double kErfAlpha[] = {0.00022905065861350646, 0.0034082910107109506,
+                                0.050955695062380861, 0.18520832239976145, 1.128379143519084};
+constexpr double kErfBeta[] = {-1.1791602954361697e-7, 0.000023547966471313185,
+                               0.0010179625278914885,  0.014070470171167667,
+                               0.11098505178285362,    0.49746925110067538,
+                               1.0};
+
+// f32: x * P(w - 2.5) for w < 5, x * Q(sqrt(w) - 3) beyond; w = -log(1 - x^2).
+constexpr double kInvCentral[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                                  -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                                  -0.00417768164,  0.246640727,    1.50140941};
+constexpr double kInvTail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
+                               -0.00367342844,  0.00573950773,  -0.0076224613,
+                               0.00943887047,   1.00167406,     2.83297682};
+// f64: w - 3.125 for w < 6.25, sqrt(w) - 3.25 for w < 16, sqrt(w) - 5 beyond.
+constexpr double kInvCentral64[] = {
+    -3.6444120640178196996e-21, -1.685059138182016589e-19,  1.2858480715256400167e-18,
+    1.115787767802518096e-17,   -1.333171662854620906e-16,  2.0972767875968561637e-17,
+    6.6376381343583238325e-15,  -4.0545662729752068639e-14, -8.1519341976054721522e-14,
+    2.6335093153082322977e-12,  -1.2975133253453532498e-11, -5.4154120542946279317e-11,
+    1.051212273321532285e-09,   -4.1126339803469836976e-09, -2.9070369957882005086e-08,
+    4.2347877827932403518e-07,  -1.3654692000834678645e-06, -1.3882523362786468719e-05,
+    0.0001867342080340571352,   -0.00074070253416626697512, -0.0060336708714301490533,
+    0.24015818242558961693,     1.6536545626831027356};
+constexpr double kInvMiddle64[] = {
+    2.2137376921775787049e-09,  9.0756561938885390979e-08,  -2.7517406297064545428e-07,
+    1.8239629214389227755e-08,  1.5027403968909827627e-06,  -4.013867526981545969e-06,
+    2.9234449089955446044e-06,  1.2475304481671778723e-05,  -4.7318229009055733981e-05,
+    6.8284851459573175448e-05,  2.4031110387097893999e-05,  -0.0003550375203628474796,
+    0.00095328937973738049703,  -0.0016882755560235047313,  0.0024914420961078508066,
+    -0.0037512085075692412107,  0.005370914553590063617,    1.0052589676941592334,
+    3.0838856104922207635};
+constexpr double kInvTail64[] = {
+    -2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09,
+    -3.7894654401267369937e-09, 7.6157012080783393804e-09,  -1.4960026627149240478e-08,
+    2.9147953450901080826e-08,  -6.7711997758452339498e-08, 2.2900482228026654717e-07,
+    -9.9298272942317002539e-07, 4.5260625972231537039e-06,  -1.9681778105531670567e-05,
+    7.5995277030017761139e-05,  -0.00021503011930044477347, -0.00013871931833623122026,
+    1.0103004648645343977,      4.8499064014085844221};
+
+}  // namespace
+
+Term ExpandErf(Term x) {
+  if (x.element() == F64) {
+    const Term size = Abs(x);
+    return Select(size <= 1.0, SmallErf(x), CopySign(1.0 - LargeErfc(Max(size, x.Like(1))), x));
+  }
+  const Term bounded = Max(Min(x, x.Like(4)), x.Like(-4));
+  const Term square = bounded * bounded;
+  const Term ratio = bounded * Polynomial(square, kErfAlpha) / Polynomial(square, kErfBeta);
+  return Max(Min(ratio, x.Like(1)), x.Like(-1));
+}
+
+Term ExpandErfc(Term x) {
+  const Term size = Abs(x);
+  const Term outer = LargeErfc(Max(size, x.Like(1)));
+  return Select(size < 1.0, 1.0 - SmallErf(x), Select(x < 0.0, 2.0 - outer, outer));
+}
+
+Term ExpandErfInv(Term x) {
+  const Term w = -Log1p(-(x * x));
+  const bool f32 = x.element() == F32;
+  const Term root = Sqrt(w);
+  const Term factor =
+      f32 ? Select(w < 5.0, Polynomial(w - 2.5, kInvCentral), Polynomial(root - 3.0, kInvTail))
+          : Select(w < 6.25, Polynomial(w - 3.125, kInvCentral64),
+                   Select(w < 16.0, Polynomial(root - 3.25, kInvMiddle64),
+                          Polynomial(root - 5.0, kInvTail64)));
+  return Select(Abs(x) == 1.0, x * std::numeric_limits<double>::infinity(), x * factor);
+}
+
+}  // namespace pjrt::ir

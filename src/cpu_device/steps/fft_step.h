@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fourier transforms of all lines of an array along one dimension.
+#ifndef PJRT_SRC_CPU_DEVICE_STEPS_FFT_STEP_H_
+#define PJRT_SRC_CPU_DEVICE_STEPS_FFT_STEP_H_
+
+#include <memory>
+#include <string>
+
+#include "src/cpu_device/kernels/fft.h"
+#include "src/cpu_device/run/plan.h"
+
+namespace pjrt::cpu {
+
+struct FftParams {
+  enum Kind : uint8_t {
+    kForward,        // complex to complex
+    kInverse,        // complex to complex, exponent of the other sign
+    kRealToComplex,  // n real numbers to the first n / 2 + 1 of their transform
+    kComplexToReal,  // n / 2 + 1 numbers to n real ones; imaginary parts of the first and, for even n, of the last are taken as 0
+  };
+  Kind kind = kForward;
+  bool is_double = false;
+  int64_t length = 0;            // n, above 0
+  int64_t lines = 1, inner = 1;  // a line's elements are `inner` apart; lines differ first in what stands behind the dimension
+  double scale = 1;              // of the results
+  BufferId from = kNoBuffer, to = kNoBuffer;  // dense; one buffer for both only where `kind` is complex to complex
+};
+
+std::unique_ptr<Step> MakeFftStep(const FftParams& params);
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_STEPS_FFT_STEP_H_
