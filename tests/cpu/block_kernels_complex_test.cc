@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Complex instructions, at each level: arithmetic by definition, functions against the C library's in long double.
+// Complex instructions, at each level: arithmetic by definition, functions against the C library's
+// in long double.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -25,7 +26,8 @@ class ComplexKernelsTest : public testing::Test {
   ComplexKernelsTest() {
     std::mt19937 random(31);
     std::uniform_real_distribution<T> moderate(-5, 5), exponent(-30, 3);
-    const std::vector<Number> landmarks = {{0, 0}, {1, 0}, {0, 1}, {-1, 0}, {0, -1}, {2, -3}, {1, -T{0}}, {-T{0}, 2}};
+    const std::vector<Number> landmarks = {{0, 0},  {1, 0},  {0, 1},     {-1, 0},
+                                           {0, -1}, {2, -3}, {1, -T{0}}, {-T{0}, 2}};
     std::vector<Number> others;
     for (int i = 0; i < 600; ++i) {
       others.emplace_back(moderate(random), moderate(random));
@@ -52,7 +54,8 @@ class ComplexKernelsTest : public testing::Test {
   template <typename Expected>
   void Near(const char* name, BlockOp op, double max_ulp, Expected expected) {
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
-      const std::vector<Number> result = CallUnary<Number>(*kernels, op, CTypeOf<Number>(), operands_.a);
+      const std::vector<Number> result =
+          CallUnary<Number>(*kernels, op, CTypeOf<Number>(), operands_.a);
       for (size_t i = 0; i < result.size(); ++i) {
         const Number z = operands_.a[i];
         if (z == Number(0)) continue;
@@ -85,7 +88,8 @@ TYPED_TEST(ComplexKernelsTest, SumsArePartByPartAndC64ProductsRoundOnce) {
   using T = TypeParam;
   using Z = std::complex<T>;
   this->Binary(BlockOp::kAdd, [](Z x, Z y) { return Z(x.real() + y.real(), x.imag() + y.imag()); });
-  this->Binary(BlockOp::kSubtract, [](Z x, Z y) { return Z(x.real() - y.real(), x.imag() - y.imag()); });
+  this->Binary(BlockOp::kSubtract,
+               [](Z x, Z y) { return Z(x.real() - y.real(), x.imag() - y.imag()); });
   this->Binary(BlockOp::kMultiply, [](Z x, Z y) {
     const double a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
     return Z(static_cast<T>(a * c - b * d), static_cast<T>(a * d + b * c));
@@ -100,10 +104,14 @@ TYPED_TEST(ComplexKernelsTest, ComparisonIsLexicographic) {
   };
   this->template Binary<uint8_t>(BlockOp::kCompareEq, [](Z x, Z y) { return uint8_t{x == y}; });
   this->template Binary<uint8_t>(BlockOp::kCompareNe, [](Z x, Z y) { return uint8_t{x != y}; });
-  this->template Binary<uint8_t>(BlockOp::kCompareLt, [&](Z x, Z y) { return uint8_t{less(x, y)}; });
-  this->template Binary<uint8_t>(BlockOp::kCompareGt, [&](Z x, Z y) { return uint8_t{less(y, x)}; });
-  this->template Binary<uint8_t>(BlockOp::kCompareLe, [&](Z x, Z y) { return uint8_t{!less(y, x)}; });
-  this->template Binary<uint8_t>(BlockOp::kCompareGe, [&](Z x, Z y) { return uint8_t{!less(x, y)}; });
+  this->template Binary<uint8_t>(BlockOp::kCompareLt,
+                                 [&](Z x, Z y) { return uint8_t{less(x, y)}; });
+  this->template Binary<uint8_t>(BlockOp::kCompareGt,
+                                 [&](Z x, Z y) { return uint8_t{less(y, x)}; });
+  this->template Binary<uint8_t>(BlockOp::kCompareLe,
+                                 [&](Z x, Z y) { return uint8_t{!less(y, x)}; });
+  this->template Binary<uint8_t>(BlockOp::kCompareGe,
+                                 [&](Z x, Z y) { return uint8_t{!less(x, y)}; });
   this->Binary(BlockOp::kMaximum, [&](Z x, Z y) { return less(x, y) ? y : x; });
   this->Binary(BlockOp::kMinimum, [&](Z x, Z y) { return less(y, x) ? y : x; });
 }
@@ -117,7 +125,8 @@ TYPED_TEST(ComplexKernelsTest, ANanWinsMaximumAndMinimum) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (BlockOp op : {BlockOp::kMaximum, BlockOp::kMinimum}) {
       const std::vector<Z> result = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), a, b);
-      for (int i = 0; i < 3; ++i) EXPECT_TRUE(SameValue(result[i], expected[i])) << kernels->level << i;
+      for (int i = 0; i < 3; ++i)
+        EXPECT_TRUE(SameValue(result[i], expected[i])) << kernels->level << i;
     }
   }
 }
@@ -152,11 +161,13 @@ TYPED_TEST(ComplexKernelsTest, QuotientsOfZerosAndInfinitiesFollowAnnexG) {
   using T = TypeParam;
   using Z = std::complex<T>;
   const T inf = std::numeric_limits<T>::infinity();
-  const std::vector<Z> a = {Z(1, 2), Z(inf, 1), Z(3, 4), Z(-1, 0)}, b = {Z(0, 0), Z(1, 1), Z(inf, -inf), Z(-T{0}, 0)};
+  const std::vector<Z> a = {Z(1, 2), Z(inf, 1), Z(3, 4), Z(-1, 0)},
+                       b = {Z(0, 0), Z(1, 1), Z(inf, -inf), Z(-T{0}, 0)};
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<Z> q = CallBinary<Z>(*kernels, BlockOp::kDivide, CTypeOf<Z>(), a, b);
     EXPECT_EQ(q[0], Z(inf, inf)) << kernels->level;
-    EXPECT_TRUE(std::isinf(q[1].real()) && q[1].real() > 0 && std::isinf(q[1].imag()) && q[1].imag() < 0)
+    EXPECT_TRUE(std::isinf(q[1].real()) && q[1].real() > 0 && std::isinf(q[1].imag()) &&
+                q[1].imag() < 0)
         << kernels->level << Show(q[1]);
     EXPECT_EQ(q[2], Z(0, 0)) << kernels->level;
     EXPECT_EQ(q[3].real(), inf) << kernels->level;
@@ -183,7 +194,8 @@ TYPED_TEST(ComplexKernelsTest, FunctionsAreWithinThreeUlpOfTheExactParts) {
   });
   this->Near("log1p", BlockOp::kLog1p, 3, [](Wide z) {
     const long double excess = 2 * z.real() + z.real() * z.real() + z.imag() * z.imag();
-    const long double real = z == Wide(-1) ? -std::numeric_limits<long double>::infinity() : std::log1p(excess) / 2;
+    const long double real =
+        z == Wide(-1) ? -std::numeric_limits<long double>::infinity() : std::log1p(excess) / 2;
     return Wide(real, std::atan2(z.imag(), 1 + z.real()));
   });
 }
@@ -191,12 +203,15 @@ TYPED_TEST(ComplexKernelsTest, FunctionsAreWithinThreeUlpOfTheExactParts) {
 TYPED_TEST(ComplexKernelsTest, AbsIsTheHypotenuseWithoutOverflow) {
   using T = TypeParam;
   using Z = std::complex<T>;
-  const T large = std::numeric_limits<T>::max() / 8, small = std::numeric_limits<T>::denorm_min() * 1024;
-  const std::vector<Z> z = {Z(3, -4), Z(3 * large, 4 * large), Z(3 * small, 4 * small), Z(0, -2), Z(-T{0}, T{0})};
+  const T large = std::numeric_limits<T>::max() / 8,
+          small = std::numeric_limits<T>::denorm_min() * 1024;
+  const std::vector<Z> z = {Z(3, -4), Z(3 * large, 4 * large), Z(3 * small, 4 * small), Z(0, -2),
+                            Z(-T{0}, T{0})};
   const std::vector<T> expected = {5, 5 * large, 5 * small, 2, 0};
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<T> result = CallUnary<T>(*kernels, BlockOp::kAbs, CTypeOf<Z>(), z);
-    for (size_t i = 0; i < z.size(); ++i) EXPECT_LE(UlpError(result[i], expected[i]), 1) << kernels->level << Show(z[i]);
+    for (size_t i = 0; i < z.size(); ++i)
+      EXPECT_LE(UlpError(result[i], expected[i]), 1) << kernels->level << Show(z[i]);
   }
 }
 
@@ -211,8 +226,10 @@ TYPED_TEST(ComplexKernelsTest, PowersFollowTheLogarithmAndTheRulesOfZero) {
     EXPECT_EQ(p[1], Z(0, 0)) << kernels->level;
     EXPECT_EQ(p[2], a[2]) << kernels->level;
     for (size_t i = 3; i < a.size(); ++i) {
-      const Wide want = std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
-      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 2 * std::numeric_limits<T>::epsilon() * std::abs(want))
+      const Wide want =
+          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want),
+                2 * std::numeric_limits<T>::epsilon() * std::abs(want))
           << kernels->level << " " << Show(a[i]) << " ^ " << Show(b[i]) << " = " << Show(p[i]);
     }
   }
@@ -221,11 +238,14 @@ TYPED_TEST(ComplexKernelsTest, PowersFollowTheLogarithmAndTheRulesOfZero) {
 TYPED_TEST(ComplexKernelsTest, ArcTangentOfRealQuotientsKeepsTheQuadrant) {
   using T = TypeParam;
   using Z = std::complex<T>;
-  const std::vector<Z> y = {Z(1, 0), Z(1, 0), Z(-1, 0), Z(-1, 0)}, x = {Z(1, 0), Z(-1, 0), Z(1, 0), Z(-1, 0)};
+  const std::vector<Z> y = {Z(1, 0), Z(1, 0), Z(-1, 0), Z(-1, 0)},
+                       x = {Z(1, 0), Z(-1, 0), Z(1, 0), Z(-1, 0)};
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<Z> angle = CallBinary<Z>(*kernels, BlockOp::kAtan2, CTypeOf<Z>(), y, x);
     for (size_t i = 0; i < y.size(); ++i) {
-      EXPECT_LE(UlpError(angle[i].real(), std::atan2(static_cast<long double>(y[i].real()), static_cast<long double>(x[i].real()))), 3);
+      EXPECT_LE(UlpError(angle[i].real(), std::atan2(static_cast<long double>(y[i].real()),
+                                                     static_cast<long double>(x[i].real()))),
+                3);
       EXPECT_NEAR(angle[i].imag(), 0, 1e-6);
     }
   }
@@ -257,20 +277,21 @@ TYPED_TEST(ComplexKernelsTest, InfinitiesAndZerosGiveTheLimitsOfTheFunctions) {
     BlockOp op;
     Z z, expected;
   } const cases[] = {
-      {BlockOp::kExp, Z(-inf, 1), Z(0, 0)},     {BlockOp::kExp, Z(0, 0), Z(1, 0)},
-      {BlockOp::kExp, Z(inf, 0), Z(inf, 0)},    {BlockOp::kLog, Z(0, 0), Z(-inf, 0)},
-      {BlockOp::kLog1p, Z(-1, 0), Z(-inf, 0)},  {BlockOp::kLog1p, Z(0, 0), Z(0, 0)},
-      {BlockOp::kExpm1, Z(0, 0), Z(0, 0)},      {BlockOp::kExpm1, Z(-inf, 0), Z(-1, 0)},
-      {BlockOp::kSqrt, Z(inf, 1), Z(inf, 0)},   {BlockOp::kSqrt, Z(0, 0), Z(0, 0)},
-      {BlockOp::kRsqrt, Z(inf, 0), Z(0, 0)},    {BlockOp::kTanh, Z(inf, 1), Z(1, 0)},
+      {BlockOp::kExp, Z(-inf, 1), Z(0, 0)},        {BlockOp::kExp, Z(0, 0), Z(1, 0)},
+      {BlockOp::kExp, Z(inf, 0), Z(inf, 0)},       {BlockOp::kLog, Z(0, 0), Z(-inf, 0)},
+      {BlockOp::kLog1p, Z(-1, 0), Z(-inf, 0)},     {BlockOp::kLog1p, Z(0, 0), Z(0, 0)},
+      {BlockOp::kExpm1, Z(0, 0), Z(0, 0)},         {BlockOp::kExpm1, Z(-inf, 0), Z(-1, 0)},
+      {BlockOp::kSqrt, Z(inf, 1), Z(inf, 0)},      {BlockOp::kSqrt, Z(0, 0), Z(0, 0)},
+      {BlockOp::kRsqrt, Z(inf, 0), Z(0, 0)},       {BlockOp::kTanh, Z(inf, 1), Z(1, 0)},
       {BlockOp::kLogistic, Z(0, 0), Z(T(0.5), 0)}, {BlockOp::kLogistic, Z(-inf, 0), Z(0, 0)},
-      {BlockOp::kLogistic, Z(100, 0), Z(1, 0)}, {BlockOp::kCbrt, Z(0, 0), Z(0, 0)},
-      {BlockOp::kCbrt, Z(8, 0), Z(2, 0)},       {BlockOp::kSign, Z(0, 0), Z(0, 0)},
+      {BlockOp::kLogistic, Z(100, 0), Z(1, 0)},    {BlockOp::kCbrt, Z(0, 0), Z(0, 0)},
+      {BlockOp::kCbrt, Z(8, 0), Z(2, 0)},          {BlockOp::kSign, Z(0, 0), Z(0, 0)},
   };
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (const auto& c : cases) {
       const Z result = CallUnary<Z>(*kernels, c.op, CTypeOf<Z>(), std::vector<Z>{c.z})[0];
-      EXPECT_EQ(result, c.expected) << kernels->level << " op " << static_cast<int>(c.op) << " of " << Show(c.z);
+      EXPECT_EQ(result, c.expected)
+          << kernels->level << " op " << static_cast<int>(c.op) << " of " << Show(c.z);
     }
   }
 }

@@ -53,8 +53,10 @@ To Expected(From x) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(x)) return 0;
     const long double cut = std::trunc(static_cast<long double>(x));
-    if (cut <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (cut >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (cut <= static_cast<long double>(std::numeric_limits<To>::min()))
+      return std::numeric_limits<To>::min();
+    if (cut >= static_cast<long double>(std::numeric_limits<To>::max()))
+      return std::numeric_limits<To>::max();
     return static_cast<To>(cut);
   } else {
     return static_cast<To>(x);
@@ -70,22 +72,61 @@ std::vector<From> Numbers() {
   } else if constexpr (kIsComplex<From>) {
     using Part = typename From::value_type;
     const std::vector<Part> parts = Numbers<Part>();
-    for (size_t i = 0; i < parts.size(); ++i) result.emplace_back(parts[i], parts[(i + 7) % parts.size()]);
+    for (size_t i = 0; i < parts.size(); ++i)
+      result.emplace_back(parts[i], parts[(i + 7) % parts.size()]);
   } else if constexpr (std::is_integral_v<From>) {
     using Limits = std::numeric_limits<From>;
-    result = {0, 1, static_cast<From>(-1), Limits::min(), Limits::max(), static_cast<From>(Limits::max() - 1),
-              static_cast<From>(Limits::max() / 2 + 1), static_cast<From>(0x1000001), static_cast<From>(0x1000003),
-              static_cast<From>(0x20000000000001), static_cast<From>(0x8000008000000001), static_cast<From>(0xfffffe80),
+    result = {0,
+              1,
+              static_cast<From>(-1),
+              Limits::min(),
+              Limits::max(),
+              static_cast<From>(Limits::max() - 1),
+              static_cast<From>(Limits::max() / 2 + 1),
+              static_cast<From>(0x1000001),
+              static_cast<From>(0x1000003),
+              static_cast<From>(0x20000000000001),
+              static_cast<From>(0x8000008000000001),
+              static_cast<From>(0xfffffe80),
               static_cast<From>(0xffffff7fffffffff)};
     for (int i = 0; i < 500; ++i) result.push_back(static_cast<From>(random() >> (random() % 60)));
   } else {
     using Limits = std::numeric_limits<From>;
-    result = {0, From(0.5), From(0.99999), 1, From(1.5), From(127.9), 128, From(128.5), From(255.9), 256, 32767, 32768,
-              From(65535.5), 65536, From(2147483520.0), From(2147483647.0), From(2147483648.0), From(2147483649.5),
-              From(4294967040.0), From(4294967295.0), From(4294967296.0), From(9223371487098961920.0),
-              From(9223372036854774784.0), From(9223372036854775808.0), From(18446742974197923840.0),
-              From(18446744073709549568.0), From(18446744073709551616.0), From(1e30), Limits::max(), Limits::min(),
-              Limits::denorm_min(), Limits::infinity(), From(16777217.0), From(1.00000005960464477539), From(65504)};
+    result = {0,
+              From(0.5),
+              From(0.99999),
+              1,
+              From(1.5),
+              From(127.9),
+              128,
+              From(128.5),
+              From(255.9),
+              256,
+              32767,
+              32768,
+              From(65535.5),
+              65536,
+              From(2147483520.0),
+              From(2147483647.0),
+              From(2147483648.0),
+              From(2147483649.5),
+              From(4294967040.0),
+              From(4294967295.0),
+              From(4294967296.0),
+              From(9223371487098961920.0),
+              From(9223372036854774784.0),
+              From(9223372036854775808.0),
+              From(18446742974197923840.0),
+              From(18446744073709549568.0),
+              From(18446744073709551616.0),
+              From(1e30),
+              Limits::max(),
+              Limits::min(),
+              Limits::denorm_min(),
+              Limits::infinity(),
+              From(16777217.0),
+              From(1.00000005960464477539),
+              From(65504)};
     const size_t positive = result.size();
     for (size_t i = 0; i < positive; ++i) result.push_back(-result[i]);
     result.push_back(Limits::quiet_NaN());
@@ -111,7 +152,8 @@ template <typename To, typename From>
 void CheckConvert() {
   const std::vector<From> all = Numbers<From>();
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    const ConvertFn convert = kernels->convert[static_cast<int>(TypeOf<To>())][static_cast<int>(TypeOf<From>())];
+    const ConvertFn convert =
+        kernels->convert[static_cast<int>(TypeOf<To>())][static_cast<int>(TypeOf<From>())];
     ASSERT_NE(convert, nullptr);
     for (size_t n : {size_t{0}, size_t{1}, size_t{9}, all.size()}) {
       std::vector<To> result(n + 1);
@@ -173,8 +215,9 @@ std::vector<float> AroundNumbersOf() {
     const float x = Format::FromBits(static_cast<typename Format::Storage>(bits)).ToFloat();
     const float y = Format::FromBits(static_cast<typename Format::Storage>(bits + 1)).ToFloat();
     const float inf = std::numeric_limits<float>::infinity();
-    for (float z : {x, x / 2 + y / 2, std::nextafter(x / 2 + y / 2, inf), std::nextafter(x / 2 + y / 2, -inf),
-                    std::nextafter(x, inf), std::nextafter(x, -inf)}) {
+    for (float z :
+         {x, x / 2 + y / 2, std::nextafter(x / 2 + y / 2, inf), std::nextafter(x / 2 + y / 2, -inf),
+          std::nextafter(x, inf), std::nextafter(x, -inf)}) {
       result.push_back(z);
     }
   }
@@ -185,9 +228,10 @@ std::vector<float> AroundNumbersOf() {
     std::memcpy(&x, &bits, sizeof(x));
     result.push_back(x);
   }
-  for (float x : {0.0f, 464.0f, 464.00003f, 240.0f, 247.99998f, 248.0f, 65519.996f, 65520.0f, 3.3961775e38f, 1e30f,
-                  std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
-                  std::numeric_limits<float>::denorm_min()}) {
+  for (float x :
+       {0.0f, 464.0f, 464.00003f, 240.0f, 247.99998f, 248.0f, 65519.996f, 65520.0f, 3.3961775e38f,
+        1e30f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(),
+        std::numeric_limits<float>::denorm_min()}) {
     result.push_back(x);
     result.push_back(-x);
   }
@@ -199,14 +243,16 @@ void CheckMemoryFloat(PrimitiveType type) {
   using Storage = typename Format::Storage;
   EXPECT_EQ(ComputeTypeOf(type), CType::kF32);
   std::vector<Storage> all;
-  for (uint32_t bits = 0; bits < 1u << Format::kBits; ++bits) all.push_back(static_cast<Storage>(bits));
+  for (uint32_t bits = 0; bits < 1u << Format::kBits; ++bits)
+    all.push_back(static_cast<Storage>(bits));
   const std::vector<float> numbers = AroundNumbersOf<Format>();
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     SCOPED_TRACE(testing::Message() << kernels->level << ", " << GetPrimitiveTypeInfo(type).name);
     std::vector<float> loaded(all.size());
     kernels->load[type](loaded.data(), all.data(), static_cast<int64_t>(all.size()));
     for (size_t i = 0; i < all.size(); ++i) {
-      ASSERT_TRUE(SameValue(loaded[i], Format::FromBits(all[i]).ToFloat())) << "bits " << i << ": " << loaded[i];
+      ASSERT_TRUE(SameValue(loaded[i], Format::FromBits(all[i]).ToFloat()))
+          << "bits " << i << ": " << loaded[i];
     }
     std::vector<Storage> stored(numbers.size());
     std::vector<float> rounded(numbers.size());
@@ -214,7 +260,8 @@ void CheckMemoryFloat(PrimitiveType type) {
     kernels->round_to[type](rounded.data(), numbers.data(), static_cast<int64_t>(numbers.size()));
     for (size_t i = 0; i < numbers.size(); ++i) {
       ASSERT_EQ(stored[i], Format(numbers[i]).bits()) << Show(numbers[i]);
-      ASSERT_TRUE(SameValue(rounded[i], Format(numbers[i]).ToFloat())) << Show(numbers[i]) << " to " << Show(rounded[i]);
+      ASSERT_TRUE(SameValue(rounded[i], Format(numbers[i]).ToFloat()))
+          << Show(numbers[i]) << " to " << Show(rounded[i]);
     }
     // Tails, and in place.
     for (int64_t n = 0; n < 20; ++n) {
@@ -224,9 +271,11 @@ void CheckMemoryFloat(PrimitiveType type) {
       ASSERT_EQ(few[n], Storage{0x55});
       std::vector<float> place(numbers.begin(), numbers.begin() + n);
       kernels->round_to[type](place.data(), place.data(), n);
-      for (int64_t i = 0; i < n; ++i) ASSERT_TRUE(SameValue(place[i], Format(numbers[i]).ToFloat()));
+      for (int64_t i = 0; i < n; ++i)
+        ASSERT_TRUE(SameValue(place[i], Format(numbers[i]).ToFloat()));
       kernels->load[type](place.data(), all.data(), n);
-      for (int64_t i = 0; i < n; ++i) ASSERT_TRUE(SameValue(place[i], Format::FromBits(all[i]).ToFloat()));
+      for (int64_t i = 0; i < n; ++i)
+        ASSERT_TRUE(SameValue(place[i], Format::FromBits(all[i]).ToFloat()));
     }
   }
 }
@@ -258,7 +307,8 @@ TEST(MemoryTypesTest, NarrowIntegersWrapWhenStoredAndAreTheirOwnComputeTypeWhenL
     PrimitiveType type;
     int bits;
     bool is_signed;
-  } const cases[] = {{S1, 1, true}, {S2, 2, true}, {S4, 4, true}, {U1, 1, false}, {U2, 2, false}, {U4, 4, false}};
+  } const cases[] = {{S1, 1, true},  {S2, 2, true},  {S4, 4, true},
+                     {U1, 1, false}, {U2, 2, false}, {U4, 4, false}};
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (const auto& c : cases) {
       EXPECT_EQ(ComputeTypeOf(c.type), c.is_signed ? CType::kS8 : CType::kU8);
@@ -277,8 +327,10 @@ TEST(MemoryTypesTest, NarrowIntegersWrapWhenStoredAndAreTheirOwnComputeTypeWhenL
 }
 
 TEST(MemoryTypesTest, TypesThatComputeAsThemselvesNeedNoConversion) {
-  for (PrimitiveType type : {PRED, S8, U8, S16, U16, S32, U32, S64, U64, F32, F64, PrimitiveType::C64, C128}) {
-    EXPECT_EQ(kCTypeSize[static_cast<int>(ComputeTypeOf(type))] * 8, type == PRED ? 8 : GetPrimitiveTypeInfo(type).bit_width);
+  for (PrimitiveType type :
+       {PRED, S8, U8, S16, U16, S32, U32, S64, U64, F32, F64, PrimitiveType::C64, C128}) {
+    EXPECT_EQ(kCTypeSize[static_cast<int>(ComputeTypeOf(type))] * 8,
+              type == PRED ? 8 : GetPrimitiveTypeInfo(type).bit_width);
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
       EXPECT_EQ(kernels->load[type], nullptr);
       EXPECT_EQ(kernels->store[type], nullptr);

@@ -25,12 +25,12 @@ double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double Rsqrt(double x) { return 1 / std::sqrt(x); }
 
 const UnaryCase kUnaryCases[] = {
-    {"exp", BlockOp::kExp, std::exp, 1.5},         {"expm1", BlockOp::kExpm1, std::expm1, 1.5},
-    {"log", BlockOp::kLog, std::log, 1.5},         {"log1p", BlockOp::kLog1p, std::log1p, 1.5},
+    {"exp", BlockOp::kExp, std::exp, 1.5},           {"expm1", BlockOp::kExpm1, std::expm1, 1.5},
+    {"log", BlockOp::kLog, std::log, 1.5},           {"log1p", BlockOp::kLog1p, std::log1p, 1.5},
     {"logistic", BlockOp::kLogistic, Logistic, 1.5}, {"tanh", BlockOp::kTanh, std::tanh, 1.5},
-    {"sin", BlockOp::kSin, std::sin, 1.5},         {"cos", BlockOp::kCos, std::cos, 1.5},
-    {"tan", BlockOp::kTan, std::tan, 1.5},         {"sqrt", BlockOp::kSqrt, std::sqrt, 0.5},
-    {"rsqrt", BlockOp::kRsqrt, Rsqrt, 1.5},        {"cbrt", BlockOp::kCbrt, std::cbrt, 1.5},
+    {"sin", BlockOp::kSin, std::sin, 1.5},           {"cos", BlockOp::kCos, std::cos, 1.5},
+    {"tan", BlockOp::kTan, std::tan, 1.5},           {"sqrt", BlockOp::kSqrt, std::sqrt, 0.5},
+    {"rsqrt", BlockOp::kRsqrt, Rsqrt, 1.5},          {"cbrt", BlockOp::kCbrt, std::cbrt, 1.5},
 };
 
 float FromBits(uint32_t bits) {
@@ -41,8 +41,8 @@ float FromBits(uint32_t bits) {
 
 constexpr uint64_t kSampleStride = 10007;
 
-// Each stride-th bit pattern, all magnitudes and signs. Returns the largest errors by level, and checks
-// them, the sign of zeros, and that levels with fused multiply-add agree bit for bit.
+// Each stride-th bit pattern, all magnitudes and signs. Returns the largest errors by level, and
+// checks them, the sign of zeros, and that levels with fused multiply-add agree bit for bit.
 void CheckUnary(const UnaryCase& c, uint64_t stride) {
   const std::vector<const BlockKernels*> levels = SupportedBlockKernels();
   std::vector<double> worst(levels.size(), 0), worst_at(levels.size(), 0);
@@ -92,7 +92,9 @@ void CheckUnary(const UnaryCase& c, uint64_t stride) {
 
 class F32MathTest : public testing::TestWithParam<UnaryCase> {};
 
-TEST_P(F32MathTest, ErrorStaysBelowOneAndAHalfUlpOverTheWholeRange) { CheckUnary(GetParam(), kSampleStride); }
+TEST_P(F32MathTest, ErrorStaysBelowOneAndAHalfUlpOverTheWholeRange) {
+  CheckUnary(GetParam(), kSampleStride);
+}
 
 // All 2^32 inputs: minutes for each function. Run after changing one:
 //   pjrt_cpu_test --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_AllInputs*'
@@ -104,14 +106,17 @@ TEST_P(F32MathTest, DISABLED_AllInputs) {
 INSTANTIATE_TEST_SUITE_P(Unary, F32MathTest, testing::ValuesIn(kUnaryCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// Numbers where functions have rules of their own, and some on each side of what code may treat apart.
+// Numbers where functions have rules of their own, and some on each side of what code may treat
+// apart.
 std::vector<float> Landmarks() {
   const float inf = std::numeric_limits<float>::infinity();
-  std::vector<float> result = {0.0f,    1.0f,      0.5f,      2.0f,    3.0f,   4.0f,     1.5f,  2.5f,
-                               0.1f,    1e-10f,    1e10f,     1e-30f,  1e30f,  1e-40f,   1e-45f,
-                               1e38f,   3.4e38f,   1.17549435e-38f,    7.0f,   255.0f,   16777215.0f,
-                               16777216.0f, 16777217.0f, 33554432.0f,  0.99999994f, 1.0000001f, inf,
-                               1.0f / 3, 3.1415927f, 1.5707964f, 0.70710677f, 88.72284f, 103.97208f};
+  std::vector<float> result = {
+      0.0f,        1.0f,       0.5f,        2.0f,        3.0f,        4.0f,
+      1.5f,        2.5f,       0.1f,        1e-10f,      1e10f,       1e-30f,
+      1e30f,       1e-40f,     1e-45f,      1e38f,       3.4e38f,     1.17549435e-38f,
+      7.0f,        255.0f,     16777215.0f, 16777216.0f, 16777217.0f, 33554432.0f,
+      0.99999994f, 1.0000001f, inf,         1.0f / 3,    3.1415927f,  1.5707964f,
+      0.70710677f, 88.72284f,  103.97208f};
   const size_t positive = result.size();
   for (size_t i = 0; i < positive; ++i) result.push_back(-result[i]);
   result.push_back(std::numeric_limits<float>::quiet_NaN());
@@ -140,8 +145,8 @@ class F32BinaryMathTest : public testing::TestWithParam<BinaryCase> {
       for (size_t i = 0; i < a.size(); ++i) {
         const double expected = c.reference(a[i], b[i]);
         ASSERT_LE(UlpError(results[i], expected), c.max_ulp)
-            << kernels->level << " " << c.name << "(" << a[i] << ", " << b[i] << ") = " << results[i]
-            << ", expected " << expected;
+            << kernels->level << " " << c.name << "(" << a[i] << ", " << b[i]
+            << ") = " << results[i] << ", expected " << expected;
         if (expected == 0) {
           ASSERT_EQ(std::signbit(results[i]), std::signbit(expected))
               << kernels->level << " " << c.name << "(" << a[i] << ", " << b[i] << ")";

@@ -29,25 +29,50 @@ long double Logistic(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1
 long double Rsqrt(long double x) { return 1 / sqrtl(x); }
 
 const UnaryCase kUnaryCases[] = {
-    {"exp", BlockOp::kExp, expl, 1.5},           {"expm1", BlockOp::kExpm1, expm1l, 1.5},
-    {"log", BlockOp::kLog, logl, 1.5},           {"log1p", BlockOp::kLog1p, log1pl, 1.5},
-    {"logistic", BlockOp::kLogistic, Logistic, 2}, {"tanh", BlockOp::kTanh, tanhl, 1.5},
-    {"sin", BlockOp::kSin, sinl, 1.5},           {"cos", BlockOp::kCos, cosl, 1.5},
-    {"tan", BlockOp::kTan, tanl, 1.5},           {"sqrt", BlockOp::kSqrt, sqrtl, 0.501},
-    {"rsqrt", BlockOp::kRsqrt, Rsqrt, 1.5},      {"cbrt", BlockOp::kCbrt, cbrtl, 1.5},
+    {"exp", BlockOp::kExp, expl, 1.5},
+    {"expm1", BlockOp::kExpm1, expm1l, 1.5},
+    {"log", BlockOp::kLog, logl, 1.5},
+    {"log1p", BlockOp::kLog1p, log1pl, 1.5},
+    {"logistic", BlockOp::kLogistic, Logistic, 2},
+    {"tanh", BlockOp::kTanh, tanhl, 1.5},
+    {"sin", BlockOp::kSin, sinl, 1.5},
+    {"cos", BlockOp::kCos, cosl, 1.5},
+    {"tan", BlockOp::kTan, tanl, 1.5},
+    {"sqrt", BlockOp::kSqrt, sqrtl, 0.501},
+    {"rsqrt", BlockOp::kRsqrt, Rsqrt, 1.5},
+    {"cbrt", BlockOp::kCbrt, cbrtl, 1.5},
 };
 
 // Random bits, numbers of moderate size, numbers near 1, multiples of pi/2 and the ends of ranges.
 std::vector<double> Arguments(int count) {
   const double inf = std::numeric_limits<double>::infinity();
-  std::vector<double> result = {0.0, 1.0, 0.5, 2.0, 1e-300, 5e-324, 2.2250738585072014e-308, 1e308, 709.782712893384,
-                                709.7827128933841, 745.1332191019411, 745.1332191019412, 1048576.0, 1048577.0, 1e22,
-                                6381956970095103.0, inf, 0.625, 0.34657359, 22.0, 710.5};
+  std::vector<double> result = {0.0,
+                                1.0,
+                                0.5,
+                                2.0,
+                                1e-300,
+                                5e-324,
+                                2.2250738585072014e-308,
+                                1e308,
+                                709.782712893384,
+                                709.7827128933841,
+                                745.1332191019411,
+                                745.1332191019412,
+                                1048576.0,
+                                1048577.0,
+                                1e22,
+                                6381956970095103.0,
+                                inf,
+                                0.625,
+                                0.34657359,
+                                22.0,
+                                710.5};
   const size_t positive = result.size();
   for (size_t i = 0; i < positive; ++i) result.push_back(-result[i]);
   result.push_back(std::numeric_limits<double>::quiet_NaN());
   std::mt19937_64 random(21);
-  std::uniform_real_distribution<double> small(-3, 3), moderate(-40, 40), large(-750, 750), huge(-1e6, 1e6);
+  std::uniform_real_distribution<double> small(-3, 3), moderate(-40, 40), large(-750, 750),
+      huge(-1e6, 1e6);
   std::uniform_int_distribution<int> multiple(-600000, 600000), exponent(-60, 2);
   for (int i = 0; i < count; ++i) {
     const uint64_t bits = random();
@@ -83,7 +108,8 @@ class F64MathTest : public testing::TestWithParam<UnaryCase> {
           worst_at = inputs[i];
         }
         if (expected == 0) {
-          ASSERT_EQ(std::signbit(results.back()[i]), std::signbit(expected)) << c.name << "(" << inputs[i] << ")";
+          ASSERT_EQ(std::signbit(results.back()[i]), std::signbit(expected))
+              << c.name << "(" << inputs[i] << ")";
         }
       }
       EXPECT_LE(worst, c.max_ulp) << kernels->level << " " << c.name << " at " << Show(worst_at);
@@ -94,7 +120,8 @@ class F64MathTest : public testing::TestWithParam<UnaryCase> {
     for (size_t level = 2; level < levels.size(); ++level) {
       for (size_t i = 0; i < inputs.size(); ++i) {
         ASSERT_TRUE(SameValue(results[level][i], results[1][i]))
-            << levels[level]->level << " and " << levels[1]->level << " differ: " << c.name << "(" << inputs[i] << ")";
+            << levels[level]->level << " and " << levels[1]->level << " differ: " << c.name << "("
+            << inputs[i] << ")";
       }
     }
   }
@@ -122,13 +149,19 @@ TEST(F64BinaryMathTest, PowerAtan2AndRemainderFollowTheCLibrary) {
     b.push_back(arguments[i + 3]);
   }
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    const std::vector<double> power = CallBinary<double>(*kernels, BlockOp::kPower, CType::kF64, a, b);
-    const std::vector<double> angle = CallBinary<double>(*kernels, BlockOp::kAtan2, CType::kF64, a, b);
-    const std::vector<double> rest = CallBinary<double>(*kernels, BlockOp::kRemainder, CType::kF64, a, b);
+    const std::vector<double> power =
+        CallBinary<double>(*kernels, BlockOp::kPower, CType::kF64, a, b);
+    const std::vector<double> angle =
+        CallBinary<double>(*kernels, BlockOp::kAtan2, CType::kF64, a, b);
+    const std::vector<double> rest =
+        CallBinary<double>(*kernels, BlockOp::kRemainder, CType::kF64, a, b);
     for (size_t i = 0; i < a.size(); ++i) {
-      ASSERT_LE(UlpError(power[i], powl(a[i], b[i])), 1.5) << kernels->level << " pow(" << a[i] << ", " << b[i] << ")";
-      ASSERT_LE(UlpError(angle[i], atan2l(a[i], b[i])), 1.5) << kernels->level << " atan2(" << a[i] << ", " << b[i] << ")";
-      ASSERT_TRUE(SameValue(rest[i], std::fmod(a[i], b[i]))) << kernels->level << " fmod(" << a[i] << ", " << b[i] << ")";
+      ASSERT_LE(UlpError(power[i], powl(a[i], b[i])), 1.5)
+          << kernels->level << " pow(" << a[i] << ", " << b[i] << ")";
+      ASSERT_LE(UlpError(angle[i], atan2l(a[i], b[i])), 1.5)
+          << kernels->level << " atan2(" << a[i] << ", " << b[i] << ")";
+      ASSERT_TRUE(SameValue(rest[i], std::fmod(a[i], b[i])))
+          << kernels->level << " fmod(" << a[i] << ", " << b[i] << ")";
     }
   }
 }

@@ -33,9 +33,24 @@ BitsOf<T> ToBits(T x) {
 template <typename T>
 std::vector<T> Landmarks() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> result = {T{0}, T(0.5), T(0.49999997), T(0.49999999999999994), T{1}, T(1.5), T{2}, T(2.5),
-                           T(3.5), T(1e7), T(8388607.5), T(4503599627370495.5), T(1e30), Limits::max(),
-                           Limits::min(), Limits::denorm_min(), Limits::infinity(), T(0.1)};
+  std::vector<T> result = {T{0},
+                           T(0.5),
+                           T(0.49999997),
+                           T(0.49999999999999994),
+                           T{1},
+                           T(1.5),
+                           T{2},
+                           T(2.5),
+                           T(3.5),
+                           T(1e7),
+                           T(8388607.5),
+                           T(4503599627370495.5),
+                           T(1e30),
+                           Limits::max(),
+                           Limits::min(),
+                           Limits::denorm_min(),
+                           Limits::infinity(),
+                           T(0.1)};
   const size_t positive = result.size();
   for (size_t i = 0; i < positive; ++i) result.push_back(-result[i]);
   result.push_back(Limits::quiet_NaN());
@@ -51,7 +66,8 @@ class FloatKernelsTest : public testing::Test {
     std::uniform_real_distribution<T> moderate(-9, 9);
     std::vector<T> others;
     for (int i = 0; i < 2000; ++i) {
-      others.push_back(i % 2 != 0 ? FromBits<T>(static_cast<BitsOf<T>>(random())) : moderate(random));
+      others.push_back(i % 2 != 0 ? FromBits<T>(static_cast<BitsOf<T>>(random()))
+                                  : moderate(random));
     }
     operands_ = Pairs(Landmarks<T>(), others);
   }
@@ -108,12 +124,15 @@ TYPED_TEST(FloatKernelsTest, ClampIsTheMinimumOfTheMaximum) {
   std::vector<T> result(low.size());
   const int64_t n = static_cast<int64_t>(low.size());
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    Find(*kernels, BlockOp::kClamp, CTypeOf<T>())(result.data(), low.data(), x.data(), high.data(), n);
+    Find(*kernels, BlockOp::kClamp, CTypeOf<T>())(result.data(), low.data(), x.data(), high.data(),
+                                                  n);
     for (size_t i = 0; i < low.size(); ++i) {
-      ASSERT_TRUE(SameValue(result[i], MinimumOf(MaximumOf(x[i], low[i]), high[i]))) << kernels->level;
+      ASSERT_TRUE(SameValue(result[i], MinimumOf(MaximumOf(x[i], low[i]), high[i])))
+          << kernels->level;
     }
     const T bottom = T{-1}, top = T{2};
-    Find(*kernels, BlockOp::kClamp, CTypeOf<T>(), Scalars::kBounds)(result.data(), &bottom, x.data(), &top, n);
+    Find(*kernels, BlockOp::kClamp, CTypeOf<T>(), Scalars::kBounds)(result.data(), &bottom,
+                                                                    x.data(), &top, n);
     for (size_t i = 0; i < low.size(); ++i) {
       ASSERT_TRUE(SameValue(result[i], MinimumOf(MaximumOf(x[i], bottom), top))) << kernels->level;
     }
@@ -128,7 +147,8 @@ TYPED_TEST(FloatKernelsTest, SignsOfNansAndZerosAreKeptOrTurned) {
   this->Unary(BlockOp::kSign, [](T x) { return x > 0 ? T{1} : x < 0 ? T{-1} : x; });
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<T> result =
-        CallUnary<T>(*kernels, BlockOp::kNegate, CTypeOf<T>(), std::vector<T>(9, std::numeric_limits<T>::quiet_NaN()));
+        CallUnary<T>(*kernels, BlockOp::kNegate, CTypeOf<T>(),
+                     std::vector<T>(9, std::numeric_limits<T>::quiet_NaN()));
     EXPECT_TRUE(std::signbit(result[0]));
     EXPECT_TRUE(std::signbit(result[8]));
   }
@@ -144,17 +164,24 @@ TYPED_TEST(FloatKernelsTest, RoundingGoesToTheRightInteger) {
 
 TYPED_TEST(FloatKernelsTest, IsFiniteIsFalseForInfinitiesAndNans) {
   using T = TypeParam;
-  this->template Unary<uint8_t>(BlockOp::kIsFinite, [](T x) { return static_cast<uint8_t>(std::isfinite(x)); });
+  this->template Unary<uint8_t>(BlockOp::kIsFinite,
+                                [](T x) { return static_cast<uint8_t>(std::isfinite(x)); });
 }
 
 TYPED_TEST(FloatKernelsTest, ComparisonsFollowIeee) {
   using T = TypeParam;
-  this->template Binary<uint8_t>(BlockOp::kCompareEq, [](T x, T y) { return static_cast<uint8_t>(x == y); });
-  this->template Binary<uint8_t>(BlockOp::kCompareNe, [](T x, T y) { return static_cast<uint8_t>(x != y); });
-  this->template Binary<uint8_t>(BlockOp::kCompareLt, [](T x, T y) { return static_cast<uint8_t>(x < y); });
-  this->template Binary<uint8_t>(BlockOp::kCompareLe, [](T x, T y) { return static_cast<uint8_t>(x <= y); });
-  this->template Binary<uint8_t>(BlockOp::kCompareGt, [](T x, T y) { return static_cast<uint8_t>(x > y); });
-  this->template Binary<uint8_t>(BlockOp::kCompareGe, [](T x, T y) { return static_cast<uint8_t>(x >= y); });
+  this->template Binary<uint8_t>(BlockOp::kCompareEq,
+                                 [](T x, T y) { return static_cast<uint8_t>(x == y); });
+  this->template Binary<uint8_t>(BlockOp::kCompareNe,
+                                 [](T x, T y) { return static_cast<uint8_t>(x != y); });
+  this->template Binary<uint8_t>(BlockOp::kCompareLt,
+                                 [](T x, T y) { return static_cast<uint8_t>(x < y); });
+  this->template Binary<uint8_t>(BlockOp::kCompareLe,
+                                 [](T x, T y) { return static_cast<uint8_t>(x <= y); });
+  this->template Binary<uint8_t>(BlockOp::kCompareGt,
+                                 [](T x, T y) { return static_cast<uint8_t>(x > y); });
+  this->template Binary<uint8_t>(BlockOp::kCompareGe,
+                                 [](T x, T y) { return static_cast<uint8_t>(x >= y); });
 }
 
 // Negative numbers sort by the complement of their bits, positive ones above them.
@@ -166,21 +193,27 @@ BitsOf<T> TotalRank(T x) {
 
 TYPED_TEST(FloatKernelsTest, TotalOrderRanksNansOutsideInfinitiesAndNegativeZeroBelowZero) {
   using T = TypeParam;
-  this->template Binary<uint8_t>(BlockOp::kTotalEq, [](T x, T y) { return uint8_t{TotalRank(x) == TotalRank(y)}; });
-  this->template Binary<uint8_t>(BlockOp::kTotalLt, [](T x, T y) { return uint8_t{TotalRank(x) < TotalRank(y)}; });
-  this->template Binary<uint8_t>(BlockOp::kTotalLe, [](T x, T y) { return uint8_t{TotalRank(x) <= TotalRank(y)}; });
+  this->template Binary<uint8_t>(BlockOp::kTotalEq,
+                                 [](T x, T y) { return uint8_t{TotalRank(x) == TotalRank(y)}; });
+  this->template Binary<uint8_t>(BlockOp::kTotalLt,
+                                 [](T x, T y) { return uint8_t{TotalRank(x) < TotalRank(y)}; });
+  this->template Binary<uint8_t>(BlockOp::kTotalLe,
+                                 [](T x, T y) { return uint8_t{TotalRank(x) <= TotalRank(y)}; });
   const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> ascending = {-nan, -inf, T{-1}, -T{0}, T{0}, T{1}, inf, nan};
-  const std::vector<T> lower(ascending.begin(), ascending.end() - 1), upper(ascending.begin() + 1, ascending.end());
+  const std::vector<T> lower(ascending.begin(), ascending.end() - 1),
+      upper(ascending.begin() + 1, ascending.end());
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    const std::vector<uint8_t> less = CallBinary<uint8_t>(*kernels, BlockOp::kTotalLt, CTypeOf<T>(), lower, upper);
+    const std::vector<uint8_t> less =
+        CallBinary<uint8_t>(*kernels, BlockOp::kTotalLt, CTypeOf<T>(), lower, upper);
     EXPECT_EQ(less, std::vector<uint8_t>(7, 1)) << kernels->level;
   }
 }
 
 TYPED_TEST(FloatKernelsTest, PartsAreJoinedToComplexNumbers) {
   using T = TypeParam;
-  this->template Binary<std::complex<T>>(BlockOp::kComplex, [](T x, T y) { return std::complex<T>(x, y); });
+  this->template Binary<std::complex<T>>(BlockOp::kComplex,
+                                         [](T x, T y) { return std::complex<T>(x, y); });
 }
 
 // The nearest number of the format by search among its neighbours: `step` is the distance of the
@@ -206,8 +239,10 @@ TEST(ReducePrecisionTest, RoundsToEvenOverflowsToInfinityAndFlushesDenormals) {
   std::vector<float> a = Landmarks<float>();
   std::mt19937 random(5);
   std::uniform_real_distribution<float> moderate(-300, 300);
-  for (int i = 0; i < 3000; ++i) a.push_back(i % 2 != 0 ? FromBits<float>(random()) : moderate(random));
-  for (float x : {65519.996f, 65520.0f, 65504.0f, 6.1035156e-5f, 6.0e-5f, 1.00048828125f, 1.00146484375f}) {
+  for (int i = 0; i < 3000; ++i)
+    a.push_back(i % 2 != 0 ? FromBits<float>(random()) : moderate(random));
+  for (float x :
+       {65519.996f, 65520.0f, 65504.0f, 6.1035156e-5f, 6.0e-5f, 1.00048828125f, 1.00146484375f}) {
     a.push_back(x);
   }
   const std::vector<double> wide(a.begin(), a.end());
@@ -217,20 +252,24 @@ TEST(ReducePrecisionTest, RoundsToEvenOverflowsToInfinityAndFlushesDenormals) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (const auto& format : formats) {
       std::vector<float> narrow_result(a.size());
-      kernels->reduce_precision_f32(narrow_result.data(), a.data(), format.exponent_bits, format.mantissa_bits,
-                                    static_cast<int64_t>(a.size()));
+      kernels->reduce_precision_f32(narrow_result.data(), a.data(), format.exponent_bits,
+                                    format.mantissa_bits, static_cast<int64_t>(a.size()));
       std::vector<double> wide_result(a.size());
-      kernels->reduce_precision_f64(wide_result.data(), wide.data(), format.exponent_bits, format.mantissa_bits,
-                                    static_cast<int64_t>(a.size()));
+      kernels->reduce_precision_f64(wide_result.data(), wide.data(), format.exponent_bits,
+                                    format.mantissa_bits, static_cast<int64_t>(a.size()));
       for (size_t i = 0; i < a.size(); ++i) {
-        const double expected = ReduceByDefinition(a[i], format.exponent_bits, format.mantissa_bits);
-        if (format.exponent_bits == 8 && std::fabs(a[i]) < std::numeric_limits<float>::min()) continue;
+        const double expected =
+            ReduceByDefinition(a[i], format.exponent_bits, format.mantissa_bits);
+        if (format.exponent_bits == 8 && std::fabs(a[i]) < std::numeric_limits<float>::min())
+          continue;
         ASSERT_TRUE(SameValue(narrow_result[i], static_cast<float>(expected)))
-            << kernels->level << " e" << format.exponent_bits << "m" << format.mantissa_bits << " of " << Show(a[i])
-            << " is " << Show(narrow_result[i]) << ", expected " << Show(expected);
+            << kernels->level << " e" << format.exponent_bits << "m" << format.mantissa_bits
+            << " of " << Show(a[i]) << " is " << Show(narrow_result[i]) << ", expected "
+            << Show(expected);
         ASSERT_TRUE(SameValue(wide_result[i], expected))
-            << kernels->level << " e" << format.exponent_bits << "m" << format.mantissa_bits << " of " << Show(wide[i])
-            << " is " << Show(wide_result[i]) << ", expected " << Show(expected);
+            << kernels->level << " e" << format.exponent_bits << "m" << format.mantissa_bits
+            << " of " << Show(wide[i]) << " is " << Show(wide_result[i]) << ", expected "
+            << Show(expected);
       }
     }
   }

@@ -21,10 +21,31 @@ class IntegerKernelsTest : public testing::Test {
   static constexpr T kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
 
   IntegerKernelsTest() {
-    std::vector<T> landmarks = {0, 1, 2, 3, 5, 7, 8, 10, 15, 16, 31, 32, 63, 64, 100, 127,
-                                kLow, static_cast<T>(kLow + 1), kHigh, static_cast<T>(kHigh - 1),
-                                static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(-7),
-                                static_cast<T>(kHigh / 2), static_cast<T>(kHigh / 3)};
+    std::vector<T> landmarks = {0,
+                                1,
+                                2,
+                                3,
+                                5,
+                                7,
+                                8,
+                                10,
+                                15,
+                                16,
+                                31,
+                                32,
+                                63,
+                                64,
+                                100,
+                                127,
+                                kLow,
+                                static_cast<T>(kLow + 1),
+                                kHigh,
+                                static_cast<T>(kHigh - 1),
+                                static_cast<T>(-1),
+                                static_cast<T>(-2),
+                                static_cast<T>(-7),
+                                static_cast<T>(kHigh / 2),
+                                static_cast<T>(kHigh / 3)};
     std::mt19937_64 random(3);
     std::vector<T> others;
     for (int i = 0; i < 1500; ++i) {
@@ -37,7 +58,8 @@ class IntegerKernelsTest : public testing::Test {
   template <typename Expected>
   void Unary(BlockOp op, Expected expected) {
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
-      CheckUnaryOp<T, T>(*kernels, op, CTypeOf<T>(), operands_.a, [&](T x) { return static_cast<T>(expected(x)); });
+      CheckUnaryOp<T, T>(*kernels, op, CTypeOf<T>(), operands_.a,
+                         [&](T x) { return static_cast<T>(expected(x)); });
     }
   }
   template <typename R = T, typename Expected>
@@ -51,15 +73,17 @@ class IntegerKernelsTest : public testing::Test {
   Operands<T> operands_;
 };
 
-using Types = testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+using Types =
+    testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
 TYPED_TEST_SUITE(IntegerKernelsTest, Types);
 
 TYPED_TEST(IntegerKernelsTest, SumsDifferencesAndProductsWrapAround) {
   this->Binary(BlockOp::kAdd, [](Wide x, Wide y) { return x + y; });
   this->Binary(BlockOp::kSubtract, [](Wide x, Wide y) { return x - y; });
   using Unsigned = unsigned __int128;
-  this->Binary(BlockOp::kMultiply,
-               [](TypeParam x, TypeParam y) { return static_cast<Unsigned>(x) * static_cast<Unsigned>(y); });
+  this->Binary(BlockOp::kMultiply, [](TypeParam x, TypeParam y) {
+    return static_cast<Unsigned>(x) * static_cast<Unsigned>(y);
+  });
   this->Unary(BlockOp::kNegate, [](Wide x) { return -x; });
 }
 
@@ -79,12 +103,14 @@ TYPED_TEST(IntegerKernelsTest, MaximumMinimumAndClampCompareByTheTypesSign) {
   std::vector<T> high(low.rbegin(), low.rend()), result(low.size());
   const int64_t n = static_cast<int64_t>(low.size());
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    Find(*kernels, BlockOp::kClamp, CTypeOf<T>())(result.data(), low.data(), x.data(), high.data(), n);
+    Find(*kernels, BlockOp::kClamp, CTypeOf<T>())(result.data(), low.data(), x.data(), high.data(),
+                                                  n);
     for (size_t i = 0; i < low.size(); ++i) {
       ASSERT_EQ(result[i], std::min(std::max(x[i], low[i]), high[i])) << kernels->level;
     }
     const T bottom = 3, top = 90;
-    Find(*kernels, BlockOp::kClamp, CTypeOf<T>(), Scalars::kBounds)(result.data(), &bottom, x.data(), &top, n);
+    Find(*kernels, BlockOp::kClamp, CTypeOf<T>(), Scalars::kBounds)(result.data(), &bottom,
+                                                                    x.data(), &top, n);
     for (size_t i = 0; i < low.size(); ++i) {
       ASSERT_EQ(result[i], std::min(std::max(x[i], bottom), top)) << kernels->level;
     }
@@ -94,8 +120,10 @@ TYPED_TEST(IntegerKernelsTest, MaximumMinimumAndClampCompareByTheTypesSign) {
 TYPED_TEST(IntegerKernelsTest, PowersWrapAroundAndNegativeExponentsGiveTheCutReciprocal) {
   using T = TypeParam;
   this->Binary(BlockOp::kPower, [](T x, T y) {
-    if (std::is_signed_v<T> && y < T{0}) return x == T{1} ? T{1} : x == static_cast<T>(-1) ? (y % 2 != 0 ? x : T{1}) : T{0};
-    // Repeated multiplication, of which only the low bits count: the exponent's order divides 2^(w-1).
+    if (std::is_signed_v<T> && y < T{0})
+      return x == T{1} ? T{1} : x == static_cast<T>(-1) ? (y % 2 != 0 ? x : T{1}) : T{0};
+    // Repeated multiplication, of which only the low bits count: the exponent's order divides
+    // 2^(w-1).
     uint64_t result = 1, base = static_cast<uint64_t>(x);
     for (uint64_t rest = static_cast<std::make_unsigned_t<T>>(y); rest > 0; --rest) {
       if (rest > 4096) {  // too many to go one by one: halve
@@ -120,7 +148,8 @@ TYPED_TEST(IntegerKernelsTest, BitwiseLogicAndCounts) {
   this->Unary(BlockOp::kCopy, [](T x) { return x; });
   this->Unary(BlockOp::kPopcnt, [](T x) { return __builtin_popcountll(static_cast<U>(x)); });
   this->Unary(BlockOp::kClz, [](T x) {
-    return x == 0 ? int{sizeof(T) * 8} : __builtin_clzll(static_cast<U>(x)) - (64 - int{sizeof(T) * 8});
+    return x == 0 ? int{sizeof(T) * 8}
+                  : __builtin_clzll(static_cast<U>(x)) - (64 - int{sizeof(T) * 8});
   });
 }
 
@@ -179,8 +208,10 @@ TEST(PredicateKernelsTest, SumsAreOrAndProductsAnd) {
       });
     }
   };
-  for (BlockOp op : {BlockOp::kAdd, BlockOp::kMaximum, BlockOp::kOr}) check(op, [](bool x, bool y) { return x || y; });
-  for (BlockOp op : {BlockOp::kMultiply, BlockOp::kMinimum, BlockOp::kAnd}) check(op, [](bool x, bool y) { return x && y; });
+  for (BlockOp op : {BlockOp::kAdd, BlockOp::kMaximum, BlockOp::kOr})
+    check(op, [](bool x, bool y) { return x || y; });
+  for (BlockOp op : {BlockOp::kMultiply, BlockOp::kMinimum, BlockOp::kAnd})
+    check(op, [](bool x, bool y) { return x && y; });
   check(BlockOp::kXor, [](bool x, bool y) { return x != y; });
   check(BlockOp::kCompareEq, [](bool x, bool y) { return x == y; });
   check(BlockOp::kCompareNe, [](bool x, bool y) { return x != y; });

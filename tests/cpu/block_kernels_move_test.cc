@@ -51,7 +51,8 @@ TEST(MoveKernelsTest, ElementsAreScatteredAndWhatLiesBetweenStays) {
         for (int64_t n : {0, 1, 5, 100}) {
           std::vector<uint8_t> result = Untouched<uint8_t>(1401 * size), expected = result;
           kernels->scatter_stride[log2](&result[700 * size], source.data(), stride, n);
-          for (int64_t i = 0; i < n; ++i) std::memcpy(&expected[(700 + i * stride) * size], &source[i * size], size);
+          for (int64_t i = 0; i < n; ++i)
+            std::memcpy(&expected[(700 + i * stride) * size], &source[i * size], size);
           ASSERT_EQ(result, expected) << kernels->level << " size " << size << " stride " << stride;
         }
       }
@@ -68,9 +69,11 @@ TEST(MoveKernelsTest, FillRepeatsOneElementAndCopyRepeatsAll) {
         const std::vector<uint8_t> source = RandomBytes(n + 1, log2);
         std::vector<uint8_t> result = Untouched<uint8_t>((n + 1) * size);
         kernels->fill[log2](result.data(), source.data(), n);
-        for (int64_t i = 0; i < n; ++i) ASSERT_EQ(std::memcmp(&result[i * size], source.data(), size), 0);
+        for (int64_t i = 0; i < n; ++i)
+          ASSERT_EQ(std::memcmp(&result[i * size], source.data(), size), 0);
         ASSERT_EQ(result[n * size], 0x5a);
-        Find(*kernels, BlockOp::kCopy, static_cast<CType>(type))(result.data(), source.data(), nullptr, nullptr, n);
+        Find(*kernels, BlockOp::kCopy, static_cast<CType>(type))(result.data(), source.data(),
+                                                                 nullptr, nullptr, n);
         ASSERT_EQ(std::memcmp(result.data(), source.data(), n * size), 0);
         ASSERT_EQ(result[n * size], 0x5a);
       }
@@ -91,16 +94,20 @@ TEST(MoveKernelsTest, SelectTakesEachElementFromItsSideInAllForms) {
       struct {
         Scalars form;
         bool scalar[3];
-      } const forms[] = {{Scalars::kNone, {false, false, false}},  {Scalars::kFirst, {true, false, false}},
-                         {Scalars::kSecond, {false, true, false}}, {Scalars::kThird, {false, false, true}},
+      } const forms[] = {{Scalars::kNone, {false, false, false}},
+                         {Scalars::kFirst, {true, false, false}},
+                         {Scalars::kSecond, {false, true, false}},
+                         {Scalars::kThird, {false, false, true}},
                          {Scalars::kBoth, {false, true, true}}};
       for (const auto& form : forms) {
         for (int64_t count : {int64_t{0}, int64_t{1}, int64_t{7}, n}) {
           std::vector<uint8_t> result = Untouched<uint8_t>((count + 1) * size);
-          Find(*kernels, BlockOp::kSelect, type, form.form)(result.data(), predicate.data(), b.data(), c.data(), count);
+          Find(*kernels, BlockOp::kSelect, type, form.form)(result.data(), predicate.data(),
+                                                            b.data(), c.data(), count);
           for (int64_t i = 0; i < count; ++i) {
-            const uint8_t* const expected = predicate[form.scalar[0] ? 0 : i] != 0 ? &b[form.scalar[1] ? 0 : i * size]
-                                                                                   : &c[form.scalar[2] ? 0 : i * size];
+            const uint8_t* const expected = predicate[form.scalar[0] ? 0 : i] != 0
+                                                ? &b[form.scalar[1] ? 0 : i * size]
+                                                : &c[form.scalar[2] ? 0 : i * size];
             ASSERT_EQ(std::memcmp(&result[i * size], expected, size), 0)
                 << kernels->level << " type " << t << " form " << static_cast<int>(form.form);
           }
@@ -109,8 +116,10 @@ TEST(MoveKernelsTest, SelectTakesEachElementFromItsSideInAllForms) {
       }
       // In place of either side.
       std::vector<uint8_t> place = b, other = c;
-      Find(*kernels, BlockOp::kSelect, type)(place.data(), predicate.data(), place.data(), c.data(), n);
-      Find(*kernels, BlockOp::kSelect, type)(other.data(), predicate.data(), b.data(), other.data(), n);
+      Find(*kernels, BlockOp::kSelect, type)(place.data(), predicate.data(), place.data(), c.data(),
+                                             n);
+      Find(*kernels, BlockOp::kSelect, type)(other.data(), predicate.data(), b.data(), other.data(),
+                                             n);
       EXPECT_EQ(place, other);
     }
   }
@@ -125,14 +134,18 @@ TEST(MoveKernelsTest, TransposeSwapsRowsAndColumnsOfAnyCount) {
         for (int64_t cols : counts) {
           const int64_t src_stride = cols + 3, dst_stride = rows + 2;
           const std::vector<uint8_t> source = RandomBytes(rows * src_stride, log2);
-          std::vector<uint8_t> result = Untouched<uint8_t>((cols * dst_stride + 1) * size), expected = result;
+          std::vector<uint8_t> result = Untouched<uint8_t>((cols * dst_stride + 1) * size),
+                               expected = result;
           for (int64_t r = 0; r < rows; ++r) {
             for (int64_t c = 0; c < cols; ++c) {
-              std::memcpy(&expected[(c * dst_stride + r) * size], &source[(r * src_stride + c) * size], size);
+              std::memcpy(&expected[(c * dst_stride + r) * size],
+                          &source[(r * src_stride + c) * size], size);
             }
           }
-          kernels->transpose_2d[log2](result.data(), dst_stride, source.data(), src_stride, rows, cols);
-          ASSERT_EQ(result, expected) << kernels->level << " size " << size << " " << rows << "x" << cols;
+          kernels->transpose_2d[log2](result.data(), dst_stride, source.data(), src_stride, rows,
+                                      cols);
+          ASSERT_EQ(result, expected)
+              << kernels->level << " size " << size << " " << rows << "x" << cols;
         }
       }
     }
@@ -146,8 +159,16 @@ void CheckIota() {
     ASSERT_NE(iota, nullptr);
     struct {
       int64_t start, step;
-    } const cases[] = {{0, 1}, {5, 0}, {-3, 2}, {100, -1}, {250, 1}, {16777210, 1}, {2147483640, 1}, {-9007199254740999, 7},
-                       {0, 1099511627776}, {4294967290, 1}};
+    } const cases[] = {{0, 1},
+                       {5, 0},
+                       {-3, 2},
+                       {100, -1},
+                       {250, 1},
+                       {16777210, 1},
+                       {2147483640, 1},
+                       {-9007199254740999, 7},
+                       {0, 1099511627776},
+                       {4294967290, 1}};
     for (const auto& c : cases) {
       for (int64_t n : BlockLengths()) {
         std::vector<T> result = Untouched<T>(n + 1);
@@ -160,7 +181,8 @@ void CheckIota() {
           } else {
             expected = T(static_cast<typename T::value_type>(value), 0);
           }
-          ASSERT_TRUE(SameValue(result[i], expected)) << kernels->level << " " << c.start << " + " << i << " * " << c.step;
+          ASSERT_TRUE(SameValue(result[i], expected))
+              << kernels->level << " " << c.start << " + " << i << " * " << c.step;
         }
         const T untouched = Untouched<T>(1)[0];
         ASSERT_EQ(std::memcmp(&result[n], &untouched, sizeof(T)), 0);

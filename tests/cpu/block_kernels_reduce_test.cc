@@ -36,7 +36,8 @@ T ReduceByDefinition(const T* a, int64_t n, Op op) {
 template <typename T, typename Op>
 void Check(Monoid monoid, CType type, const std::vector<T>& a, Op op) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    const ReduceRowsFn reduce = kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(type)];
+    const ReduceRowsFn reduce =
+        kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(type)];
     ASSERT_NE(reduce, nullptr);
     for (int64_t n : {1, 2, 3, 7, 16, 17, 31, 32, 33, 63, 64, 65, 100, 500, 1000}) {
       const int64_t rows = std::min<int64_t>(static_cast<int64_t>(a.size()) / n, 20);
@@ -45,8 +46,9 @@ void Check(Monoid monoid, CType type, const std::vector<T>& a, Op op) {
       for (int64_t r = 0; r < rows; ++r) {
         const T expected = ReduceByDefinition(a.data() + r * n, n, op);
         ASSERT_TRUE(SameValue(result[r], expected))
-            << kernels->level << " type " << static_cast<int>(type) << " monoid " << static_cast<int>(monoid)
-            << " n = " << n << ": " << Show(result[r]) << ", expected " << Show(expected);
+            << kernels->level << " type " << static_cast<int>(type) << " monoid "
+            << static_cast<int>(monoid) << " n = " << n << ": " << Show(result[r]) << ", expected "
+            << Show(expected);
       }
       const T untouched = Untouched<T>(1)[0];
       ASSERT_EQ(std::memcmp(&result[rows], &untouched, sizeof(T)), 0);
@@ -61,9 +63,12 @@ void CheckInteger() {
   for (int i = 0; i < 4000; ++i) a.push_back(static_cast<T>(random()));
   const CType type = CTypeOf<T>();
   using U = std::make_unsigned_t<T>;
-  Check(Monoid::kAdd, type, a, [](T x, T y) { return static_cast<T>(static_cast<U>(static_cast<U>(x) + static_cast<U>(y))); });
-  Check(Monoid::kMultiply, type, a,
-        [](T x, T y) { return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)); });
+  Check(Monoid::kAdd, type, a, [](T x, T y) {
+    return static_cast<T>(static_cast<U>(static_cast<U>(x) + static_cast<U>(y)));
+  });
+  Check(Monoid::kMultiply, type, a, [](T x, T y) {
+    return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+  });
   Check(Monoid::kMaximum, type, a, [](T x, T y) { return std::max(x, y); });
   Check(Monoid::kMinimum, type, a, [](T x, T y) { return std::min(x, y); });
   Check(Monoid::kAnd, type, a, [](T x, T y) { return static_cast<T>(x & y); });
@@ -124,13 +129,15 @@ TEST(ReduceKernelsTest, ComplexNumbersFollowTheTreeBitForBitAtEachLevel) {
     narrow.emplace_back(a.back());
   }
   Check(Monoid::kAdd, CType::kC128, a, [](Z x, Z y) { return x + y; });
-  Check(Monoid::kAdd, CType::kC64, narrow, [](std::complex<float> x, std::complex<float> y) { return x + y; });
-  Check(Monoid::kMultiply, CType::kC64, narrow,
-        [](Z x, Z y) {
-          return std::complex<float>(Z(x.real() * y.real() - x.imag() * y.imag(),
-                                       x.real() * y.imag() + x.imag() * y.real()));
-        });
-  const auto larger = [](Z x, Z y) { return x.real() > y.real() || (x.real() == y.real() && x.imag() >= y.imag()) ? x : y; };
+  Check(Monoid::kAdd, CType::kC64, narrow,
+        [](std::complex<float> x, std::complex<float> y) { return x + y; });
+  Check(Monoid::kMultiply, CType::kC64, narrow, [](Z x, Z y) {
+    return std::complex<float>(
+        Z(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()));
+  });
+  const auto larger = [](Z x, Z y) {
+    return x.real() > y.real() || (x.real() == y.real() && x.imag() >= y.imag()) ? x : y;
+  };
   Check(Monoid::kMaximum, CType::kC128, a, larger);
 }
 
@@ -139,19 +146,24 @@ TEST(ReduceKernelsTest, PredicatesAreOrAndAndXor) {
   std::vector<uint8_t> a;
   for (int i = 0; i < 4000; ++i) a.push_back(i < 2000 ? random() % 2 : random() % 64 == 0);
   for (Monoid monoid : {Monoid::kAdd, Monoid::kMaximum, Monoid::kOr}) {
-    Check(monoid, CType::kPred, a, [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x | y); });
+    Check(monoid, CType::kPred, a,
+          [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x | y); });
   }
   for (Monoid monoid : {Monoid::kMultiply, Monoid::kMinimum, Monoid::kAnd}) {
-    Check(monoid, CType::kPred, a, [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x & y); });
+    Check(monoid, CType::kPred, a,
+          [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x & y); });
   }
-  Check(Monoid::kXor, CType::kPred, a, [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x ^ y); });
+  Check(Monoid::kXor, CType::kPred, a,
+        [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x ^ y); });
 }
 
 TEST(ReduceKernelsTest, FloatsHaveNoBitwiseReductions) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (Monoid monoid : {Monoid::kAnd, Monoid::kOr, Monoid::kXor}) {
-      EXPECT_EQ(kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(CType::kF32)], nullptr);
-      EXPECT_EQ(kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(CType::kC64)], nullptr);
+      EXPECT_EQ(kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(CType::kF32)],
+                nullptr);
+      EXPECT_EQ(kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(CType::kC64)],
+                nullptr);
     }
   }
 }

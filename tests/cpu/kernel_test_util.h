@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of block kernels share: the levels of this machine, calls of table entries on vectors, and
-// distances in units of the last place.
+// What tests of block kernels share: the levels of this machine, calls of table entries on vectors,
+// and distances in units of the last place.
 #ifndef PJRT_TESTS_CPU_KERNEL_TEST_UTIL_H_
 #define PJRT_TESTS_CPU_KERNEL_TEST_UTIL_H_
 
@@ -34,18 +34,54 @@ inline std::vector<const BlockKernels*> SupportedBlockKernels() {
 // The compute type of an element type. Predicates are bytes and have to be named by CType::kPred.
 template <typename T>
 CType CTypeOf();
-template <> inline CType CTypeOf<int8_t>() { return CType::kS8; }
-template <> inline CType CTypeOf<uint8_t>() { return CType::kU8; }
-template <> inline CType CTypeOf<int16_t>() { return CType::kS16; }
-template <> inline CType CTypeOf<uint16_t>() { return CType::kU16; }
-template <> inline CType CTypeOf<int32_t>() { return CType::kS32; }
-template <> inline CType CTypeOf<uint32_t>() { return CType::kU32; }
-template <> inline CType CTypeOf<int64_t>() { return CType::kS64; }
-template <> inline CType CTypeOf<uint64_t>() { return CType::kU64; }
-template <> inline CType CTypeOf<float>() { return CType::kF32; }
-template <> inline CType CTypeOf<double>() { return CType::kF64; }
-template <> inline CType CTypeOf<std::complex<float>>() { return CType::kC64; }
-template <> inline CType CTypeOf<std::complex<double>>() { return CType::kC128; }
+template <>
+inline CType CTypeOf<int8_t>() {
+  return CType::kS8;
+}
+template <>
+inline CType CTypeOf<uint8_t>() {
+  return CType::kU8;
+}
+template <>
+inline CType CTypeOf<int16_t>() {
+  return CType::kS16;
+}
+template <>
+inline CType CTypeOf<uint16_t>() {
+  return CType::kU16;
+}
+template <>
+inline CType CTypeOf<int32_t>() {
+  return CType::kS32;
+}
+template <>
+inline CType CTypeOf<uint32_t>() {
+  return CType::kU32;
+}
+template <>
+inline CType CTypeOf<int64_t>() {
+  return CType::kS64;
+}
+template <>
+inline CType CTypeOf<uint64_t>() {
+  return CType::kU64;
+}
+template <>
+inline CType CTypeOf<float>() {
+  return CType::kF32;
+}
+template <>
+inline CType CTypeOf<double>() {
+  return CType::kF64;
+}
+template <>
+inline CType CTypeOf<std::complex<float>>() {
+  return CType::kC64;
+}
+template <>
+inline CType CTypeOf<std::complex<double>>() {
+  return CType::kC128;
+}
 
 inline BlockFn Find(const BlockKernels& kernels, BlockOp op, CType type,
                     Scalars scalars = Scalars::kNone) {
@@ -54,21 +90,24 @@ inline BlockFn Find(const BlockKernels& kernels, BlockOp op, CType type,
 
 // op on all elements at once.
 template <typename R, typename A>
-std::vector<R> CallUnary(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a) {
+std::vector<R> CallUnary(const BlockKernels& kernels, BlockOp op, CType type,
+                         const std::vector<A>& a) {
   std::vector<R> result(a.size());
-  Find(kernels, op, type)(result.data(), a.data(), nullptr, nullptr, static_cast<int64_t>(a.size()));
+  Find(kernels, op, type)(result.data(), a.data(), nullptr, nullptr,
+                          static_cast<int64_t>(a.size()));
   return result;
 }
 template <typename R, typename A>
-std::vector<R> CallBinary(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a,
-                          const std::vector<A>& b) {
+std::vector<R> CallBinary(const BlockKernels& kernels, BlockOp op, CType type,
+                          const std::vector<A>& a, const std::vector<A>& b) {
   std::vector<R> result(a.size());
-  Find(kernels, op, type)(result.data(), a.data(), b.data(), nullptr, static_cast<int64_t>(a.size()));
+  Find(kernels, op, type)(result.data(), a.data(), b.data(), nullptr,
+                          static_cast<int64_t>(a.size()));
   return result;
 }
 
-// Units in the last place of T at `expected`, which is given in a wider type, that `actual` is away:
-// 0 for the same NaN-ness or infinity, infinite when only one side is NaN or infinite.
+// Units in the last place of T at `expected`, which is given in a wider type, that `actual` is
+// away: 0 for the same NaN-ness or infinity, infinite when only one side is NaN or infinite.
 template <typename T, typename Wide>
 double UlpError(T actual, Wide expected) {
   if (std::isnan(expected) || std::isnan(actual)) {
@@ -107,7 +146,8 @@ template <typename T>
 std::string Show(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     char text[64];
-    std::snprintf(text, sizeof(text), "%.9g (%a)", static_cast<double>(value), static_cast<double>(value));
+    std::snprintf(text, sizeof(text), "%.9g (%a)", static_cast<double>(value),
+                  static_cast<double>(value));
     return text;
   } else if constexpr (std::is_integral_v<T>) {
     return std::to_string(value);
@@ -122,7 +162,8 @@ inline const std::vector<int64_t>& BlockLengths() {
   return *lengths;
 }
 
-// Fills a result with a pattern first, so that an element that is not written, or one too many, shows.
+// Fills a result with a pattern first, so that an element that is not written, or one too many,
+// shows.
 template <typename R>
 std::vector<R> Untouched(size_t size) {
   std::vector<R> result(size);
@@ -130,8 +171,8 @@ std::vector<R> Untouched(size_t size) {
   return result;
 }
 
-// Checks `op` on `type` at one level for blocks of each length, at each place of the data, in place too
-// when the result is as wide as the operand. expected(x) gives the result of one element.
+// Checks `op` on `type` at one level for blocks of each length, at each place of the data, in place
+// too when the result is as wide as the operand. expected(x) gives the result of one element.
 template <typename R, typename A, typename Expected>
 void CheckUnaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a,
                   Expected expected) {
@@ -141,8 +182,8 @@ void CheckUnaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std
     for (int64_t i = 0; i < n; ++i) {
       const R want = expected(a[first + i]);
       ASSERT_TRUE(SameValue(results[i], want))
-          << kernels.level << " " << how << ", n = " << n << ", i = " << i << ": f(" << Show(a[first + i])
-          << ") = " << Show(results[i]) << ", expected " << Show(want);
+          << kernels.level << " " << how << ", n = " << n << ", i = " << i << ": f("
+          << Show(a[first + i]) << ") = " << Show(results[i]) << ", expected " << Show(want);
     }
     const R untouched = Untouched<R>(1)[0];
     ASSERT_EQ(std::memcmp(&results[n], &untouched, sizeof(R)), 0) << "wrote behind the block";
@@ -180,8 +221,8 @@ void CheckBinaryOp(const BlockKernels& kernels, BlockOp op, CType type, const st
       const A p = x[x_scalar ? 0 : i], q = y[y_scalar ? 0 : i];
       const R want = expected(p, q);
       ASSERT_TRUE(SameValue(results[i], want))
-          << kernels.level << " " << how << ", n = " << n << ", i = " << i << ": f(" << Show(p) << ", "
-          << Show(q) << ") = " << Show(results[i]) << ", expected " << Show(want);
+          << kernels.level << " " << how << ", n = " << n << ", i = " << i << ": f(" << Show(p)
+          << ", " << Show(q) << ") = " << Show(results[i]) << ", expected " << Show(want);
     }
     const R untouched = Untouched<R>(1)[0];
     ASSERT_EQ(std::memcmp(&results[n], &untouched, sizeof(R)), 0) << "wrote behind the block";
