@@ -194,7 +194,7 @@ T Below(T value) {
     std::memcpy(&plus, &one, sizeof(T));
     bits = static_cast<Bits>((minus ^ plus) | 1);
   }
-  std::memcpy(&value, &bits, sizeof(T));
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
   return value;
 }
 
@@ -232,7 +232,7 @@ struct UniformInteger {
   }
 };
 
-// Blocks of Philox as words of W, each given to `put(element, word)`.
+// Calls put(first, words, n) with the words, all of a stream of Philox, for elements first to first + n.
 template <typename W, typename Fn>
 void ForEachWord(const RunContext& context, uint64_t key, uint64_t draw, int64_t count, Fn put) {
   constexpr int64_t kPerBlock = 16 / sizeof(W);
@@ -251,9 +251,7 @@ void ForEachWord(const RunContext& context, uint64_t key, uint64_t draw, int64_t
 template <typename T>
 void Fill(const RandomParams& p, const RunContext& context, uint64_t key, uint64_t draw) {
   using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  T a, b;
-  std::memcpy(&a, context.buffer(p.a), sizeof(T));
-  std::memcpy(&b, context.buffer(p.b), sizeof(T));
+  const T a = *reinterpret_cast<const T*>(context.buffer(p.a)), b = *reinterpret_cast<const T*>(context.buffer(p.b));
   T* to = reinterpret_cast<T*>(context.buffer(p.result));
   if constexpr (std::is_integral_v<T>) {
     const UniformInteger<T> number(a, b, p.type == PRED ? 1 : BitWidth(p.type));
