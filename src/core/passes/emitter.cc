@@ -22,9 +22,9 @@ Term Emitter::Make1(absl::string_view name, std::initializer_list<Term> operands
                     std::initializer_list<NamedAttribute> attributes) {
   absl::InlinedVector<Value*, 4> values;
   for (const Term& term : operands) values.push_back(term.value());
-  return Term(this, Make(name, values, {result},
-                         absl::MakeConstSpan(attributes.begin(), attributes.size()))
-                        ->result());
+  return Term(
+      this, Make(name, values, {result}, absl::MakeConstSpan(attributes.begin(), attributes.size()))
+                ->result());
 }
 
 void Emitter::Return(absl::Span<Value* const> values) { Make("stablehlo.return", values, {}); }
@@ -40,8 +40,7 @@ Term Emitter::Constant(Type type, double value) {
 }
 
 Term Emitter::IntConstant(Type type, int64_t value) {
-  return Make1("stablehlo.constant", {}, type,
-               {{"value", context().DenseSplatInt(type, value)}});
+  return Make1("stablehlo.constant", {}, type, {{"value", context().DenseSplatInt(type, value)}});
 }
 
 Term Emitter::Iota(Type type, int64_t dimension) {

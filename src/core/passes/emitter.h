@@ -26,7 +26,8 @@ namespace pjrt::ir {
 
 class Emitter;
 
-// A value and the Emitter that makes what is computed from it. Cheap to copy; valid while both live.
+// A value and the Emitter that makes what is computed from it. Cheap to copy; valid while both
+// live.
 class Term {
  public:
   Term(Emitter* emitter, Value* value) : emitter_(emitter), value_(value) {}
@@ -56,8 +57,9 @@ class Emitter {
   Term operator()(Value* value) { return Term(this, value); }
 
   // Any op; results as given.
-  Op* Make(absl::string_view name, absl::Span<Value* const> operands, absl::Span<const Type> results,
-           absl::Span<const NamedAttribute> attributes = {}, size_t regions = 0);
+  Op* Make(absl::string_view name, absl::Span<Value* const> operands,
+           absl::Span<const Type> results, absl::Span<const NamedAttribute> attributes = {},
+           size_t regions = 0);
   Term Make1(absl::string_view name, std::initializer_list<Term> operands, Type result,
              std::initializer_list<NamedAttribute> attributes = {});
   // Ends a region.
@@ -83,11 +85,10 @@ Type WithDims(Context& context, Type type, absl::Span<const int64_t> dims);
 // --- One operand. `name` is that of the op ---
 Term Unary(absl::string_view name, Term x);
 inline Term Abs(Term x) {
-  return IsComplex(x.element())
-             ? x.emitter().Make1("stablehlo.abs", {x},
-                                 WithElement(x.emitter().context(), x.type(),
-                                             x.element() == C64 ? F32 : F64))
-             : Unary("stablehlo.abs", x);
+  return IsComplex(x.element()) ? x.emitter().Make1("stablehlo.abs", {x},
+                                                    WithElement(x.emitter().context(), x.type(),
+                                                                x.element() == C64 ? F32 : F64))
+                                : Unary("stablehlo.abs", x);
 }
 inline Term Exp(Term x) { return Unary("stablehlo.exponential", x); }
 inline Term Expm1(Term x) { return Unary("stablehlo.exponential_minus_one", x); }
@@ -167,7 +168,8 @@ Term CopySign(Term magnitude, Term sign);
 
 // The polynomial with these coefficients, that of the highest power first.
 Term Polynomial(Term x, absl::Span<const double> coefficients);
-// The sum of coefficients[n - 1 - i] * T_i(x / 2), half of the first: a Chebyshev series on [-2, 2].
+// The sum of coefficients[n - 1 - i] * T_i(x / 2), half of the first: a Chebyshev series on [-2,
+// 2].
 Term Chebyshev(Term x, absl::Span<const double> coefficients);
 
 }  // namespace pjrt::ir

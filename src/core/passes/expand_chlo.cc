@@ -21,13 +21,13 @@ struct RealRow {
   PrimitiveType at_least;
 };
 constexpr RealRow kReal[] = {
-    {OpCode::kChloAcos, ExpandAcos, F32},         {OpCode::kChloAcosh, ExpandAcosh, F32},
-    {OpCode::kChloAsin, ExpandAsin, F32},         {OpCode::kChloAsinh, ExpandAsinh, F32},
-    {OpCode::kChloAtan, ExpandAtan, F32},         {OpCode::kChloAtanh, ExpandAtanh, F32},
+    {OpCode::kChloAcos, ExpandAcos, F32},           {OpCode::kChloAcosh, ExpandAcosh, F32},
+    {OpCode::kChloAsin, ExpandAsin, F32},           {OpCode::kChloAsinh, ExpandAsinh, F32},
+    {OpCode::kChloAtan, ExpandAtan, F32},           {OpCode::kChloAtanh, ExpandAtanh, F32},
     {OpCode::kChloBesselI1e, ExpandBesselI1e, F64}, {OpCode::kChloCosh, ExpandCosh, F32},
-    {OpCode::kChloDigamma, ExpandDigamma, F64},   {OpCode::kChloErf, ExpandErf, F32},
-    {OpCode::kChloErfInv, ExpandErfInv, F32},     {OpCode::kChloErfc, ExpandErfc, F64},
-    {OpCode::kChloLgamma, ExpandLgamma, F64},     {OpCode::kChloSinh, ExpandSinh, F32},
+    {OpCode::kChloDigamma, ExpandDigamma, F64},     {OpCode::kChloErf, ExpandErf, F32},
+    {OpCode::kChloErfInv, ExpandErfInv, F32},       {OpCode::kChloErfc, ExpandErfc, F64},
+    {OpCode::kChloLgamma, ExpandLgamma, F64},       {OpCode::kChloSinh, ExpandSinh, F32},
 };
 
 struct ComplexRow {
@@ -51,11 +51,12 @@ PrimitiveType Wider(PrimitiveType type, PrimitiveType at_least) {
 }
 
 // (re + im i)^2: the real part as a product of sum and difference, which loses nothing where the
-// parts are nearly equal.
+// parts are nearly equal, and does not overflow where they are equal.
 Term Square(Term x) {
   if (!IsComplex(x.element())) return x * x;
   const Term re = Real(x), im = Imag(x);
-  const Term real = Select(Abs(re) == Abs(im), 0.0, (re - im) * (re + im));
+  const Term cancels = (Abs(re) == Abs(im)) & (Abs(re) != kInfinity);
+  const Term real = Select(cancels, 0.0, (re - im) * (re + im));
   return MakeComplex(real, re * im * 2.0);
 }
 

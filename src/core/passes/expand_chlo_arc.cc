@@ -31,15 +31,14 @@ Term ExpandAsinh(Term x) {
   const double large = x.element() == F32 ? 1e18 : 1e150;  // its square is finite
   const Term size = Abs(x);
   const Term square = size * size;
-  const Term value = Select(size > large, kLog2 + Log(size),
-                            Log1p(size + square / (1.0 + Sqrt(1.0 + square))));
+  const Term value =
+      Select(size > large, kLog2 + Log(size), Log1p(size + square / (1.0 + Sqrt(1.0 + square))));
   return Select(x == 0.0, x, CopySign(value, x));
 }
 
 Term ExpandAtanh(Term x) {
   const Term value = 0.5 * (Log1p(x) - Log1p(-x));
-  return Select(Abs(x) > 1.0, std::numeric_limits<double>::quiet_NaN(),
-                Select(x == 0.0, x, value));
+  return Select(Abs(x) > 1.0, std::numeric_limits<double>::quiet_NaN(), Select(x == 0.0, x, value));
 }
 
 }  // namespace pjrt::ir

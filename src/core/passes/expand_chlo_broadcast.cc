@@ -62,10 +62,10 @@ Op* ExpandBroadcast(Emitter& emit, Op* op) {
     // comparison_direction and comparison_type have the same values in both dialects.
     const bool chlo = absl::StartsWith(kind, "chlo.");
     attributes.push_back(
-        {attr.name, chlo ? emit.context().Enum(
-                               absl::StrCat("stablehlo.", absl::StripPrefix(kind, "chlo.")),
-                               attr.value.enum_value())
-                         : attr.value});
+        {attr.name,
+         chlo ? emit.context().Enum(absl::StrCat("stablehlo.", absl::StripPrefix(kind, "chlo.")),
+                                    attr.value.enum_value())
+              : attr.value});
   }
   Op* plain = emit.Make(PlainName(*op), operands, {op->result_type()}, attributes);
   op->result()->ReplaceAllUsesWith(plain->result());

@@ -41,10 +41,10 @@ Parts Kernel(Term x, Term y) {
   const Term outer = s + (x - 1.0);  // x > 1
   const Term inside = x <= 1.0;
   const Term ax = a + x;
-  const Term root =
-      Select(inside, Sqrt(0.5 * ax * (y * y / right + inner)),
-             y * Sqrt(0.5 * (ax / right + ax / Select(inside, 1.0, outer))));
-  // a - 1 is y^2 times `share` inside of the unit circle; y stays out of it, as its square may be 0.
+  const Term root = Select(inside, Sqrt(0.5 * ax * (y * y / right + inner)),
+                           y * Sqrt(0.5 * (ax / right + ax / Select(inside, 1.0, outer))));
+  // a - 1 is y^2 times `share` inside of the unit circle; y stays out of it, as its square may be
+  // 0.
   const Term before = x < 1.0;
   const Term share = 0.5 * (1.0 / right + 1.0 / Select(before, inner, 1.0));
   const Term within = Log1p(y * (y * share + Sqrt(share * (a + 1.0))));
@@ -74,15 +74,16 @@ Term Atanh(Term x, Term y) {
   const Term length = Hypot(size, Abs(y));
   const Term infinite = high == std::numeric_limits<double>::infinity();
   const Term far = high > LargeOf(x);
-  const Term real =
-      Select(infinite, 0.0, Select(far, size / length / length, near));
+  const Term real = Select(infinite, 0.0, Select(far, size / length / length, near));
   const Term flat = (1.0 - size) * (1.0 + size) - y * y;
   const Term angle = 0.5 * Atan2(2.0 * y, flat);
   const Term half_pi = x.Like(1.57079632679489661923);
   const Term imag = Select(far, CopySign(half_pi, y), angle);
   const Term nan = x.Like(std::numeric_limits<double>::quiet_NaN());
-  return MakeComplex(Select(IsNan(x), nan, CopySign(real, x)),
-                     Select(IsNan(y) | (IsNan(x) & (Abs(y) != std::numeric_limits<double>::infinity())), nan, imag));
+  return MakeComplex(
+      Select(IsNan(x), nan, CopySign(real, x)),
+      Select(IsNan(y) | (IsNan(x) & (Abs(y) != std::numeric_limits<double>::infinity())), nan,
+             imag));
 }
 
 }  // namespace

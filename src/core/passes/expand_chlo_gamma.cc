@@ -20,36 +20,40 @@ constexpr double kPi = 3.14159265358979323846;
 
 // lgamma(1 + u) / (u (u - 1)) as a polynomial of u - 0.5, for -0.3 <= u <= 1.5.
 constexpr double kLgamma[] = {
-    -1.0757862768750211e-07, 5.101208461275883e-07, -6.232089459720535e-07,
-    -5.955551468092539e-07, 1.5136411584913187e-06, 7.881587540771508e-07, -3.541938766277594e-06,
-    1.853364298597182e-06, 8.059331163706967e-07, 1.4630862052503574e-06, -5.8432478280263144e-06,
-    7.8381683546213e-06, -1.0016013977445736e-05, 1.6170941619629477e-05, -2.6562585725516653e-05,
-    4.1973061077418384e-05, -6.628605230367502e-05, 0.00010557575126062282,
-    -0.00016889669198065429, 0.00027128519904157973, -0.00043799516468748646,
-    0.0007115213298687946, -0.0011644144403001786, 0.0019229162092627525, -0.00321207408066029,
-    0.005446457841473748, -0.009425622448313044, 0.01679709863125873, -0.03130848750101397,
-    0.06291140107456428, -0.14595989591430605, 0.4831289505409809};
+    -1.0757862768750211e-07, 5.101208461275883e-07,   -6.232089459720535e-07,
+    -5.955551468092539e-07,  1.5136411584913187e-06,  7.881587540771508e-07,
+    -3.541938766277594e-06,  1.853364298597182e-06,   8.059331163706967e-07,
+    1.4630862052503574e-06,  -5.8432478280263144e-06, 7.8381683546213e-06,
+    -1.0016013977445736e-05, 1.6170941619629477e-05,  -2.6562585725516653e-05,
+    4.1973061077418384e-05,  -6.628605230367502e-05,  0.00010557575126062282,
+    -0.00016889669198065429, 0.00027128519904157973,  -0.00043799516468748646,
+    0.0007115213298687946,   -0.0011644144403001786,  0.0019229162092627525,
+    -0.00321207408066029,    0.005446457841473748,    -0.009425622448313044,
+    0.01679709863125873,     -0.03130848750101397,    0.06291140107456428,
+    -0.14595989591430605,    0.4831289505409809};
 // digamma(2 + u) / (2 + u - root) for -1 <= u <= 1; `root` is the positive zero of digamma, in
 // two parts.
 constexpr double kDigamma[] = {
-    2.7334936115473567e-09, -5.4669888399440215e-09, -1.0250592958849892e-08,
-    2.0501183895194647e-08, 3.314365249205256e-08, -6.628736705562654e-08,
-    -2.2337287908168016e-08, 4.46741085718643e-08, 1.258090299216334e-07, -2.5162239592946485e-07,
-    2.938946209899294e-07, -5.878282013270488e-07, 1.322327646207658e-06, -2.6450069563210817e-06,
-    5.216485445131201e-06, -1.043615113408139e-05, 2.090944279433702e-05, -4.1847758637407615e-05,
-    8.377541533754836e-05, -0.00016781485745549608, 0.00033643307392409804,
-    -0.0006753134172771423, 0.001358142115660262, -0.002739572878878444, 0.005552254176163854,
-    -0.011338432553553088, 0.023447309597562315, -0.04955103291766767, 0.10899991701762841,
-    -0.2607389546830014, 0.7853075386041053};
+    2.7334936115473567e-09,  -5.4669888399440215e-09, -1.0250592958849892e-08,
+    2.0501183895194647e-08,  3.314365249205256e-08,   -6.628736705562654e-08,
+    -2.2337287908168016e-08, 4.46741085718643e-08,    1.258090299216334e-07,
+    -2.5162239592946485e-07, 2.938946209899294e-07,   -5.878282013270488e-07,
+    1.322327646207658e-06,   -2.6450069563210817e-06, 5.216485445131201e-06,
+    -1.043615113408139e-05,  2.090944279433702e-05,   -4.1847758637407615e-05,
+    8.377541533754836e-05,   -0.00016781485745549608, 0.00033643307392409804,
+    -0.0006753134172771423,  0.001358142115660262,    -0.002739572878878444,
+    0.005552254176163854,    -0.011338432553553088,   0.023447309597562315,
+    -0.04955103291766767,    0.10899991701762841,     -0.2607389546830014,
+    0.7853075386041053};
 constexpr double kDigammaRootHigh = 1.4616321325302124;
 constexpr double kDigammaRootLow = 1.2438149938918909e-08;
 
 // Bernoulli numbers: B(2k) / (2k (2k - 1)) and B(2k) / 2k, the highest k first.
-constexpr double kStirling[] = {-3617.0 / 122400, 1.0 / 156,   -691.0 / 360360, 1.0 / 1188,
+constexpr double kStirling[] = {-3617.0 / 122400, 1.0 / 156,  -691.0 / 360360, 1.0 / 1188,
                                 -1.0 / 1680,      1.0 / 1260, -1.0 / 360,      1.0 / 12};
-constexpr double kDigammaSeries[] = {43867.0 / 14364, -3617.0 / 8160, 1.0 / 12,   -691.0 / 32760,
-                                     1.0 / 132,       -1.0 / 240,     1.0 / 252, -1.0 / 120,
-                                     1.0 / 12};
+constexpr double kDigammaSeries[] = {43867.0 / 14364, -3617.0 / 8160, 1.0 / 12,
+                                     -691.0 / 32760,  1.0 / 132,      -1.0 / 240,
+                                     1.0 / 252,       -1.0 / 120,     1.0 / 12};
 // Stirling's series is good from here on.
 constexpr int kLarge = 10;
 
@@ -98,8 +102,7 @@ Term PositiveDigamma(Term x) {
   const Term below = x < 1.0;
   const Term u = Select(below, x - 1.0, reduced - 2.0);  // reduced x is 2 + u
   const Term z = Select(below, x + 1.0, reduced);
-  const Term central =
-      ((z - kDigammaRootHigh) - kDigammaRootLow) * Polynomial(u, kDigamma);
+  const Term central = ((z - kDigammaRootHigh) - kDigammaRootLow) * Polynomial(u, kDigamma);
   const Term small = central + Select(below, -1.0 / x, sum);
 
   const Term inverse = 1.0 / x;
@@ -117,8 +120,8 @@ Term ExpandLgamma(Term x) {
   const Term sine = AbsSinPi(size);
   const Term reflected = Log(kPi / (size * sine)) - positive;
   const Term pole = sine == 0.0;
-  const Term negative =
-      Select(pole | (size == kInfinity) | (size < 1e-300), Select(pole & (size >= 1.0), kInfinity, -Log(size)), reflected);
+  const Term negative = Select(pole | (size == kInfinity) | (size < 1e-300),
+                               Select(pole & (size >= 1.0), kInfinity, -Log(size)), reflected);
   return Select(size == kInfinity, kInfinity, Select(x <= 0.0, negative, positive));
 }
 
@@ -171,14 +174,14 @@ Term ExpandZeta(Term s, Term q) {
   const Term even = half == Floor(half);
   const Term at_pole = Select(even, s.Like(kInfinity), s.Like(kNan));
   sum = Select(q <= 0.0, Select(q == Floor(q), at_pole, Select(s == Floor(s), sum, kNan)), sum);
-  return Select(IsNan(s) | IsNan(q), kNan,
-                Select(s == 1.0, kInfinity, Select(s < 1.0, kNan, sum)));
+  return Select(IsNan(s) | IsNan(q), kNan, Select(s == 1.0, kInfinity, Select(s < 1.0, kNan, sum)));
 }
 
 // (-1)^(n + 1) n! zeta(n + 1, x), and digamma for n = 0.
 Term ExpandPolygamma(Term n, Term x) {
   std::vector<double> factorials = {1};
-  while (factorials.size() < 171) factorials.push_back(factorials.back() * static_cast<double>(factorials.size()));
+  while (factorials.size() < 171)
+    factorials.push_back(factorials.back() * static_cast<double>(factorials.size()));
   factorials.push_back(kInfinity);
   Emitter& emit = n.emitter();
   Context& context = emit.context();
@@ -193,14 +196,13 @@ Term ExpandPolygamma(Term n, Term x) {
   numbers.collapsed_slice_dims = {0};
   numbers.start_index_map = {0};
   numbers.index_vector_dim = n.type().rank();
-  const Term factorial = emit.Make1("stablehlo.gather", {table, index}, n.type(),
-                                    {{"dimension_numbers", numbers.ToAttr(context)},
-                                     {"slice_sizes", context.I64Array({1})}});
+  const Term factorial = emit.Make1(
+      "stablehlo.gather", {table, index}, n.type(),
+      {{"dimension_numbers", numbers.ToAttr(context)}, {"slice_sizes", context.I64Array({1})}});
   const Term half = n * 0.5;
   const Term size = factorial * ExpandZeta(n + 1.0, x);
   const Term value = Select(half == Floor(half), -size, size);
-  return Select(n == 0.0, ExpandDigamma(x),
-                Select((n == Floor(n)) & (n > 0.0), value, kNan));
+  return Select(n == 0.0, ExpandDigamma(x), Select((n == Floor(n)) & (n > 0.0), value, kNan));
 }
 
 }  // namespace pjrt::ir

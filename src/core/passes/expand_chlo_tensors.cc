@@ -76,9 +76,9 @@ Term SliceAt(Term x, Term at, int64_t dimension) {
   sizes[static_cast<size_t>(dimension)] = 1;
   ValueList operands = StartsAt(at, dimension, x.type().rank());
   operands.insert(operands.begin(), x.value());
-  Op* slice = emit.Make("stablehlo.dynamic_slice", operands,
-                        {WithDims(emit.context(), x.type(), sizes)},
-                        {{"slice_sizes", emit.context().I64Array(sizes)}});
+  Op* slice =
+      emit.Make("stablehlo.dynamic_slice", operands, {WithDims(emit.context(), x.type(), sizes)},
+                {{"slice_sizes", emit.context().I64Array(sizes)}});
   sizes.erase(sizes.begin() + dimension);
   return Reshape(emit(slice->result()), sizes);
 }
@@ -138,19 +138,18 @@ void ExpandTopK(Emitter& emit, Op* op) {
   const int64_t last = x.type().rank() - 1;
   const Type index_type = WithElement(context, x.type(), op->result_type(1).primitive_type());
   const Term index = emit.Iota(index_type, last);
-  Op* sort = emit.Make(
-      "stablehlo.sort", {x.value(), index.value()}, {x.type(), index_type},
-      {{"dimension", context.I64(last)}, {"is_stable", context.Bool(true)}}, 1);
+  Op* sort = emit.Make("stablehlo.sort", {x.value(), index.value()}, {x.type(), index_type},
+                       {{"dimension", context.I64(last)}, {"is_stable", context.Bool(true)}}, 1);
   Block* block = sort->region()->AddBlock();
   for (Type type : {x.type(), x.type(), index_type, index_type}) {
     block->AddArgument(WithDims(context, type, {}));
   }
   Emitter inside(emit.module(), block, op->location());
   const Term a = inside(block->argument(0)), b = inside(block->argument(1));
-  inside.Return({Compare(ComparisonDirection::kGt, a, b,
-                         IsFloating(x.element()) ? ComparisonType::kTotalOrder
-                                                 : ComparisonType::kNoType)
-                     .value()});
+  inside.Return(
+      {Compare(ComparisonDirection::kGt, a, b,
+               IsFloating(x.element()) ? ComparisonType::kTotalOrder : ComparisonType::kNoType)
+           .value()});
   const DimList zeros(static_cast<size_t>(last + 1), 0), ones(static_cast<size_t>(last + 1), 1);
   for (size_t i = 0; i < 2; ++i) {
     const Term head = emit.Make1("stablehlo.slice", {emit(sort->result(i))}, op->result_type(i),
@@ -177,11 +176,14 @@ void ExpandScan(Emitter& emit, Op* op) {
   const size_t inputs = op->num_operands() - carries;
   const size_t outputs = yield->num_operands() - carries;
   int64_t trips = op->IntAttr("scan_dim_size");
-  if (inputs > 0) trips = op->operand_type(0).dim(dimension);
-  else if (outputs > 0) trips = op->result_type(0).dim(dimension);
+  if (inputs > 0)
+    trips = op->operand_type(0).dim(dimension);
+  else if (outputs > 0)
+    trips = op->result_type(0).dim(dimension);
 
   ValueList inits;
-  for (size_t i = 0; i < outputs; ++i) inits.push_back(emit.Constant(op->result_type(i), 0).value());
+  for (size_t i = 0; i < outputs; ++i)
+    inits.push_back(emit.Constant(op->result_type(i), 0).value());
   for (size_t i = 0; i < carries; ++i) inits.push_back(op->operand(inputs + i));
   if (trips == 0) return ReplaceResults(op, inits);
 
@@ -208,8 +210,9 @@ void ExpandScan(Emitter& emit, Op* op) {
         for (size_t i = 0; i < yield->num_operands(); ++i) {
           Value* value = mapped(yield->operand(i));
           if (value == nullptr) value = yield->operand(i);
-          next.push_back(i < outputs ? UpdateAt(inside(carried[i]), inside(value), at, dimension).value()
-                                     : value);
+          next.push_back(i < outputs
+                             ? UpdateAt(inside(carried[i]), inside(value), at, dimension).value()
+                             : value);
         }
         return next;
       });
@@ -254,7 +257,8 @@ void ExpandRaggedDot(Emitter& emit, Op* op) {
   DotDimensionNumbers one_group = plain;
   const int64_t group = contracting ? 0 : numbers->rhs_group_dimensions[0];
   if (!contracting) {
-    for (DimList* list : {&one_group.rhs_batching_dimensions, &one_group.rhs_contracting_dimensions}) {
+    for (DimList* list :
+         {&one_group.rhs_batching_dimensions, &one_group.rhs_contracting_dimensions}) {
       for (int64_t& d : *list) d -= d > group;
     }
   }
