@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verifier tests of StableHLO: each `// -----` chunk with an `expected-error` comment must be refused, on the line
-// that the comment names, and each other chunk accepted.
+// The verifier tests of StableHLO: each `// -----` chunk with an `expected-error` comment must be
+// refused, on the line that the comment names, and each other chunk accepted.
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -21,10 +21,17 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr const char* kFiles[] = {"ops_chlo",       "ops_stablehlo",       "ops_stablehlo_roundtrip",
-                                  "print_reduce",   "print_stablehlo",     "print_while",
-                                  "verify_bounds",  "verify_convolution",  "verify_reduce",
-                                  "verify_select_and_scatter",             "verify_while"};
+constexpr const char* kFiles[] = {"ops_chlo",
+                                  "ops_stablehlo",
+                                  "ops_stablehlo_roundtrip",
+                                  "print_reduce",
+                                  "print_stablehlo",
+                                  "print_while",
+                                  "verify_bounds",
+                                  "verify_convolution",
+                                  "verify_reduce",
+                                  "verify_select_and_scatter",
+                                  "verify_while"};
 
 std::string Read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -33,7 +40,8 @@ std::string Read(const std::string& path) {
   return text.str();
 }
 
-// The lines, counted from 1, that the `expected-error` comments of a chunk name: `@+1`, `@-1`, `@below`, `@above` or the comment's own.
+// The lines, counted from 1, that the `expected-error` comments of a chunk name: `@+1`, `@-1`,
+// `@below`, `@above` or the comment's own.
 std::vector<size_t> ExpectedLines(absl::string_view chunk) {
   std::vector<size_t> out;
   size_t line = 0;
@@ -52,7 +60,8 @@ std::vector<size_t> ExpectedLines(absl::string_view chunk) {
     } else if (!rest.empty() && (rest[0] == '+' || rest[0] == '-')) {
       size_t digits = 1;
       while (digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9') ++digits;
-      EXPECT_TRUE(absl::SimpleAtoi(rest.substr(rest[0] == '+' ? 1 : 0, digits - (rest[0] == '+' ? 1 : 0)), &offset));
+      EXPECT_TRUE(absl::SimpleAtoi(
+          rest.substr(rest[0] == '+' ? 1 : 0, digits - (rest[0] == '+' ? 1 : 0)), &offset));
     }
     out.push_back(static_cast<size_t>(static_cast<int>(line) + offset));
   }
@@ -101,8 +110,8 @@ TEST(SyntaxCorpusTest, ChunksAreAcceptedAndRefusedAsTheirCommentsSay) {
       if (std::find(expected.begin(), expected.end(), line) != expected.end()) {
         ++exact;
       } else if (::testing::FLAGS_gtest_print_time) {
-        std::printf("not on the line: %s: line %zu, expected %zu: %s\n", where.c_str(), line, expected[0],
-                    std::string(status.message()).c_str());
+        std::printf("not on the line: %s: line %zu, expected %zu: %s\n", where.c_str(), line,
+                    expected[0], std::string(status.message()).c_str());
       }
     }
   }

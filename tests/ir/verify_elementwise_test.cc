@@ -18,21 +18,25 @@ TEST(VerifyElementwiseTest, OperandsOfOneTypeAreFine) {
 }
 
 TEST(VerifyElementwiseTest, OperandsOfDifferentShapesAreRefused) {
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>, %b: tensor<3xf32>",
-                    R"(%0 = "stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>)"),
-            "V008");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xf32>, %b: tensor<3xf32>",
+              R"(%0 = "stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>)"),
+      "V008");
 }
 
 TEST(VerifyElementwiseTest, OperandsOfDifferentElementTypesAreRefused) {
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>, %b: tensor<2xi32>",
-                    R"(%0 = "stablehlo.multiply"(%a, %b) : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>)"),
-            "V008");
+  EXPECT_EQ(
+      Verdict(
+          "%a: tensor<2xf32>, %b: tensor<2xi32>",
+          R"(%0 = "stablehlo.multiply"(%a, %b) : (tensor<2xf32>, tensor<2xi32>) -> tensor<2xf32>)"),
+      "V008");
 }
 
 TEST(VerifyElementwiseTest, ADynamicSizeAgreesWithAnyWithinItsBound) {
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>, %b: tensor<?xf32>",
-                    R"(%0 = "stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<?xf32>) -> tensor<2xf32>)"),
-            "ok");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xf32>, %b: tensor<?xf32>",
+              R"(%0 = "stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<?xf32>) -> tensor<2xf32>)"),
+      "ok");
   const std::string args = "%a: tensor<5xf32>, %b: tensor<?xf32, #stablehlo.bounds<4>>";
   EXPECT_EQ(Verdict(args, R"(%0 = "stablehlo.add"(%a, %b)
                 : (tensor<5xf32>, tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<5xf32>)"),
@@ -40,11 +44,15 @@ TEST(VerifyElementwiseTest, ADynamicSizeAgreesWithAnyWithinItsBound) {
 }
 
 TEST(VerifyElementwiseTest, AResultOfAnotherTypeIsRefused) {
-  EXPECT_EQ(Verdict(kTwoVectors, R"(%0 = "stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf64>)"),
-            "V006");
-  EXPECT_EQ(Verdict("%a: tensor<2xcomplex<f32>>", "%0 = stablehlo.abs %a : (tensor<2xcomplex<f32>>) -> tensor<2xf32>"),
+  EXPECT_EQ(
+      Verdict(kTwoVectors,
+              R"(%0 = "stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf64>)"),
+      "V006");
+  EXPECT_EQ(Verdict("%a: tensor<2xcomplex<f32>>",
+                    "%0 = stablehlo.abs %a : (tensor<2xcomplex<f32>>) -> tensor<2xf32>"),
             "ok");
-  EXPECT_EQ(Verdict("%a: tensor<2xcomplex<f32>>", "%0 = stablehlo.abs %a : (tensor<2xcomplex<f32>>) -> tensor<2xf64>"),
+  EXPECT_EQ(Verdict("%a: tensor<2xcomplex<f32>>",
+                    "%0 = stablehlo.abs %a : (tensor<2xcomplex<f32>>) -> tensor<2xf64>"),
             "V006");
 }
 
@@ -53,36 +61,55 @@ TEST(VerifyElementwiseTest, ElementTypesThatAnOpDoesNotTakeAreRefused) {
   EXPECT_EQ(Verdict("%a: tensor<2xui8>", "%0 = stablehlo.abs %a : tensor<2xui8>"), "V002");
   EXPECT_EQ(Verdict("%a: tensor<2xi32>", "%0 = stablehlo.tanh %a : tensor<2xi32>"), "V002");
   EXPECT_EQ(Verdict("%a: tensor<2xi3>", "%0 = stablehlo.add %a, %a : tensor<2xi3>"), "V002");
-  EXPECT_EQ(Verdict("%a: tensor<2xcomplex<f32>>", "%0 = stablehlo.floor %a : tensor<2xcomplex<f32>>"), "V002");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xcomplex<f32>>", "%0 = stablehlo.floor %a : tensor<2xcomplex<f32>>"),
+      "V002");
   EXPECT_EQ(Verdict("%a: tensor<*xf32>", "%0 = stablehlo.abs %a : tensor<*xf32>"), "V002");
 }
 
 TEST(VerifyElementwiseTest, TheNumberOfOperandsMustFit) {
-  EXPECT_EQ(Verdict(kTwoVectors, R"(%0 = "stablehlo.abs"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
-            "V001");
-  EXPECT_EQ(Verdict(kTwoVectors, R"("stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> ())"), "V001");
+  EXPECT_EQ(
+      Verdict(kTwoVectors,
+              R"(%0 = "stablehlo.abs"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>)"),
+      "V001");
+  EXPECT_EQ(
+      Verdict(kTwoVectors, R"("stablehlo.add"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> ())"),
+      "V001");
 }
 
 TEST(VerifyElementwiseTest, CompareGivesI1OfTheOperandsShape) {
-  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>"),
-            "ok");
-  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi8>"),
-            "V002");
-  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<3xi1>"),
-            "V006");
+  EXPECT_EQ(
+      Verdict(kTwoVectors,
+              "%0 = stablehlo.compare LT, %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>"),
+      "ok");
+  EXPECT_EQ(
+      Verdict(kTwoVectors,
+              "%0 = stablehlo.compare LT, %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi8>"),
+      "V002");
+  EXPECT_EQ(
+      Verdict(kTwoVectors,
+              "%0 = stablehlo.compare LT, %a, %b : (tensor<2xf32>, tensor<2xf32>) -> tensor<3xi1>"),
+      "V006");
 }
 
 TEST(VerifyElementwiseTest, ACompareTypeSuitsTheElementType) {
   const std::string floats = "(tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>";
-  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b, TOTALORDER : " + floats), "ok");
-  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b, SIGNED : " + floats), "V005");
-  EXPECT_EQ(Verdict("%a: tensor<i1>", "%0 = stablehlo.compare EQ, %a, %a, UNSIGNED : (tensor<i1>, tensor<i1>) -> tensor<i1>"),
+  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b, TOTALORDER : " + floats),
             "ok");
+  EXPECT_EQ(Verdict(kTwoVectors, "%0 = stablehlo.compare LT, %a, %b, SIGNED : " + floats), "V005");
+  EXPECT_EQ(
+      Verdict(
+          "%a: tensor<i1>",
+          "%0 = stablehlo.compare EQ, %a, %a, UNSIGNED : (tensor<i1>, tensor<i1>) -> tensor<i1>"),
+      "ok");
 }
 
 TEST(VerifyElementwiseTest, AnAttributeThatIsMissingOrOfTheWrongKindIsRefused) {
-  EXPECT_EQ(Verdict(kTwoVectors, R"(%0 = "stablehlo.compare"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>)"),
-            "V003");
+  EXPECT_EQ(
+      Verdict(
+          kTwoVectors,
+          R"(%0 = "stablehlo.compare"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>)"),
+      "V003");
   EXPECT_EQ(Verdict(kTwoVectors, R"(%0 = "stablehlo.compare"(%a, %b) {comparison_direction = "LT"}
                 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>)"),
             "V004");
@@ -92,28 +119,40 @@ TEST(VerifyElementwiseTest, SelectTakesAScalarOrFullPredicate) {
   const std::string args = "%p: tensor<i1>, %q: tensor<2xi1>, %r: tensor<3xi1>, %a: tensor<2xf32>";
   EXPECT_EQ(Verdict(args, "%0 = stablehlo.select %p, %a, %a : tensor<i1>, tensor<2xf32>"), "ok");
   EXPECT_EQ(Verdict(args, "%0 = stablehlo.select %q, %a, %a : tensor<2xi1>, tensor<2xf32>"), "ok");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.select %r, %a, %a : tensor<3xi1>, tensor<2xf32>"), "V008");
+  EXPECT_EQ(Verdict(args, "%0 = stablehlo.select %r, %a, %a : tensor<3xi1>, tensor<2xf32>"),
+            "V008");
 }
 
 TEST(VerifyElementwiseTest, ClampTakesScalarOrFullLimits) {
   const std::string args = "%s: tensor<f32>, %a: tensor<2xf32>, %b: tensor<3xf32>, %i: tensor<i32>";
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.clamp %s, %a, %s : (tensor<f32>, tensor<2xf32>, tensor<f32>) -> tensor<2xf32>"),
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.clamp %s, %a, %s : (tensor<f32>, tensor<2xf32>, tensor<f32>) "
+                    "-> tensor<2xf32>"),
             "ok");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.clamp %b, %a, %s : (tensor<3xf32>, tensor<2xf32>, tensor<f32>) -> tensor<2xf32>"),
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.clamp %b, %a, %s : (tensor<3xf32>, tensor<2xf32>, tensor<f32>) "
+                    "-> tensor<2xf32>"),
             "V008");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.clamp %s, %a, %i : (tensor<f32>, tensor<2xf32>, tensor<i32>) -> tensor<2xf32>"),
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.clamp %s, %a, %i : (tensor<f32>, tensor<2xf32>, tensor<i32>) "
+                    "-> tensor<2xf32>"),
             "V008");
 }
 
 TEST(VerifyElementwiseTest, ComplexIsMadeOfF32OrF64) {
-  EXPECT_EQ(Verdict("%a: tensor<2xf64>", "%0 = stablehlo.complex %a, %a : tensor<2xcomplex<f64>>"), "ok");
-  EXPECT_EQ(Verdict("%a: tensor<2xf16>",
-                    R"(%0 = "stablehlo.complex"(%a, %a) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xcomplex<f32>>)"),
-            "V002");
+  EXPECT_EQ(Verdict("%a: tensor<2xf64>", "%0 = stablehlo.complex %a, %a : tensor<2xcomplex<f64>>"),
+            "ok");
+  EXPECT_EQ(
+      Verdict(
+          "%a: tensor<2xf16>",
+          R"(%0 = "stablehlo.complex"(%a, %a) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xcomplex<f32>>)"),
+      "V002");
 }
 
 TEST(VerifyElementwiseTest, ReducePrecisionHasPositiveExponentBits) {
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>", "%0 = stablehlo.reduce_precision %a, format = e5m0 : tensor<2xf32>"), "ok");
+  EXPECT_EQ(Verdict("%a: tensor<2xf32>",
+                    "%0 = stablehlo.reduce_precision %a, format = e5m0 : tensor<2xf32>"),
+            "ok");
   EXPECT_EQ(Verdict("%a: tensor<2xf32>", R"(%0 = "stablehlo.reduce_precision"(%a)
                 {exponent_bits = 0 : i32, mantissa_bits = 3 : i32} : (tensor<2xf32>) -> tensor<2xf32>)"),
             "V005");
@@ -123,17 +162,27 @@ TEST(VerifyElementwiseTest, ReducePrecisionHasPositiveExponentBits) {
 }
 
 TEST(VerifyElementwiseTest, ConvertKeepsTheShape) {
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>", "%0 = stablehlo.convert %a : (tensor<2xf32>) -> tensor<2xi1>"), "ok");
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>", "%0 = stablehlo.convert %a : (tensor<2xf32>) -> tensor<3xi1>"), "V008");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xf32>", "%0 = stablehlo.convert %a : (tensor<2xf32>) -> tensor<2xi1>"),
+      "ok");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xf32>", "%0 = stablehlo.convert %a : (tensor<2xf32>) -> tensor<3xi1>"),
+      "V008");
 }
 
 TEST(VerifyElementwiseTest, BitcastsKeepTheBits) {
   const std::string arg = "%a: tensor<2x4xi8>, %w: tensor<2xi32>, %c: tensor<2xcomplex<f32>>";
-  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %a : (tensor<2x4xi8>) -> tensor<2xf32>"), "ok");
-  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %w : (tensor<2xi32>) -> tensor<2x2xf16>"), "ok");
-  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %w : (tensor<2xi32>) -> tensor<2x3xf16>"), "V011");
-  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %w : (tensor<2xi32>) -> tensor<4xf16>"), "V008");
-  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %c : (tensor<2xcomplex<f32>>) -> tensor<2xf64>"), "V002");
+  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %a : (tensor<2x4xi8>) -> tensor<2xf32>"),
+            "ok");
+  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %w : (tensor<2xi32>) -> tensor<2x2xf16>"),
+            "ok");
+  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %w : (tensor<2xi32>) -> tensor<2x3xf16>"),
+            "V011");
+  EXPECT_EQ(Verdict(arg, "%0 = stablehlo.bitcast_convert %w : (tensor<2xi32>) -> tensor<4xf16>"),
+            "V008");
+  EXPECT_EQ(
+      Verdict(arg, "%0 = stablehlo.bitcast_convert %c : (tensor<2xcomplex<f32>>) -> tensor<2xf64>"),
+      "V002");
 }
 
 TEST(VerifyElementwiseTest, QuantizedAndOtherOperandsDoNotMix) {
@@ -149,16 +198,25 @@ TEST(VerifyElementwiseTest, QuantizedAndOtherOperandsDoNotMix) {
 
 TEST(VerifyElementwiseTest, QuantizationKeepsTheExpressedType) {
   const std::string q = "tensor<2x!quant.uniform<i8:f32, 2.0:15>>";
-  EXPECT_EQ(Verdict("%a: tensor<2xf32>", "%0 = stablehlo.uniform_quantize %a : (tensor<2xf32>) -> " + q), "ok");
-  EXPECT_EQ(Verdict("%a: tensor<2xf64>", "%0 = stablehlo.uniform_quantize %a : (tensor<2xf64>) -> " + q), "V009");
-  EXPECT_EQ(Verdict("%a: " + q, "%0 = stablehlo.uniform_dequantize %a : (" + q + ") -> tensor<2xf32>"), "ok");
-  EXPECT_EQ(Verdict("%a: " + q, "%0 = stablehlo.uniform_dequantize %a : (" + q + ") -> tensor<2xf64>"), "V006");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xf32>", "%0 = stablehlo.uniform_quantize %a : (tensor<2xf32>) -> " + q),
+      "ok");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2xf64>", "%0 = stablehlo.uniform_quantize %a : (tensor<2xf64>) -> " + q),
+      "V009");
+  EXPECT_EQ(
+      Verdict("%a: " + q, "%0 = stablehlo.uniform_dequantize %a : (" + q + ") -> tensor<2xf32>"),
+      "ok");
+  EXPECT_EQ(
+      Verdict("%a: " + q, "%0 = stablehlo.uniform_dequantize %a : (" + q + ") -> tensor<2xf64>"),
+      "V006");
 }
 
 TEST(VerifyElementwiseTest, OnlyTolerancesOfModeToleranceCount) {
   const auto accuracy = [](const std::string& text) {
-    return Verdict("%a: tensor<2xf32>", "%0 = \"stablehlo.tanh\"(%a) {result_accuracy = #stablehlo.result_accuracy<" + text +
-                                            ">} : (tensor<2xf32>) -> tensor<2xf32>");
+    return Verdict("%a: tensor<2xf32>",
+                   "%0 = \"stablehlo.tanh\"(%a) {result_accuracy = #stablehlo.result_accuracy<" +
+                       text + ">} : (tensor<2xf32>) -> tensor<2xf32>");
   };
   EXPECT_EQ(accuracy("ulps = 0, mode = #stablehlo.result_accuracy_mode<HIGHEST>"), "ok");
   EXPECT_EQ(accuracy("ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>"), "ok");
@@ -168,10 +226,14 @@ TEST(VerifyElementwiseTest, OnlyTolerancesOfModeToleranceCount) {
 TEST(VerifyElementwiseTest, MessagesSayWhereWhatWasGivenAndWhatWasExpected) {
   ParseOptions options;
   options.source_name = "m.mlir";
-  const auto module = ParseModule("func.func @f(%a: tensor<2xf32>) {\n  %0 = \"stablehlo.abs\"(%a) : (tensor<2xf32>) -> tensor<3xf32>\n  return\n}", options);
+  const auto module = ParseModule(
+      "func.func @f(%a: tensor<2xf32>) {\n  %0 = \"stablehlo.abs\"(%a) : (tensor<2xf32>) -> "
+      "tensor<3xf32>\n  return\n}",
+      options);
   ASSERT_TRUE(module.ok());
   EXPECT_EQ(VerifyModule(**module).message(),
-            "[PJRT-V006] m.mlir:2:8: 'stablehlo.abs' op: result 0 is not of the type that follows from the operands; given "
+            "[PJRT-V006] m.mlir:2:8: 'stablehlo.abs' op: result 0 is not of the type that follows "
+            "from the operands; given "
             "tensor<3xf32>, expected tensor<2xf32>");
 }
 

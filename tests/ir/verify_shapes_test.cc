@@ -12,7 +12,11 @@ namespace {
 
 TEST(VerifyShapesTest, ConstantsHaveTheTypeOfTheirValue) {
   EXPECT_EQ(Verdict("", "%0 = stablehlo.constant dense<1.0> : tensor<2xf32>"), "ok");
-  EXPECT_EQ(Verdict("", R"(%0 = "stablehlo.constant"() {value = dense<1> : tensor<2xi32>} : () -> tensor<3xi32>)"), "V006");
+  EXPECT_EQ(
+      Verdict(
+          "",
+          R"(%0 = "stablehlo.constant"() {value = dense<1> : tensor<2xi32>} : () -> tensor<3xi32>)"),
+      "V006");
   EXPECT_EQ(Verdict("", R"(%0 = "stablehlo.constant"() {value = dense<1> : tensor<2xi8>}
                 : () -> tensor<2x!quant.uniform<i8:f32, 2.0>>)"),
             "ok");
@@ -27,7 +31,8 @@ TEST(VerifyShapesTest, IotaCountsAlongADimensionThatExists) {
 
 TEST(VerifyShapesTest, BroadcastInDimMapsDimensionsOneToOne) {
   const auto verdict = [](const std::string& dims, const std::string& from, const std::string& to) {
-    return Verdict("%a: " + from, "%0 = stablehlo.broadcast_in_dim %a, dims = " + dims + " : (" + from + ") -> " + to);
+    return Verdict("%a: " + from, "%0 = stablehlo.broadcast_in_dim %a, dims = " + dims + " : (" +
+                                      from + ") -> " + to);
   };
   EXPECT_EQ(verdict("[1]", "tensor<3xf32>", "tensor<2x3xf32>"), "ok");
   EXPECT_EQ(verdict("[1, 0]", "tensor<3x1xf32>", "tensor<2x3xf32>"), "ok");
@@ -42,8 +47,9 @@ TEST(VerifyShapesTest, BroadcastInDimMapsDimensionsOneToOne) {
 
 TEST(VerifyShapesTest, ConcatenateAddsSizesAlongItsDimension) {
   const auto verdict = [](int dim, const std::string& b, const std::string& out) {
-    return Verdict("%a: tensor<2x3xf32>, %b: " + b, absl::StrCat("%0 = stablehlo.concatenate %a, %b, dim = ", dim,
-                                                                 " : (tensor<2x3xf32>, ", b, ") -> ", out));
+    return Verdict("%a: tensor<2x3xf32>, %b: " + b,
+                   absl::StrCat("%0 = stablehlo.concatenate %a, %b, dim = ", dim,
+                                " : (tensor<2x3xf32>, ", b, ") -> ", out));
   };
   EXPECT_EQ(verdict(0, "tensor<1x3xf32>", "tensor<3x3xf32>"), "ok");
   EXPECT_EQ(verdict(1, "tensor<2x?xf32>", "tensor<2x?xf32>"), "ok");
@@ -52,14 +58,17 @@ TEST(VerifyShapesTest, ConcatenateAddsSizesAlongItsDimension) {
   EXPECT_EQ(verdict(2, "tensor<1x3xf32>", "tensor<3x3xf32>"), "V010");
   EXPECT_EQ(verdict(0, "tensor<3xf32>", "tensor<3x3xf32>"), "V008");
   EXPECT_EQ(verdict(0, "tensor<1x3xf64>", "tensor<3x3xf32>"), "V008");
-  EXPECT_EQ(Verdict("", R"(%0 = "stablehlo.concatenate"() {dimension = 0 : i64} : () -> tensor<0xf32>)"), "V001");
+  EXPECT_EQ(
+      Verdict("", R"(%0 = "stablehlo.concatenate"() {dimension = 0 : i64} : () -> tensor<0xf32>)"),
+      "V001");
 }
 
 TEST(VerifyShapesTest, PaddingMayCropButNotBelowNothing) {
-  const auto verdict = [](const std::string& low, const std::string& interior, const std::string& out) {
-    return Verdict("%a: tensor<4xf32>, %v: tensor<f32>", "%0 = stablehlo.pad %a, %v, low = [" + low +
-                                                             "], high = [0], interior = [" + interior +
-                                                             "] : (tensor<4xf32>, tensor<f32>) -> " + out);
+  const auto verdict = [](const std::string& low, const std::string& interior,
+                          const std::string& out) {
+    return Verdict("%a: tensor<4xf32>, %v: tensor<f32>",
+                   "%0 = stablehlo.pad %a, %v, low = [" + low + "], high = [0], interior = [" +
+                       interior + "] : (tensor<4xf32>, tensor<f32>) -> " + out);
   };
   EXPECT_EQ(verdict("1", "2", "tensor<11xf32>"), "ok");
   EXPECT_EQ(verdict("-4", "0", "tensor<0xf32>"), "ok");
@@ -70,54 +79,89 @@ TEST(VerifyShapesTest, PaddingMayCropButNotBelowNothing) {
 }
 
 TEST(VerifyShapesTest, ReshapeKeepsTheNumberOfElements) {
-  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<6x1xf32>"), "ok");
-  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<5xf32>"), "V011");
-  EXPECT_EQ(Verdict("%a: tensor<2x0xf32>", "%0 = stablehlo.reshape %a : (tensor<2x0xf32>) -> tensor<0xf32>"), "ok");
+  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>",
+                    "%0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<6x1xf32>"),
+            "ok");
+  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>",
+                    "%0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<5xf32>"),
+            "V011");
+  EXPECT_EQ(Verdict("%a: tensor<2x0xf32>",
+                    "%0 = stablehlo.reshape %a : (tensor<2x0xf32>) -> tensor<0xf32>"),
+            "ok");
 }
 
 TEST(VerifyShapesTest, TransposePermutesSizesAndBounds) {
   const auto verdict = [](const std::string& dims, const std::string& from, const std::string& to) {
-    return Verdict("%a: " + from, "%0 = stablehlo.transpose %a, dims = " + dims + " : (" + from + ") -> " + to);
+    return Verdict("%a: " + from,
+                   "%0 = stablehlo.transpose %a, dims = " + dims + " : (" + from + ") -> " + to);
   };
   EXPECT_EQ(verdict("[1, 2, 0]", "tensor<2x3x4xf32>", "tensor<3x4x2xf32>"), "ok");
   EXPECT_EQ(verdict("[1, 2, 0]", "tensor<2x3x4xf32>", "tensor<4x2x3xf32>"), "V006");
   EXPECT_EQ(verdict("[1, 1, 0]", "tensor<2x3x4xf32>", "tensor<3x3x2xf32>"), "V010");
   EXPECT_EQ(verdict("[1, 0]", "tensor<2x3x4xf32>", "tensor<3x2x4xf32>"), "V010");
-  EXPECT_EQ(verdict("[1, 0]", "tensor<?x3xf32, #stablehlo.bounds<4, ?>>", "tensor<3x5xf32>"), "V006");
+  EXPECT_EQ(verdict("[1, 0]", "tensor<?x3xf32, #stablehlo.bounds<4, ?>>", "tensor<3x5xf32>"),
+            "V006");
 }
 
 TEST(VerifyShapesTest, SlicesStayInside) {
   const auto verdict = [](const std::string& range, const std::string& out) {
-    return Verdict("%a: tensor<10xf32>", "%0 = stablehlo.slice %a [" + range + "] : (tensor<10xf32>) -> " + out);
+    return Verdict("%a: tensor<10xf32>",
+                   "%0 = stablehlo.slice %a [" + range + "] : (tensor<10xf32>) -> " + out);
   };
   EXPECT_EQ(verdict("1:10:3", "tensor<3xf32>"), "ok");
   EXPECT_EQ(verdict("4:4", "tensor<0xf32>"), "ok");
   EXPECT_EQ(verdict("0:11", "tensor<11xf32>"), "V012");
   EXPECT_EQ(verdict("5:4", "tensor<0xf32>"), "V012");
   EXPECT_EQ(verdict("1:10:3", "tensor<4xf32>"), "V006");
-  EXPECT_EQ(Verdict("%a: tensor<10xf32>", R"(%0 = "stablehlo.slice"(%a) {start_indices = array<i64: 0>,
+  EXPECT_EQ(
+      Verdict("%a: tensor<10xf32>", R"(%0 = "stablehlo.slice"(%a) {start_indices = array<i64: 0>,
                 limit_indices = array<i64: 4>, strides = array<i64: 0>} : (tensor<10xf32>) -> tensor<4xf32>)"),
-            "V012");
+      "V012");
 }
 
 TEST(VerifyShapesTest, DynamicSlicesHaveAStartForEachDimension) {
   const std::string args = "%a: tensor<4x5xf32>, %i: tensor<i32>, %j: tensor<i64>";
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [4, 1] : (tensor<4x5xf32>, tensor<i32>, tensor<i32>) -> tensor<4x1xf32>"), "ok");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.dynamic_slice %a, %i, %j, sizes = [4, 1] : (tensor<4x5xf32>, tensor<i32>, tensor<i64>) -> tensor<4x1xf32>"), "V008");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.dynamic_slice %a, %i, sizes = [4, 1] : (tensor<4x5xf32>, tensor<i32>) -> tensor<4x1xf32>"), "V001");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [4, 6] : (tensor<4x5xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>"), "V012");
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [4, 1] : (tensor<4x5xf32>, "
+                    "tensor<i32>, tensor<i32>) -> tensor<4x1xf32>"),
+            "ok");
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.dynamic_slice %a, %i, %j, sizes = [4, 1] : (tensor<4x5xf32>, "
+                    "tensor<i32>, tensor<i64>) -> tensor<4x1xf32>"),
+            "V008");
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.dynamic_slice %a, %i, sizes = [4, 1] : (tensor<4x5xf32>, "
+                    "tensor<i32>) -> tensor<4x1xf32>"),
+            "V001");
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [4, 6] : (tensor<4x5xf32>, "
+                    "tensor<i32>, tensor<i32>) -> tensor<4x6xf32>"),
+            "V012");
 }
 
 TEST(VerifyShapesTest, AnUpdateFitsIntoItsOperand) {
-  const std::string args = "%a: tensor<4xf32>, %u: tensor<3xf32>, %w: tensor<5xf32>, %i: tensor<i32>";
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.dynamic_update_slice %a, %u, %i : (tensor<4xf32>, tensor<3xf32>, tensor<i32>) -> tensor<4xf32>"), "ok");
-  EXPECT_EQ(Verdict(args, "%0 = stablehlo.dynamic_update_slice %a, %w, %i : (tensor<4xf32>, tensor<5xf32>, tensor<i32>) -> tensor<4xf32>"), "V012");
+  const std::string args =
+      "%a: tensor<4xf32>, %u: tensor<3xf32>, %w: tensor<5xf32>, %i: tensor<i32>";
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.dynamic_update_slice %a, %u, %i : (tensor<4xf32>, "
+                    "tensor<3xf32>, tensor<i32>) -> tensor<4xf32>"),
+            "ok");
+  EXPECT_EQ(Verdict(args,
+                    "%0 = stablehlo.dynamic_update_slice %a, %w, %i : (tensor<4xf32>, "
+                    "tensor<5xf32>, tensor<i32>) -> tensor<4xf32>"),
+            "V012");
 }
 
 TEST(VerifyShapesTest, ReverseNamesEachDimensionOnce) {
-  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [1, 0] : tensor<2x3xf32>"), "ok");
-  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [1, 1] : tensor<2x3xf32>"), "V010");
-  EXPECT_EQ(Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [2] : tensor<2x3xf32>"), "V010");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [1, 0] : tensor<2x3xf32>"),
+      "ok");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [1, 1] : tensor<2x3xf32>"),
+      "V010");
+  EXPECT_EQ(
+      Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [2] : tensor<2x3xf32>"),
+      "V010");
 }
 
 TEST(VerifyShapesTest, AShapeGivenByAConstantAgreesWithTheResult) {
@@ -133,56 +177,90 @@ TEST(VerifyShapesTest, AShapeGivenByAConstantAgreesWithTheResult) {
 }
 
 TEST(VerifyShapesTest, ShapeOperandsHaveAValueForEachDimension) {
-  EXPECT_EQ(Verdict("%s: tensor<3xi64>", "%0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<3xi64>) -> tensor<?x?xi32>"), "V011");
-  EXPECT_EQ(Verdict("%s: tensor<1x2xi64>", "%0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1x2xi64>) -> tensor<?x?xi32>"), "V002");
+  EXPECT_EQ(Verdict("%s: tensor<3xi64>",
+                    "%0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<3xi64>) -> tensor<?x?xi32>"),
+            "V011");
+  EXPECT_EQ(
+      Verdict("%s: tensor<1x2xi64>",
+              "%0 = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1x2xi64>) -> tensor<?x?xi32>"),
+      "V002");
 }
 
 TEST(VerifyShapesTest, SetDimensionSizeBoundsTheDimension) {
   const auto verdict = [](const std::string& out) {
-    return Verdict("%a: tensor<4xf32>, %n: tensor<i32>",
-                   "%0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> " + out);
+    return Verdict(
+        "%a: tensor<4xf32>, %n: tensor<i32>",
+        "%0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<4xf32>, tensor<i32>) -> " +
+            out);
   };
   EXPECT_EQ(verdict("tensor<?xf32, #stablehlo.bounds<4>>"), "ok");
   EXPECT_EQ(verdict("tensor<5xf32>"), "V006");
 }
 
 TEST(VerifyShapesTest, GatherDimensionsCoverTheOperand) {
-  const auto verdict = [](const std::string& numbers, const std::string& sizes, const std::string& out) {
+  const auto verdict = [](const std::string& numbers, const std::string& sizes,
+                          const std::string& out) {
     return Verdict("%a: tensor<5x6xf32>, %i: tensor<3x1xi32>",
-                   "%0 = \"stablehlo.gather\"(%a, %i) {dimension_numbers = #stablehlo.gather<" + numbers +
-                       ">, slice_sizes = array<i64: " + sizes + ">} : (tensor<5x6xf32>, tensor<3x1xi32>) -> " + out);
+                   "%0 = \"stablehlo.gather\"(%a, %i) {dimension_numbers = #stablehlo.gather<" +
+                       numbers + ">, slice_sizes = array<i64: " + sizes +
+                       ">} : (tensor<5x6xf32>, tensor<3x1xi32>) -> " + out);
   };
-  const std::string rows = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1";
+  const std::string rows =
+      "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1";
   EXPECT_EQ(verdict(rows, "1, 6", "tensor<3x6xf32>"), "ok");
   EXPECT_EQ(verdict(rows, "1, 6", "tensor<3x5xf32>"), "V006");
   EXPECT_EQ(verdict(rows, "2, 6", "tensor<3x6xf32>"), "V012");
   EXPECT_EQ(verdict(rows, "1, 7", "tensor<3x7xf32>"), "V012");
   EXPECT_EQ(verdict(rows, "1", "tensor<3x6xf32>"), "V010");
-  EXPECT_EQ(verdict("offset_dims = [1], start_index_map = [0], index_vector_dim = 1", "1, 6", "tensor<3x6xf32>"), "V010");
-  EXPECT_EQ(verdict("offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0, 1], index_vector_dim = 1", "1, 6", "tensor<3x6xf32>"), "V010");
-  EXPECT_EQ(verdict("offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1", "1, 6", "tensor<3x6xf32>"), "V010");
-  EXPECT_EQ(verdict("offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 3", "1, 6", "tensor<3x6xf32>"), "V010");
+  EXPECT_EQ(verdict("offset_dims = [1], start_index_map = [0], index_vector_dim = 1", "1, 6",
+                    "tensor<3x6xf32>"),
+            "V010");
+  EXPECT_EQ(verdict("offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0, 1], "
+                    "index_vector_dim = 1",
+                    "1, 6", "tensor<3x6xf32>"),
+            "V010");
+  EXPECT_EQ(verdict("offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], "
+                    "index_vector_dim = 1",
+                    "1, 6", "tensor<3x6xf32>"),
+            "V010");
+  EXPECT_EQ(verdict("offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], "
+                    "index_vector_dim = 3",
+                    "1, 6", "tensor<3x6xf32>"),
+            "V010");
 }
 
 TEST(VerifyShapesTest, ScatterUpdatesFitTheInput) {
-  const auto verdict = [](const std::string& update, const std::string& numbers, const std::string& body) {
+  const auto verdict = [](const std::string& update, const std::string& numbers,
+                          const std::string& body) {
     return Verdict("%a: tensor<5x6xf32>, %i: tensor<3x1xi32>, %u: " + update,
                    "%0 = \"stablehlo.scatter\"(%a, %i, %u) ({\n" + body +
                        "}) {scatter_dimension_numbers = #stablehlo.scatter<" + numbers +
-                       ">} : (tensor<5x6xf32>, tensor<3x1xi32>, " + update + ") -> tensor<5x6xf32>");
+                       ">} : (tensor<5x6xf32>, tensor<3x1xi32>, " + update +
+                       ") -> tensor<5x6xf32>");
   };
   const std::string rows =
-      "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
+      "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+      "index_vector_dim = 1";
   const std::string add =
-      "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n %s = stablehlo.add %x, %y : tensor<f32>\n stablehlo.return %s : tensor<f32>\n";
+      "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n %s = stablehlo.add %x, %y : tensor<f32>\n "
+      "stablehlo.return %s : tensor<f32>\n";
   EXPECT_EQ(verdict("tensor<3x6xf32>", rows, add), "ok");
   EXPECT_EQ(verdict("tensor<3x2xf32>", rows, add), "ok");
   EXPECT_EQ(verdict("tensor<3x7xf32>", rows, add), "V011");
   EXPECT_EQ(verdict("tensor<4x6xf32>", rows, add), "V011");
   EXPECT_EQ(verdict("tensor<3xf32>", rows, add), "V010");
-  EXPECT_EQ(verdict("tensor<3x6xf32>", "update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1", add), "V010");
-  EXPECT_EQ(verdict("tensor<3x6xf32>", rows, "^bb0(%x: tensor<f32>):\n stablehlo.return %x : tensor<f32>\n"), "V013");
-  EXPECT_EQ(verdict("tensor<3x6xf32>", rows, "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n stablehlo.return %x, %y : tensor<f32>, tensor<f32>\n"), "V014");
+  EXPECT_EQ(
+      verdict("tensor<3x6xf32>",
+              "update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1",
+              add),
+      "V010");
+  EXPECT_EQ(verdict("tensor<3x6xf32>", rows,
+                    "^bb0(%x: tensor<f32>):\n stablehlo.return %x : tensor<f32>\n"),
+            "V013");
+  EXPECT_EQ(verdict("tensor<3x6xf32>", rows,
+                    "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n stablehlo.return %x, %y : "
+                    "tensor<f32>, tensor<f32>\n"),
+            "V014");
 }
 
 }  // namespace
