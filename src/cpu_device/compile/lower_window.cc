@@ -94,7 +94,8 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
 
 }  // namespace
 
-absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ArrayView& operand, const ArrayView& value, const ir::WindowAttrs& window, Steps* steps) {
+absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ir::Op& op, const ArrayView& operand, const ArrayView& value, const ir::WindowAttrs& window,
+                                       Steps* steps) {
   bool plain = true;
   Dims dims;
   Dims low, interior;
@@ -109,6 +110,7 @@ absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ArrayView& oper
     if (operand.kind == ArrayView::kBuffer) return operand;
     return lowering.Dense(operand, steps);
   }
+  PJRT_RETURN_IF_ERROR(CheckElements(dims, op));
   const ArrayView padded = lowering.NewArray(operand.type, dims);
   PJRT_RETURN_IF_ERROR(lowering.Pad(operand, value, low, interior, padded, steps));
   return padded;
@@ -135,6 +137,7 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   for (int d = 0; d + 1 < rank; ++d) dims.push_back(result_type.dim(d));
   for (int d = 0; d < rank; ++d) dims.push_back(window->dimensions[d].size);
   if (rank > 0) dims.push_back(result_type.dim(rank - 1));
+  PJRT_RETURN_IF_ERROR(CheckElements(dims, op));
   LoopBuilder builder(dims, lowering.options().keep_f32);
   LoopProgram& program = builder.program();
   program.num_outer = std::max(rank - 1, 0);
@@ -146,7 +149,7 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   std::vector<BufferId> outputs;
   for (size_t i = 0; i < n; ++i) {
     PJRT_ASSIGN_OR_RETURN(const ArrayView init, lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
-    PJRT_ASSIGN_OR_RETURN(const ArrayView padded, PadForWindow(lowering, lowering.view(op.operand(i)), init, *window, steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView padded, PadForWindow(lowering, op, lowering.view(op.operand(i)), init, *window, steps));
     ArrayView windows = padded;
     windows.dims = dims;
     windows.strides.clear();

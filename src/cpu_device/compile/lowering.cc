@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/steps/copy_step.h"
@@ -13,6 +14,17 @@
 namespace pjrt::cpu {
 
 using ir::OpCode;
+
+namespace {
+
+// Sizes in bytes, and sums of a few of them, then fit an int64 with room to spare; memory for more there is not.
+constexpr int64_t kMaxElements = int64_t{1} << 42;
+
+absl::Status CheckSize(ir::Type type, const ir::Op& op) {
+  return type.IsTensor() && type.HasStaticShape() ? CheckElements(type.dims(), op) : absl::OkStatus();
+}
+
+}  // namespace
 
 Lowering::LowerFn Lowering::FindLowering(OpCode code) {
   struct Row {
@@ -113,6 +125,7 @@ absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
     if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) {
       return UnsupportedOp(*function.op(), absl::StrCat("argument ", i, " has type ", type.ToString()));
     }
+    PJRT_RETURN_IF_ERROR(CheckSize(type, *function.op()));
     const PrimitiveType element = type.primitive_type();
     const int64_t count = type.element_count();
     const int packed_bits = PackedBits(element);
@@ -224,8 +237,23 @@ absl::Status Lowering::EmitLoop(LoopProgram program, std::vector<BufferId> input
   return absl::OkStatus();
 }
 
+absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op) {
+  int64_t count = 1;
+  bool fits = true;
+  for (int64_t d : dims) {
+    if (d == 0) return absl::OkStatus();
+    fits = fits && count <= kMaxElements / d;
+    if (fits) count *= d;
+  }
+  if (fits) return absl::OkStatus();
+  return ResourceExhausted("PJRT-C004", absl::StrCat(Place(op), " needs an array of more than 2^42 elements"));
+}
+
 absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
   for (const Unit& unit : PlanUnits(block, options_.fuse)) {
+    for (const ir::Op* op : unit.ops) {
+      for (size_t i = 0; i < op->num_results(); ++i) PJRT_RETURN_IF_ERROR(CheckSize(op->result_type(i), *op));
+    }
     if (unit.is_loop) {
       PJRT_RETURN_IF_ERROR(LowerLoop(unit, steps));
       continue;

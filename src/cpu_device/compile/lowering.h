@@ -104,6 +104,10 @@ class Lowering {
   std::vector<Binding> bindings_;
 };
 
+// RESOURCE_EXHAUSTED, naming the op, for an array, or the points of a loop, of more than 2^42 elements: more than a machine holds, and sizes in bytes stay far from
+// overflow below that.
+absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op);
+
 // The type in which products of a and b are computed and summed to c. Floats narrower than f32 are multiplied exactly in f32 and summed there, integers in 32 or 64 bits:
 // wrapping makes that the same as in the result's own width.
 CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
