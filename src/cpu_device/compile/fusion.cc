@@ -303,6 +303,10 @@ std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse) { return Planner(
 
 bool IsLoopReduce(const ir::Op& op) {
   if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr) return false;
+  // A reducer of arrays folds slices, not elements.
+  for (const ir::Value* argument : op.region()->block()->arguments()) {
+    if (argument->type().rank() != 0) return false;
+  }
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ir::Type type = op.operand_type(i);
     if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) return false;

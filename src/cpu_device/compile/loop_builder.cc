@@ -388,6 +388,7 @@ absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& bl
   LoopBuilder builder({}, keep_f32);
   absl::flat_hash_map<const ir::Value*, LoopValue> values;
   for (size_t i = 0; i < block.num_arguments(); ++i) {
+    if (block.argument(i)->type().rank() != 0 && block.parent_op() != nullptr) return UnsupportedOp(*block.parent_op(), "its region takes arrays, not elements");
     values[block.argument(i)] = builder.Parameter(static_cast<int>(i), block.argument(i)->type().primitive_type());
   }
   PJRT_RETURN_IF_ERROR(builder.EmitBody(block, &values));
@@ -400,7 +401,7 @@ std::optional<Monoid> MatchMonoid(const ir::Block& block) {
   const ir::Op* op = block.front();
   const ir::Op* end = block.terminator();
   if (op == nullptr || end == nullptr || op->next() != end || block.num_arguments() != 2 || op->num_operands() != 2 || end->num_operands() != 1) return std::nullopt;
-  if (end->operand(0) != op->result()) return std::nullopt;
+  if (end->operand(0) != op->result() || op->result_type().rank() != 0) return std::nullopt;
   const bool in_order = op->operand(0) == block.argument(0) && op->operand(1) == block.argument(1);
   const bool swapped = op->operand(0) == block.argument(1) && op->operand(1) == block.argument(0);
   if (!in_order && !swapped) return std::nullopt;
