@@ -10,9 +10,10 @@
 namespace pjrt::cpu {
 namespace {
 
-// Transforms `from` to `to` along dimension `dim`; `shape` has the dims of the array that is complex on both sides, or of the real one.
-void EmitFft(Lowering& lowering, FftParams::Kind kind, absl::Span<const int64_t> shape, size_t dim, double scale, const ArrayView& from, const ArrayView& to,
-             Steps* steps) {
+// Transforms `from` to `to` along dimension `dim`; `shape` has the dims of the array that is
+// complex on both sides, or of the real one.
+void EmitFft(Lowering& lowering, FftParams::Kind kind, absl::Span<const int64_t> shape, size_t dim,
+             double scale, const ArrayView& from, const ArrayView& to, Steps* steps) {
   FftParams p;
   p.kind = kind;
   p.is_double = from.type == F64 || from.type == C128;
@@ -36,8 +37,10 @@ absl::Status LowerFft(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();
-  PJRT_ASSIGN_OR_RETURN(const ArrayView operand, lowering.Dense(lowering.view(op.operand(0)), steps));
-  if (*type != ir::FftType::kRfft && !IsComplex(operand.type)) return UnsupportedOp(op, "its operand must be complex");
+  PJRT_ASSIGN_OR_RETURN(const ArrayView operand,
+                        lowering.Dense(lowering.view(op.operand(0)), steps));
+  if (*type != ir::FftType::kRfft && !IsComplex(operand.type))
+    return UnsupportedOp(op, "its operand must be complex");
   const size_t rank = result.dims.size(), last = rank - 1, first = rank - transformed;
   double scale = 1;
   if (*type == ir::FftType::kIfft || *type == ir::FftType::kIrfft) {
@@ -56,13 +59,15 @@ absl::Status LowerFft(Lowering& lowering, const ir::Op& op, Steps* steps) {
     EmitFft(lowering, FftParams::kComplexToReal, result.dims, last, scale, from, result, steps);
     return absl::OkStatus();
   }
-  const FftParams::Kind kind = *type == ir::FftType::kIfft ? FftParams::kInverse : FftParams::kForward;
+  const FftParams::Kind kind =
+      *type == ir::FftType::kIfft ? FftParams::kInverse : FftParams::kForward;
   if (*type == ir::FftType::kRfft) {
     EmitFft(lowering, FftParams::kRealToComplex, operand.dims, last, 1, operand, result, steps);
   } else {
     EmitFft(lowering, kind, result.dims, last, scale, operand, result, steps);
   }
-  for (size_t d = last; d > first; --d) EmitFft(lowering, kind, result.dims, d - 1, 1, result, result, steps);
+  for (size_t d = last; d > first; --d)
+    EmitFft(lowering, kind, result.dims, d - 1, 1, result, result, steps);
   return absl::OkStatus();
 }
 

@@ -60,8 +60,10 @@ PJRT_FFT_INLINE void Butterfly4(T* r, T* i) {
 
 template <typename T>
 PJRT_FFT_INLINE void Butterfly5(T* r, T* i) {
-  constexpr T kCos1 = static_cast<T>(0.30901699437494742410), kCos2 = static_cast<T>(-0.80901699437494742410);
-  constexpr T kSin1 = static_cast<T>(0.95105651629515357212), kSin2 = static_cast<T>(0.58778525229247312917);
+  constexpr T kCos1 = static_cast<T>(0.30901699437494742410),
+              kCos2 = static_cast<T>(-0.80901699437494742410);
+  constexpr T kSin1 = static_cast<T>(0.95105651629515357212),
+              kSin2 = static_cast<T>(0.58778525229247312917);
   const T s1r = r[1] + r[4], s1i = i[1] + i[4], d1r = r[1] - r[4], d1i = i[1] - i[4];
   const T s2r = r[2] + r[3], s2i = i[2] + i[3], d2r = r[2] - r[3], d2i = i[2] - i[3];
   const T m1r = r[0] + kCos1 * s1r + kCos2 * s2r, m1i = i[0] + kCos1 * s1i + kCos2 * s2i;
@@ -88,11 +90,14 @@ PJRT_FFT_INLINE void Butterfly(T* r, T* i) {
   if constexpr (R == 5) Butterfly5(r, i);
 }
 
-// --- Stages. Point q of group p and leg k is read at q + stride * (p + k * groups) and written at q + stride * (R * p + k). ---
+// --- Stages. Point q of group p and leg k is read at q + stride * (p + k * groups) and written at
+// q + stride * (R * p + k). ---
 
-// One group: `stride` butterflies with the same roots. kStride > 0: the stride, known to the compiler. Without roots they are 1.
+// One group: `stride` butterflies with the same roots. kStride > 0: the stride, known to the
+// compiler. Without roots they are 1.
 template <int R, int kStride, bool kHasRoots, typename T>
-PJRT_FFT_INLINE void Group(const T* __restrict xr, const T* __restrict xi, T* __restrict yr, T* __restrict yi, int64_t leg, int64_t stride_in, const T* wr,
+PJRT_FFT_INLINE void Group(const T* __restrict xr, const T* __restrict xi, T* __restrict yr,
+                           T* __restrict yi, int64_t leg, int64_t stride_in, const T* wr,
                            const T* wi) {
   const int64_t stride = kStride > 0 ? kStride : stride_in;
   PJRT_FFT_LOOP
@@ -114,7 +119,8 @@ PJRT_FFT_INLINE void Group(const T* __restrict xr, const T* __restrict xi, T* __
 
 template <int R, int kStride, typename T>
 void Groups(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride, const T* roots) {
-  Group<R, kStride, false>(x.re, x.im, y.re, y.im, stride * groups, stride, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr));
+  Group<R, kStride, false>(x.re, x.im, y.re, y.im, stride * groups, stride,
+                           static_cast<const T*>(nullptr), static_cast<const T*>(nullptr));
   for (int64_t p = 1; p < groups; ++p) {
     T wr[R], wi[R];
     for (int k = 1; k < R; ++k) {
@@ -122,13 +128,15 @@ void Groups(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride
       wi[k] = roots[(2 * k - 1) * groups + p];
     }
     const int64_t from = p * stride, to = p * stride * R;
-    Group<R, kStride, true>(x.re + from, x.im + from, y.re + to, y.im + to, stride * groups, stride, wr, wi);
+    Group<R, kStride, true>(x.re + from, x.im + from, y.re + to, y.im + to, stride * groups, stride,
+                            wr, wi);
   }
 }
 
 // Stride 1: the loop is over groups, whose inputs and roots are contiguous.
 template <int R, typename T>
-void FirstStage(const T* __restrict xr, const T* __restrict xi, T* __restrict yr, T* __restrict yi, int64_t groups, const T* __restrict roots) {
+void FirstStage(const T* __restrict xr, const T* __restrict xi, T* __restrict yr, T* __restrict yi,
+                int64_t groups, const T* __restrict roots) {
   PJRT_FFT_LOOP
   for (int64_t p = 0; p < groups; ++p) {
     T r[R], i[R];
@@ -148,7 +156,8 @@ void FirstStage(const T* __restrict xr, const T* __restrict xi, T* __restrict yr
 }
 
 template <int R, typename T>
-void RunStage(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride, const T* roots) {
+void RunStage(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride,
+              const T* roots) {
   if (stride == 1) return FirstStage<R>(x.re, x.im, y.re, y.im, groups, roots);
   if (stride == 4) return Groups<R, 4>(x, y, groups, stride, roots);
   if (stride == 8) return Groups<R, 8>(x, y, groups, stride, roots);
@@ -158,11 +167,13 @@ void RunStage(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stri
 
 // Any radix: each output is a sum over the legs, its root multiplied into the coefficients.
 template <typename T>
-void RunPrimeStage(SplitComplex<T> x, SplitComplex<T> y, int64_t radix, int64_t groups, int64_t stride, const T* roots, const T* matrix) {
+void RunPrimeStage(SplitComplex<T> x, SplitComplex<T> y, int64_t radix, int64_t groups,
+                   int64_t stride, const T* roots, const T* matrix) {
   const int64_t leg = stride * groups;
   for (int64_t p = 0; p < groups; ++p) {
     for (int64_t j = 0; j < radix; ++j) {
-      const T tr = j == 0 ? T{1} : roots[(2 * j - 2) * groups + p], ti = j == 0 ? T{0} : roots[(2 * j - 1) * groups + p];
+      const T tr = j == 0 ? T{1} : roots[(2 * j - 2) * groups + p],
+              ti = j == 0 ? T{0} : roots[(2 * j - 1) * groups + p];
       T* __restrict yr = y.re + (p * radix + j) * stride;
       T* __restrict yi = y.im + (p * radix + j) * stride;
       for (int64_t k = 0; k < radix; ++k) {
@@ -202,7 +213,8 @@ std::vector<int64_t> Radices(int64_t n) {
 }  // namespace
 
 std::complex<double> RootOfUnity(int64_t k, int64_t n) {
-  // Reflects the angle into the first eighth of the circle, where sine and cosine lose nothing. Angles are counted in eighths of 1/n of the circle.
+  // Reflects the angle into the first eighth of the circle, where sine and cosine lose nothing.
+  // Angles are counted in eighths of 1/n of the circle.
   int64_t a = 8 * k;
   const bool lower = a > 4 * n;
   if (lower) a = 8 * n - a;
@@ -224,7 +236,10 @@ struct Fft<T>::Bluestein {
     std::vector<double> b(2 * m), work(fft.WorkBytes(1) / sizeof(double) + 8);
     const double scale = 1 / static_cast<double>(m);
     for (int64_t j = 0; j < n; ++j) {
-      const std::complex<double> w = RootOfUnity(static_cast<int64_t>(static_cast<uint64_t>(j) * static_cast<uint64_t>(j) % static_cast<uint64_t>(2 * n)), 2 * n);
+      const std::complex<double> w =
+          RootOfUnity(static_cast<int64_t>(static_cast<uint64_t>(j) * static_cast<uint64_t>(j) %
+                                           static_cast<uint64_t>(2 * n)),
+                      2 * n);
       chirp[j] = w.real();
       chirp[n + j] = w.imag();
       b[j] = scale * w.real();
@@ -234,7 +249,8 @@ struct Fft<T>::Bluestein {
         b[2 * m - j] = b[m + j];
       }
     }
-    const SplitComplex<double> done = fft.Forward({b.data(), b.data() + m}, reinterpret_cast<char*>(work.data()), 1);
+    const SplitComplex<double> done =
+        fft.Forward({b.data(), b.data() + m}, reinterpret_cast<char*>(work.data()), 1);
     for (int64_t j = 0; j < m; ++j) {
       filter[j] = done.re[j];
       filter[m + j] = done.im[j];
@@ -320,11 +336,20 @@ SplitComplex<T> Fft<T>::Forward(SplitComplex<T> x, char* work, int64_t lines) co
   for (const Stage& stage : stages_) {
     const T* roots = stage.roots.data();
     switch (stage.radix) {
-      case 2: RunStage<2>(x, y, stage.groups, stride, roots); break;
-      case 3: RunStage<3>(x, y, stage.groups, stride, roots); break;
-      case 4: RunStage<4>(x, y, stage.groups, stride, roots); break;
-      case 5: RunStage<5>(x, y, stage.groups, stride, roots); break;
-      default: RunPrimeStage(x, y, stage.radix, stage.groups, stride, roots, stage.matrix.data());
+      case 2:
+        RunStage<2>(x, y, stage.groups, stride, roots);
+        break;
+      case 3:
+        RunStage<3>(x, y, stage.groups, stride, roots);
+        break;
+      case 4:
+        RunStage<4>(x, y, stage.groups, stride, roots);
+        break;
+      case 5:
+        RunStage<5>(x, y, stage.groups, stride, roots);
+        break;
+      default:
+        RunPrimeStage(x, y, stage.radix, stage.groups, stride, roots, stage.matrix.data());
     }
     stride *= stage.radix;
     std::swap(x, y);

@@ -2,8 +2,10 @@
 //
 // Discrete Fourier transforms of one length, for several lines at a time.
 //
-// Lengths whose prime factors are small are taken apart by Stockham's autosorting algorithm with radices 4, 2, 3, 5 and then whatever primes remain; others go by
-// Bluestein's convolution, in double. Roots of unity are computed in double from arguments reduced by integer arithmetic, so that each is within an ulp or so.
+// Lengths whose prime factors are small are taken apart by Stockham's autosorting algorithm with
+// radices 4, 2, 3, 5 and then whatever primes remain; others go by Bluestein's convolution, in
+// double. Roots of unity are computed in double from arguments reduced by integer arithmetic, so
+// that each is within an ulp or so.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_FFT_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_FFT_H_
 
@@ -14,7 +16,8 @@
 
 namespace pjrt::cpu {
 
-// Complex numbers with their parts in arrays of their own. Swapping the two turns a forward transform into an inverse one.
+// Complex numbers with their parts in arrays of their own. Swapping the two turns a forward
+// transform into an inverse one.
 template <typename T>
 struct SplitComplex {
   T* re = nullptr;
@@ -39,17 +42,19 @@ class Fft {
   // Bytes of `work` for Forward of so many lines.
   int64_t WorkBytes(int64_t lines) const;
 
-  // X[k] = sum over j of x[j] exp(-2 pi i j k / n), not scaled. Element j of line c stands at j * lines + c. Destroys x; the result is in x or in `work`, which is
-  // aligned to 64: where it is, is returned.
+  // X[k] = sum over j of x[j] exp(-2 pi i j k / n), not scaled. Element j of line c stands at j *
+  // lines + c. Destroys x; the result is in x or in `work`, which is aligned to 64: where it is, is
+  // returned.
   SplitComplex<T> Forward(SplitComplex<T> x, char* work, int64_t lines) const;
 
   static constexpr int64_t kMaxLines = 16;
 
  private:
   struct Stage {
-    int64_t radix, groups;   // groups: transforms of `radix` points for each point of what is already done
-    std::vector<T> roots;    // re[groups], im[groups] for each factor 1, ..., radix - 1
-    std::vector<T> matrix;   // re, im of the radix-th roots, for primes beyond 5
+    int64_t radix,
+        groups;  // groups: transforms of `radix` points for each point of what is already done
+    std::vector<T> roots;   // re[groups], im[groups] for each factor 1, ..., radix - 1
+    std::vector<T> matrix;  // re, im of the radix-th roots, for primes beyond 5
   };
   struct Bluestein;
 

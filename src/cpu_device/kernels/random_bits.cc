@@ -7,9 +7,11 @@ namespace {
 constexpr uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 constexpr uint32_t High(uint64_t x) { return static_cast<uint32_t>(x >> 32); }
 
-// Four rounds of Threefry, then a share of the key. The rotations are constants, so that the loop over lanes becomes vector code.
+// Four rounds of Threefry, then a share of the key. The rotations are constants, so that the loop
+// over lanes becomes vector code.
 template <int R0, int R1, int R2, int R3>
-inline void FourRounds(uint32_t* __restrict x0, uint32_t* __restrict x1, uint32_t add0, uint32_t add1) {
+inline void FourRounds(uint32_t* __restrict x0, uint32_t* __restrict x1, uint32_t add0,
+                       uint32_t add1) {
   const auto round = [](uint32_t& a, uint32_t& b, int r) {
     a += b;
     b = (b << r | b >> (32 - r)) ^ a;
@@ -27,7 +29,8 @@ inline void FourRounds(uint32_t* __restrict x0, uint32_t* __restrict x1, uint32_
 
 }  // namespace
 
-void ThreefryBlocks(uint64_t key, uint64_t counter, uint32_t w0[kRandomLanes], uint32_t w1[kRandomLanes]) {
+void ThreefryBlocks(uint64_t key, uint64_t counter, uint32_t w0[kRandomLanes],
+                    uint32_t w1[kRandomLanes]) {
   const uint32_t k0 = Low(key), k1 = High(key), k2 = k0 ^ k1 ^ 0x1BD11BDAu;
   for (int i = 0; i < kRandomLanes; ++i) {
     const uint64_t c = counter + static_cast<uint64_t>(i);

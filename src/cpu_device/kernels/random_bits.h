@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The block functions of counter-based generators: Threefry-2x32 with 20 rounds and Philox-4x32 with 10 (Salmon, Moraes, Dror, Shaw: Parallel random
-// numbers: as easy as 1, 2, 3). A block depends on key and counter alone, so that any thread may make any block.
+// The block functions of counter-based generators: Threefry-2x32 with 20 rounds and Philox-4x32
+// with 10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3). A block
+// depends on key and counter alone, so that any thread may make any block.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_RANDOM_BITS_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_RANDOM_BITS_H_
 
@@ -19,7 +20,8 @@ struct Counter128 {
 };
 
 // Blocks counter, counter + 1, ... of Threefry: w0[i] and w1[i] are the words of block i.
-void ThreefryBlocks(uint64_t key, uint64_t counter, uint32_t w0[kRandomLanes], uint32_t w1[kRandomLanes]);
+void ThreefryBlocks(uint64_t key, uint64_t counter, uint32_t w0[kRandomLanes],
+                    uint32_t w1[kRandomLanes]);
 
 // Blocks counter, counter + 1, ... of Philox, their four words one after the other.
 void PhiloxBlocks(uint64_t key, Counter128 counter, uint32_t words[4 * kRandomLanes]);

@@ -29,7 +29,8 @@ class FftStep final : public Step {
 
  private:
   void RunLines(const RunContext& context, int64_t first, int64_t lines, char* scratch) const;
-  // fn(element j of line c, j * lines + c) for the elements of some lines of an array of complex numbers.
+  // fn(element j of line c, j * lines + c) for the elements of some lines of an array of complex
+  // numbers.
   template <typename Number, typename Fn>
   void ForEachElement(Number* array, int64_t first, int64_t lines, Fn fn) const;
 
@@ -41,7 +42,8 @@ class FftStep final : public Step {
   void StoreReal(SplitComplex<T> x, T* to, int64_t first, int64_t lines) const;
 
   const FftParams p_;
-  // Even real lines are transformed as complex ones of half the length: even elements are the real parts, odd ones the imaginary parts.
+  // Even real lines are transformed as complex ones of half the length: even elements are the real
+  // parts, odd ones the imaginary parts.
   const bool halved_;
   const Fft<T> fft_;
   std::vector<T> roots_;  // re, im of exp(-2 pi i k / n), k <= n / 2, for halved lines
@@ -51,19 +53,25 @@ class FftStep final : public Step {
 template <typename T>
 FftStep<T>::FftStep(const FftParams& params)
     : p_(params),
-      halved_((params.kind == FftParams::kRealToComplex || params.kind == FftParams::kComplexToReal) && params.length % 2 == 0),
+      halved_(
+          (params.kind == FftParams::kRealToComplex || params.kind == FftParams::kComplexToReal) &&
+          params.length % 2 == 0),
       fft_(halved_ ? params.length / 2 : params.length) {
   for (int64_t k = 0; halved_ && k <= p_.length / 2; ++k) {
     const std::complex<double> w = RootOfUnity(k, p_.length);
     roots_.push_back(static_cast<T>(w.real()));
     roots_.push_back(static_cast<T>(w.imag()));
   }
-  // Lines side by side make every stage vector code. Where a line's own elements are apart they also share cache lines.
-  batch_ = std::min({fft_.max_lines(), p_.lines, p_.inner > 1 ? Fft<T>::kMaxLines : std::max<int64_t>(1, kCachedPoints / fft_.length())});
+  // Lines side by side make every stage vector code. Where a line's own elements are apart they
+  // also share cache lines.
+  batch_ = std::min(
+      {fft_.max_lines(), p_.lines,
+       p_.inner > 1 ? Fft<T>::kMaxLines : std::max<int64_t>(1, kCachedPoints / fft_.length())});
   if (batch_ < 4) batch_ = p_.inner > 1 ? batch_ : 1;
   data_bytes_ = AlignUp(2 * fft_.length() * batch_ * static_cast<int64_t>(sizeof(T)));
   const int64_t batches = (p_.lines + batch_ - 1) / batch_;
-  batches_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs * static_cast<double>(batches) / std::max(1.0, cost_ns())));
+  batches_per_unit_ = std::max<int64_t>(
+      1, static_cast<int64_t>(kUnitNs * static_cast<double>(batches) / std::max(1.0, cost_ns())));
 }
 
 template <typename T>
@@ -76,7 +84,8 @@ double FftStep<T>::cost_ns() const {
 template <typename T>
 std::string FftStep<T>::Describe() const {
   static constexpr const char* kNames[] = {"fft", "ifft", "rfft", "irfft"};
-  return absl::StrCat(kNames[p_.kind], sizeof(T) == 8 ? " f64 " : " f32 ", p_.lines, " lines of ", p_.length);
+  return absl::StrCat(kNames[p_.kind], sizeof(T) == 8 ? " f64 " : " f32 ", p_.lines, " lines of ",
+                      p_.length);
 }
 
 template <typename T>
@@ -98,10 +107,12 @@ absl::Status FftStep<T>::Run(const RunContext& context) const {
 }
 
 template <typename T>
-void FftStep<T>::RunLines(const RunContext& context, int64_t first, int64_t lines, char* scratch) const {
+void FftStep<T>::RunLines(const RunContext& context, int64_t first, int64_t lines,
+                          char* scratch) const {
   const T* from = reinterpret_cast<const T*>(context.buffer(p_.from));
   T* to = reinterpret_cast<T*>(context.buffer(p_.to));
-  SplitComplex<T> x{reinterpret_cast<T*>(scratch), reinterpret_cast<T*>(scratch) + fft_.length() * lines};
+  SplitComplex<T> x{reinterpret_cast<T*>(scratch),
+                    reinterpret_cast<T*>(scratch) + fft_.length() * lines};
   char* const work = scratch + data_bytes_;
   switch (p_.kind) {
     case FftParams::kForward:
@@ -142,10 +153,11 @@ void FftStep<T>::LoadComplex(const T* from, SplitComplex<T> x, int64_t first, in
   struct Pair {
     T re, im;
   };
-  ForEachElement(reinterpret_cast<const Pair*>(from), first, lines, [x](const Pair* element, int64_t index) {
-    x.re[index] = element->re;
-    x.im[index] = element->im;
-  });
+  ForEachElement(reinterpret_cast<const Pair*>(from), first, lines,
+                 [x](const Pair* element, int64_t index) {
+                   x.re[index] = element->re;
+                   x.im[index] = element->im;
+                 });
 }
 
 template <typename T>
@@ -154,10 +166,11 @@ void FftStep<T>::StoreComplex(SplitComplex<T> x, T* to, int64_t first, int64_t l
     T re, im;
   };
   const T scale = static_cast<T>(p_.scale);
-  ForEachElement(reinterpret_cast<Pair*>(to), first, lines, [x, scale](Pair* element, int64_t index) {
-    element->re = x.re[index] * scale;
-    element->im = x.im[index] * scale;
-  });
+  ForEachElement(reinterpret_cast<Pair*>(to), first, lines,
+                 [x, scale](Pair* element, int64_t index) {
+                   element->re = x.re[index] * scale;
+                   element->im = x.im[index] * scale;
+                 });
 }
 
 // Real lines are along the last dimension: inner is 1.
@@ -187,7 +200,8 @@ void FftStep<T>::StoreHalf(SplitComplex<T> z, T* to, int64_t first, int64_t line
       }
       continue;
     }
-    // z = even + i odd, each the transform of a real line: even = (z[k] + conj z[h - k]) / 2, odd = (z[k] - conj z[h - k]) / 2i.
+    // z = even + i odd, each the transform of a real line: even = (z[k] + conj z[h - k]) / 2, odd =
+    // (z[k] - conj z[h - k]) / 2i.
     const T re0 = z.re[c], im0 = z.im[c];
     line[0] = (re0 + im0) * scale;
     line[1] = 0;
@@ -221,7 +235,8 @@ void FftStep<T>::LoadHalf(const T* from, SplitComplex<T> z, int64_t first, int64
       }
       continue;
     }
-    // Twice the inverse of StoreHalf, because the halved transform is scaled by n as a whole one is.
+    // Twice the inverse of StoreHalf, because the halved transform is scaled by n as a whole one
+    // is.
     z.re[c] = line[0] + line[2 * h];
     z.im[c] = line[0] - line[2 * h];
     for (int64_t k = 1; k < h; ++k) {

@@ -17,13 +17,16 @@ namespace {
 
 constexpr int64_t kBlocksPerUnit = 4096;  // a multiple of kRandomLanes
 
-void ForEachUnit(const RunContext& context, int64_t blocks, absl::FunctionRef<void(int64_t begin, int64_t end)> fn) {
+void ForEachUnit(const RunContext& context, int64_t blocks,
+                 absl::FunctionRef<void(int64_t begin, int64_t end)> fn) {
   const int64_t units = (blocks + kBlocksPerUnit - 1) / kBlocksPerUnit;
   if (units <= 1 || context.team == nullptr) {
     if (blocks > 0) fn(0, blocks);
     return;
   }
-  context.team->ParallelFor(units, [&](int64_t unit, int) { fn(unit * kBlocksPerUnit, std::min(blocks, (unit + 1) * kBlocksPerUnit)); });
+  context.team->ParallelFor(units, [&](int64_t unit, int) {
+    fn(unit * kBlocksPerUnit, std::min(blocks, (unit + 1) * kBlocksPerUnit));
+  });
 }
 
 uint64_t StateWord(const RunContext& context, BufferId state, int word) {
@@ -32,11 +35,13 @@ uint64_t StateWord(const RunContext& context, BufferId state, int word) {
   return value;
 }
 
-// Leaves the low `bits` of each word, as a value of fewer than 8 bits is stored: sign-extended or with zeros above.
+// Leaves the low `bits` of each word, as a value of fewer than 8 bits is stored: sign-extended or
+// with zeros above.
 void Narrow(uint32_t* words, int count, int bits, bool is_signed) {
   const int shift = 32 - bits;
   if (is_signed) {
-    for (int i = 0; i < count; ++i) words[i] = static_cast<uint32_t>(static_cast<int32_t>(words[i] << shift) >> shift);
+    for (int i = 0; i < count; ++i)
+      words[i] = static_cast<uint32_t>(static_cast<int32_t>(words[i] << shift) >> shift);
   } else {
     for (int i = 0; i < count; ++i) words[i] = words[i] << shift >> shift;
   }
@@ -49,7 +54,8 @@ void Put(char* result, int64_t first, int64_t stride, const uint32_t* words, int
   for (int64_t i = 0; i < count; ++i) to[i * stride] = static_cast<T>(words[i]);
 }
 
-void PutWords(int element_bytes, char* result, int64_t first, int64_t stride, const uint32_t* words, int64_t count) {
+void PutWords(int element_bytes, char* result, int64_t first, int64_t stride, const uint32_t* words,
+              int64_t count) {
   if (element_bytes == 4) return Put<uint32_t>(result, first, stride, words, count);
   if (element_bytes == 2) return Put<uint16_t>(result, first, stride, words, count);
   Put<uint8_t>(result, first, stride, words, count);
@@ -71,20 +77,25 @@ RandomBitsStep::RandomBitsStep(const RandomBitsParams& params) : p_(params) {
 double RandomBitsStep::cost_ns() const { return 20 + 5.0 * static_cast<double>(blocks_); }
 
 std::string RandomBitsStep::Describe() const {
-  return absl::StrCat("random bits ", p_.is_threefry ? "threefry " : "philox ", PrimitiveTypeName(p_.type), " ", elements_);
+  return absl::StrCat("random bits ", p_.is_threefry ? "threefry " : "philox ",
+                      PrimitiveTypeName(p_.type), " ", elements_);
 }
 
-// The result is the stream of words in row-major order; on this little-endian layout a 64-bit element is two of them.
+// The result is the stream of words in row-major order; on this little-endian layout a 64-bit
+// element is two of them.
 void RandomBitsStep::Philox(const RunContext& context, int64_t begin, int64_t end) const {
   const uint64_t key = StateWord(context, p_.state, 0);
-  const Counter128 counter{StateWord(context, p_.state, 1), p_.state_words == 3 ? StateWord(context, p_.state, 2) : key};
+  const Counter128 counter{StateWord(context, p_.state, 1),
+                           p_.state_words == 3 ? StateWord(context, p_.state, 2) : key};
   char* result = context.buffer(p_.result);
   const int bits = BitWidth(p_.type), bytes = ByteWidth(p_.type);
   const int64_t total = elements_ * std::max(1, bytes / 4);
   uint32_t words[4 * kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
     PhiloxBlocks(key, counter + static_cast<uint64_t>(block), words);
-    const int64_t first = 4 * block, count = std::min<int64_t>(4 * std::min<int64_t>(kRandomLanes, end - block), total - first);
+    const int64_t first = 4 * block,
+                  count = std::min<int64_t>(4 * std::min<int64_t>(kRandomLanes, end - block),
+                                            total - first);
     if (bits < 8) Narrow(words, 4 * kRandomLanes, bits, IsSignedInteger(p_.type));
     if (bits >= 32) {
       std::memcpy(result + 4 * first, words, 4 * count);
@@ -94,7 +105,8 @@ void RandomBitsStep::Philox(const RunContext& context, int64_t begin, int64_t en
   }
 }
 
-// Both words of each block, in row-major order: 64-bit elements, and narrower ones whose pairs are neighbours in memory.
+// Both words of each block, in row-major order: 64-bit elements, and narrower ones whose pairs are
+// neighbours in memory.
 void RandomBitsStep::ThreefryStream(const RunContext& context, int64_t begin, int64_t end) const {
   const uint64_t key = StateWord(context, p_.state, 0), counter = StateWord(context, p_.state, 1);
   char* result = context.buffer(p_.result);
@@ -107,7 +119,9 @@ void RandomBitsStep::ThreefryStream(const RunContext& context, int64_t begin, in
       words[2 * i] = w0[i];
       words[2 * i + 1] = w1[i];
     }
-    const int64_t first = 2 * block, count = std::min<int64_t>(2 * std::min<int64_t>(kRandomLanes, end - block), total - first);
+    const int64_t first = 2 * block,
+                  count = std::min<int64_t>(2 * std::min<int64_t>(kRandomLanes, end - block),
+                                            total - first);
     if (bits < 8) Narrow(words, 2 * kRandomLanes, bits, IsSignedInteger(p_.type));
     if (bits >= 32) {
       std::memcpy(result + 4 * first, words, 4 * count);
@@ -117,7 +131,8 @@ void RandomBitsStep::ThreefryStream(const RunContext& context, int64_t begin, in
   }
 }
 
-// Block ((o, j), i) gives elements (o, 2j, i) and (o, 2j + 1, i); the latter is missing at an odd end.
+// Block ((o, j), i) gives elements (o, 2j, i) and (o, 2j + 1, i); the latter is missing at an odd
+// end.
 void RandomBitsStep::ThreefryRows(const RunContext& context, int64_t begin, int64_t end) const {
   const uint64_t key = StateWord(context, p_.state, 0), counter = StateWord(context, p_.state, 1);
   char* result = context.buffer(p_.result);
@@ -155,9 +170,11 @@ absl::Status RandomBitsStep::Run(const RunContext& context) const {
   if (!p_.is_threefry) {
     ForEachUnit(context, blocks_, [&](int64_t begin, int64_t end) { Philox(context, begin, end); });
   } else if (BitWidth(p_.type) == 64 || (p_.inner == 1 && (p_.size % 2 == 0 || p_.outer == 1))) {
-    ForEachUnit(context, blocks_, [&](int64_t begin, int64_t end) { ThreefryStream(context, begin, end); });
+    ForEachUnit(context, blocks_,
+                [&](int64_t begin, int64_t end) { ThreefryStream(context, begin, end); });
   } else {
-    ForEachUnit(context, blocks_, [&](int64_t begin, int64_t end) { ThreefryRows(context, begin, end); });
+    ForEachUnit(context, blocks_,
+                [&](int64_t begin, int64_t end) { ThreefryRows(context, begin, end); });
   }
   WriteNextState(context);
   return absl::OkStatus();
@@ -178,7 +195,10 @@ double UnitAboveZero(uint64_t word) { return static_cast<double>((word >> 11) + 
 // The largest value below a number that has one.
 template <typename T>
 T Below(T value) {
-  using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t,
+                         std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
   Bits bits;
   std::memcpy(&bits, &value, sizeof(T));
   const double number = static_cast<double>(value);
@@ -203,7 +223,13 @@ struct UniformFloat {
   T low, high, below;
   double a, width;
   bool ordered;
-  UniformFloat(T a_in, T b_in) : low(a_in), high(b_in), below(a_in), a(static_cast<double>(a_in)), width(static_cast<double>(b_in) - a), ordered(width > 0) {
+  UniformFloat(T a_in, T b_in)
+      : low(a_in),
+        high(b_in),
+        below(a_in),
+        a(static_cast<double>(a_in)),
+        width(static_cast<double>(b_in) - a),
+        ordered(width > 0) {
     if (ordered) below = Below(high);
   }
   template <typename W>
@@ -211,28 +237,41 @@ struct UniformFloat {
     if (!ordered) return low;
     const double u = Unit(word);
     // The width of a pair of large doubles may overflow; the number between them does not.
-    const double x = std::isinf(width) ? a * (1 - u) + static_cast<double>(high) * u : a + u * width;
+    const double x =
+        std::isinf(width) ? a * (1 - u) + static_cast<double>(high) * u : a + u * width;
     const T value = static_cast<T>(x);
     return static_cast<double>(value) < static_cast<double>(high) ? value : below;
   }
 };
 
-// `bits`: the type's width; values of fewer than 8 are kept as they are stored.
+// The high word of the product.
+uint64_t MultiplyHigh(uint64_t x, uint64_t y) {
+  const uint64_t x0 = x & 0xffffffffu, x1 = x >> 32, y0 = y & 0xffffffffu, y1 = y >> 32;
+  const uint64_t middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (middle & 0xffffffffu);
+  return x1 * y1 + (middle >> 32) + (other >> 32);
+}
+
+// `bits`: the type's width; values of fewer than 8 are kept as they are stored. The word, as a
+// fraction of 2^64, times the number of values: what is uneven is spread over all of them.
 template <typename T>
 struct UniformInteger {
   uint64_t a, width, mask;
   int shift;
-  UniformInteger(T a_in, T b_in, int bits) : a(static_cast<uint64_t>(a_in)), mask(bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1), shift(64 - bits) {
+  UniformInteger(T a_in, T b_in, int bits)
+      : a(static_cast<uint64_t>(a_in)),
+        mask(bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1),
+        shift(64 - bits) {
     width = (static_cast<uint64_t>(b_in) - a) & mask;
   }
-  template <typename W>
-  T operator()(W word) const {
-    const uint64_t value = (a + (width == 0 ? word : word % width)) << shift;
-    return std::is_signed_v<T> ? static_cast<T>(static_cast<int64_t>(value) >> shift) : static_cast<T>(value >> shift);
+  T operator()(uint64_t word) const {
+    const uint64_t value = (a + (width == 0 ? word : MultiplyHigh(word, width))) << shift;
+    return std::is_signed_v<T> ? static_cast<T>(static_cast<int64_t>(value) >> shift)
+                               : static_cast<T>(value >> shift);
   }
 };
 
-// Calls put(first, words, n) with the words, all of a stream of Philox, for elements first to first + n.
+// Calls put(first, words, n) with the words, all of a stream of Philox, for elements first to first
+// + n.
 template <typename W, typename Fn>
 void ForEachWord(const RunContext& context, uint64_t key, uint64_t draw, int64_t count, Fn put) {
   constexpr int64_t kPerBlock = 16 / sizeof(W);
@@ -243,15 +282,17 @@ void ForEachWord(const RunContext& context, uint64_t key, uint64_t draw, int64_t
       PhiloxBlocks(key, Counter128{static_cast<uint64_t>(block), draw}, words);
       std::memcpy(values, words, sizeof(words));
       const int64_t first = block * kPerBlock;
-      put(first, values, std::min(count - first, kPerBlock * std::min<int64_t>(kRandomLanes, end - block)));
+      put(first, values,
+          std::min(count - first, kPerBlock * std::min<int64_t>(kRandomLanes, end - block)));
     }
   });
 }
 
 template <typename T>
 void Fill(const RandomParams& p, const RunContext& context, uint64_t key, uint64_t draw) {
-  using W = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  const T a = *reinterpret_cast<const T*>(context.buffer(p.a)), b = *reinterpret_cast<const T*>(context.buffer(p.b));
+  using W = std::conditional_t<sizeof(T) == 8 || std::is_integral_v<T>, uint64_t, uint32_t>;
+  const T a = *reinterpret_cast<const T*>(context.buffer(p.a)),
+          b = *reinterpret_cast<const T*>(context.buffer(p.b));
   T* to = reinterpret_cast<T*>(context.buffer(p.result));
   if constexpr (std::is_integral_v<T>) {
     const UniformInteger<T> number(a, b, p.type == PRED ? 1 : BitWidth(p.type));
@@ -268,7 +309,8 @@ void Fill(const RandomParams& p, const RunContext& context, uint64_t key, uint64
     // Words come in whole blocks, so that the last element of an odd number has a partner too.
     ForEachWord<W>(context, key, draw, p.count, [&](int64_t first, const W* words, int64_t n) {
       for (int64_t i = 0; i < n; i += 2) {
-        const double r = deviation * std::sqrt(-2 * std::log(UnitAboveZero(words[i]))), t = kTwoPi * Unit(words[i + 1]);
+        const double r = deviation * std::sqrt(-2 * std::log(UnitAboveZero(words[i]))),
+                     t = kTwoPi * Unit(words[i + 1]);
         to[first + i] = static_cast<T>(mean + r * std::sin(t));
         if (i + 1 < n) to[first + i + 1] = static_cast<T>(mean + r * std::cos(t));
       }
@@ -280,31 +322,62 @@ using FillFn = void (*)(const RandomParams&, const RunContext&, uint64_t key, ui
 
 FillFn FindFill(PrimitiveType type) {
   switch (type) {
-    case PRED: return Fill<uint8_t>;
-    case S1: case S2: case S4: case S8: return Fill<int8_t>;
-    case S16: return Fill<int16_t>;
-    case S32: return Fill<int32_t>;
-    case S64: return Fill<int64_t>;
-    case U1: case U2: case U4: case U8: return Fill<uint8_t>;
-    case U16: return Fill<uint16_t>;
-    case U32: return Fill<uint32_t>;
-    case U64: return Fill<uint64_t>;
-    case F4E2M1FN: return Fill<float4_e2m1fn>;
-    case F6E2M3FN: return Fill<float6_e2m3fn>;
-    case F6E3M2FN: return Fill<float6_e3m2fn>;
-    case F8E3M4: return Fill<float8_e3m4>;
-    case F8E4M3: return Fill<float8_e4m3>;
-    case F8E4M3FN: return Fill<float8_e4m3fn>;
-    case F8E4M3FNUZ: return Fill<float8_e4m3fnuz>;
-    case F8E4M3B11FNUZ: return Fill<float8_e4m3b11fnuz>;
-    case F8E5M2: return Fill<float8_e5m2>;
-    case F8E5M2FNUZ: return Fill<float8_e5m2fnuz>;
-    case F8E8M0FNU: return Fill<float8_e8m0fnu>;
-    case BF16: return Fill<bfloat16>;
-    case F16: return Fill<half>;
-    case F32: return Fill<float>;
-    case F64: return Fill<double>;
-    default: return nullptr;
+    case PRED:
+      return Fill<uint8_t>;
+    case S1:
+    case S2:
+    case S4:
+    case S8:
+      return Fill<int8_t>;
+    case S16:
+      return Fill<int16_t>;
+    case S32:
+      return Fill<int32_t>;
+    case S64:
+      return Fill<int64_t>;
+    case U1:
+    case U2:
+    case U4:
+    case U8:
+      return Fill<uint8_t>;
+    case U16:
+      return Fill<uint16_t>;
+    case U32:
+      return Fill<uint32_t>;
+    case U64:
+      return Fill<uint64_t>;
+    case F4E2M1FN:
+      return Fill<float4_e2m1fn>;
+    case F6E2M3FN:
+      return Fill<float6_e2m3fn>;
+    case F6E3M2FN:
+      return Fill<float6_e3m2fn>;
+    case F8E3M4:
+      return Fill<float8_e3m4>;
+    case F8E4M3:
+      return Fill<float8_e4m3>;
+    case F8E4M3FN:
+      return Fill<float8_e4m3fn>;
+    case F8E4M3FNUZ:
+      return Fill<float8_e4m3fnuz>;
+    case F8E4M3B11FNUZ:
+      return Fill<float8_e4m3b11fnuz>;
+    case F8E5M2:
+      return Fill<float8_e5m2>;
+    case F8E5M2FNUZ:
+      return Fill<float8_e5m2fnuz>;
+    case F8E8M0FNU:
+      return Fill<float8_e8m0fnu>;
+    case BF16:
+      return Fill<bfloat16>;
+    case F16:
+      return Fill<half>;
+    case F32:
+      return Fill<float>;
+    case F64:
+      return Fill<double>;
+    default:
+      return nullptr;
   }
 }
 
@@ -318,10 +391,13 @@ absl::Status RandomStep::Run(const RunContext& context) const {
   return absl::OkStatus();
 }
 
-double RandomStep::cost_ns() const { return 20 + static_cast<double>(p_.count) * (p_.is_normal ? 25 : 4); }
+double RandomStep::cost_ns() const {
+  return 20 + static_cast<double>(p_.count) * (p_.is_normal ? 25 : 4);
+}
 
 std::string RandomStep::Describe() const {
-  return absl::StrCat("random ", p_.is_normal ? "normal " : "uniform ", PrimitiveTypeName(p_.type), " ", p_.count);
+  return absl::StrCat("random ", p_.is_normal ? "normal " : "uniform ", PrimitiveTypeName(p_.type),
+                      " ", p_.count);
 }
 
 }  // namespace pjrt::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers: bits from a state that the program carries (rng_bit_generator), and numbers of a distribution (rng).
+// Random numbers: bits from a state that the program carries (rng_bit_generator), and numbers of a
+// distribution (rng).
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_RNG_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_RNG_STEP_H_
 
@@ -18,8 +19,9 @@ struct RandomBitsParams {
   int state_words = 2;  // of 64 bits; 3 for Philox only
   BufferId result = kNoBuffer;
   PrimitiveType type = U32;
-  // The result as outer * size * inner elements. In 32 bits and fewer a block of Threefry gives two elements that are neighbours along `size`; for Philox,
-  // and in 64 bits, only their product counts.
+  // The result as outer * size * inner elements. In 32 bits and fewer a block of Threefry gives two
+  // elements that are neighbours along `size`; for Philox, and in 64 bits, only their product
+  // counts.
   int64_t outer = 1, size = 1, inner = 1;
 };
 
@@ -51,11 +53,14 @@ struct RandomParams {
 // False for complex numbers.
 bool CanDrawRandom(PrimitiveType type);
 
-// Philox with a key made of RunInfo::seed and a counter that begins anew with each execution and is another for each run of a step: executions with equal seeds give
-// equal numbers, and a loop's iterations different ones.
+// Philox with a key made of RunInfo::seed and a counter that begins anew with each execution and is
+// another for each run of a step: executions with equal seeds give equal numbers, and a loop's
+// iterations different ones.
 //
-// Uniform numbers lie in [a, b): below b also after rounding to a narrow type. Where a is not below b, floats are all a, and integers are a plus the random
-// word modulo b - a, with the word itself modulo 0. Normal numbers are made from pairs of uniform ones (Box, Muller), |z| at most 6.7 for 32 bits and fewer.
+// Uniform numbers lie in [a, b): below b also after rounding to a narrow type. Where a is not below
+// b, floats are all a; integers count up from a through the type's limits to b, and are any of the
+// type where a equals b. Normal numbers are made from pairs of uniform ones (Box, Muller), with |z|
+// below 6.7 for 32 bits and fewer and 8.6 for 64.
 class RandomStep final : public Step {
  public:
   explicit RandomStep(const RandomParams& params) : p_(params) {}
