@@ -69,7 +69,7 @@ int64_t ConvStep::PatchLength(const ConvParams& params) {
 
 int64_t ConvStep::RowsPerBlock(const ConvParams& params) {
   const int64_t row_bytes = std::max<int64_t>(PatchLength(params) * ByteWidth(params.type), 1);
-  return std::clamp<int64_t>(kBlockBytes / row_bytes / 14 * 14, 28, std::max<int64_t>(Places(params), 1));
+  return std::clamp<int64_t>(kBlockBytes / row_bytes / 14 * 14, 1, std::max<int64_t>(Places(params), 1));
 }
 
 ConvStep::ConvStep(ConvParams params, std::unique_ptr<Gemm> gemm, std::unique_ptr<Gemm> last, int64_t rows)
