@@ -2,9 +2,8 @@
 //
 // erf, erfc and the inverse of erf.
 //
-// f64: the rational approximations of Cephes. f32: a rational approximation of erf in one piece, so
-// that it costs a dozen products. erf_inv: M. Giles, "Approximating the erfinv function", GPU
-// Computing Gems 2 (2011).
+// f64: the rational approximations of Cephes. f32: erf by two short polynomials. erf_inv: M. Giles,
+// "Approximating the erfinv function", GPU Computing Gems 2 (2011).
 #include <limits>
 
 #include "src/core/passes/expand_chlo.h"
@@ -56,22 +55,21 @@ Term SmallErf(Term x) {
 // exp would enlarge: x = high + low, where high has few enough digits for an exact square.
 Term LargeErfc(Term x) {
   const Term high = Convert(Convert(x, F32), F64);
-  const Term power = Exp(-(high * high)) * Exp((high - x) * (high + x));
   const Term ratio = Select(x < 8.0, Polynomial(x, kErfcP) / Polynomial(x, kErfcQ),
                             Polynomial(x, kErfcR) / Polynomial(x, kErfcS));
-  return Select(x > 28.0, 0.0, power * ratio);  // 0 from 27.3 on; further out, infinities meet
+  const Term value = Exp(-(high * high)) * (ratio + ratio * Expm1((high - x) * (high + x)));
+  return Select(x > 28.0, 0.0, value);  // 0 from 27.3 on; further out, infinities meet
 }
 
-// f32: |x| < 4, from where on erf(x) rounds to 1.
-constexpr double kErfAlpha[] = {0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861,
-                                0.18520832239976145, 1.128379143519084};
-constexpr double kErfBeta[] = {-1.1791602954361697e-7,
-                               0.000023547966471313185,
-                               0.0010179625278914885,
-                               0.014070470171167667,
-                               0.11098505178285362,
-                               0.49746925110067538,
-                               1.0};
+// f32: erf(x) = x + x * P(x^2) for |x| < 1, and 1 - exp(L(|x| - 1)) from there to 4, where erf(x)
+// rounds to 1. Chebyshev interpolations.
+constexpr double kErfNear[] = {7.875875062685488e-05, -0.000801686428716587, 0.005189087423433974,
+                               -0.026854212010626412, 0.11283594715160218,   -0.37612626666720334,
+                               0.12837916584835093};
+constexpr double kErfFar[] = {
+    1.6371514145936436e-06, -3.2960831372440634e-05, 0.0003202395664450733,
+    -0.002054300956557328,  0.010077808029144182,    -0.04157574036051611,
+    -0.8431047415762557,    -2.6389676995839992,     -1.8496055068535158};
 
 // f32: x * P(w - 2.5) for w < 5, x * Q(sqrt(w) - 3) beyond; w = -log(1 - x^2).
 constexpr double kInvCentral[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
@@ -113,10 +111,10 @@ Term ExpandErf(Term x) {
     const Term size = Abs(x);
     return Select(size <= 1.0, SmallErf(x), CopySign(1.0 - LargeErfc(Max(size, x.Like(1))), x));
   }
-  const Term bounded = Max(Min(x, x.Like(4)), x.Like(-4));
-  const Term square = bounded * bounded;
-  const Term ratio = bounded * Polynomial(square, kErfAlpha) / Polynomial(square, kErfBeta);
-  return Max(Min(ratio, x.Like(1)), x.Like(-1));
+  const Term size = Abs(x);
+  const Term near = x + x * Polynomial(x * x, kErfNear);
+  const Term far = 1.0 - Exp(Polynomial(Min(size, size.Like(4)) - 1.0, kErfFar));
+  return Select(size < 1.0, near, CopySign(far, x));
 }
 
 Term ExpandErfc(Term x) {
@@ -126,7 +124,8 @@ Term ExpandErfc(Term x) {
 }
 
 Term ExpandErfInv(Term x) {
-  const Term w = -Log1p(-(x * x));
+  // -log(1 - x^2); the square would lose what tells x from 1.
+  const Term w = -(Log1p(x) + Log1p(-x));
   const bool f32 = x.element() == F32;
   const Term root = Sqrt(w);
   const Term factor =

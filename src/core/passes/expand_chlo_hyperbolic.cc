@@ -6,18 +6,10 @@
 namespace pjrt::ir {
 namespace {
 
-// exp(-x) I1(x) / x for 0 <= x <= 8, a Chebyshev series in x / 2 - 2.
-constexpr double kI1eSmall[] = {
-    2.7779141127610464e-18,  -2.111421214358166e-17,  1.5536319577362005e-16,
-    -1.1055969477353862e-15, 7.600684294735408e-15,   -5.042185504727912e-14,
-    3.223793365945575e-13,   -1.9839743977649436e-12, 1.1736186298890901e-11,
-    -6.663489723502027e-11,  3.625590281552117e-10,   -1.8872497517228294e-09,
-    9.381537386495773e-09,   -4.445059128796328e-08,  2.0032947535521353e-07,
-    -8.568720264695455e-07,  3.4702513081376785e-06,  -1.3273163656039436e-05,
-    4.781565107550054e-05,   -0.00016176081582589674, 0.0005122859561685758,
-    -0.0015135724506312532,  0.004156422944312888,    -0.010564084894626197,
-    0.024726449030626516,    -0.05294598120809499,    0.1026436586898471,
-    -0.17641651835783406,    0.25258718644363365};
+// I1(x) / x as a polynomial of (x / 2)^2: 1 / (2 k! (k + 1)!). All terms are positive, so that none
+// of their digits cancel; enough of them for x <= 8.
+constexpr int kI1Terms = 24;
+
 // exp(-x) I1(x) sqrt(x) for x > 8, in 32 / x - 2.
 constexpr double kI1eLarge[] = {
     7.517296310842105e-18,   4.414348323071708e-18,   -4.6503053684893586e-17,
@@ -84,7 +76,14 @@ Term ExpandComplexCosh(Term z) {
 
 Term ExpandBesselI1e(Term x) {
   const Term size = Abs(x);
-  const Term small = size * Chebyshev(size * 0.5 - 2.0, kI1eSmall);
+  double coefficients[kI1Terms];
+  double c = 0.5;
+  for (int k = 0; k < kI1Terms; ++k) {
+    coefficients[kI1Terms - 1 - k] = c;
+    c /= (k + 1.0) * (k + 2.0);
+  }
+  const Term half = Min(size, size.Like(8)) * 0.5;
+  const Term small = size * Polynomial(half * half, coefficients) * Exp(-size);
   const Term large = Chebyshev(32.0 / size - 2.0, kI1eLarge) / Sqrt(size);
   return Select(x == 0.0, x, CopySign(Select(size <= 8.0, small, large), x));
 }
