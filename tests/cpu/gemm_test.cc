@@ -52,7 +52,7 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count) {
     p.c_type = PrimitiveTypeOf<C>();
     p.accumulate = accumulate;
     p.batch = 1 + below(3);
-    const int64_t most = i % 20 == 10 ? 140 : 30;
+    const int64_t most = i % 20 == 10 ? 100 : 30;
     p.m = 1 + below(static_cast<int>(most));
     p.n = 1 + below(static_cast<int>(most));
     p.k = below(static_cast<int>(most) * 2);
