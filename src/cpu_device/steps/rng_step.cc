@@ -47,18 +47,18 @@ void Narrow(uint32_t* words, int count, int bits, bool is_signed) {
   }
 }
 
-// Elements first, first + stride, ... take the low bytes of each word.
+// Elements from `first` on take the low bytes of a word each.
 template <typename T>
-void Put(char* result, int64_t first, int64_t stride, const uint32_t* words, int64_t count) {
+void Put(char* result, int64_t first, const uint32_t* words, int64_t count) {
   T* to = reinterpret_cast<T*>(result) + first;
-  for (int64_t i = 0; i < count; ++i) to[i * stride] = static_cast<T>(words[i]);
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(words[i]);
 }
 
-void PutWords(int element_bytes, char* result, int64_t first, int64_t stride, const uint32_t* words,
+void PutWords(int element_bytes, char* result, int64_t first, const uint32_t* words,
               int64_t count) {
-  if (element_bytes == 4) return Put<uint32_t>(result, first, stride, words, count);
-  if (element_bytes == 2) return Put<uint16_t>(result, first, stride, words, count);
-  Put<uint8_t>(result, first, stride, words, count);
+  if (element_bytes == 4) return Put<uint32_t>(result, first, words, count);
+  if (element_bytes == 2) return Put<uint16_t>(result, first, words, count);
+  Put<uint8_t>(result, first, words, count);
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void RandomBitsStep::Philox(const RunContext& context, int64_t begin, int64_t en
     if (bits >= 32) {
       std::memcpy(result + 4 * first, words, 4 * count);
     } else {
-      PutWords(bytes, result, first, 1, words, count);
+      PutWords(bytes, result, first, words, count);
     }
   }
 }
@@ -126,7 +126,7 @@ void RandomBitsStep::ThreefryStream(const RunContext& context, int64_t begin, in
     if (bits >= 32) {
       std::memcpy(result + 4 * first, words, 4 * count);
     } else {
-      PutWords(bytes, result, first, 1, words, count);
+      PutWords(bytes, result, first, words, count);
     }
   }
 }
@@ -150,8 +150,8 @@ void RandomBitsStep::ThreefryRows(const RunContext& context, int64_t begin, int6
       const int64_t i = (block + k) % p_.inner, row = (block + k) / p_.inner, j = 2 * (row % half);
       const int64_t run = std::min(count - k, p_.inner - i);
       const int64_t first = (row / half * p_.size + j) * p_.inner + i;
-      PutWords(bytes, result, first, 1, w0 + k, run);
-      if (j + 1 < p_.size) PutWords(bytes, result, first + p_.inner, 1, w1 + k, run);
+      PutWords(bytes, result, first, w0 + k, run);
+      if (j + 1 < p_.size) PutWords(bytes, result, first + p_.inner, w1 + k, run);
       k += run;
     }
   }
