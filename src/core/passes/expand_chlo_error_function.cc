@@ -21,7 +21,7 @@ constexpr double kErfU[] = {1,
                             4.59432382970980127987e3,
                             2.26290000613890934246e4,
                             4.92673942608635921086e4};
-// erfc(x) = exp(-x^2) * P(x) / Q(x) for 1 <= x < 8, R and S from there on.
+// erfc(x) = exp(-x^2) * P(x) / Q(x) for 1 <= x < 3.
 constexpr double kErfcP[] = {
     2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0,
     4.86371970985681366614e1,   1.96520832956077098242e2,  5.26445194995477358631e2,
@@ -35,16 +35,13 @@ constexpr double kErfcQ[] = {1,
                              2.24633760818710981792e3,
                              1.65666309194161350182e3,
                              5.57535340817727675546e2};
-constexpr double kErfcR[] = {5.64189583547755073984e-1, 1.27536670759978104416e0,
-                             5.01905042251180477414e0,  6.16021097993053585195e0,
-                             7.40974269950448939160e0,  2.97886665372100240670e0};
-constexpr double kErfcS[] = {1,
-                             2.26052863220117276590e0,
-                             9.39603524938001434673e0,
-                             1.20489539808096656605e1,
-                             1.70814450747565897222e1,
-                             9.60896809063285878198e0,
-                             3.36907645100081516050e0};
+// erfc(x) = exp(-x^2) / x * E(1 / x^2) for x >= 3, by Chebyshev interpolation.
+constexpr double kErfcE[] = {-1998638305.7205803, 2205553027.0232115,   -1143174700.988762,
+                             372240705.5868034,   -86277456.77202243,   15393145.757176997,
+                             -2255893.328488852,  290286.92710449087,   -35325.114525875084,
+                             4388.290795838071,   -593.8144844892183,   91.60506276187228,
+                             -16.66082465508483,  3.7024906579879784,   -1.0578554493811028,
+                             0.4231421875945726,  -0.28209479177376623, 0.5641895835477562};
 
 Term SmallErf(Term x) {
   const Term square = x * x;
@@ -55,8 +52,8 @@ Term SmallErf(Term x) {
 // exp would enlarge: x = high + low, where high has few enough digits for an exact square.
 Term LargeErfc(Term x) {
   const Term high = Convert(Convert(x, F32), F64);
-  const Term ratio = Select(x < 8.0, Polynomial(x, kErfcP) / Polynomial(x, kErfcQ),
-                            Polynomial(x, kErfcR) / Polynomial(x, kErfcS));
+  const Term ratio = Select(x < 3.0, Polynomial(x, kErfcP) / Polynomial(x, kErfcQ),
+                            Polynomial(1.0 / (x * x), kErfcE) / x);
   const Term value = Exp(-(high * high)) * (ratio + ratio * Expm1((high - x) * (high + x)));
   return Select(x > 28.0, 0.0, value);  // 0 from 27.3 on; further out, infinities meet
 }
