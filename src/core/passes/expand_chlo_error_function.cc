@@ -2,8 +2,9 @@
 //
 // erf, erfc and the inverse of erf.
 //
-// f64: the rational approximations of Cephes. f32: erf by two short polynomials. erf_inv: M. Giles,
-// "Approximating the erfinv function", GPU Computing Gems 2 (2011).
+// f64: the rational approximation of erf that Cephes has, erfc by a polynomial. f32: erf by two
+// short polynomials. erf_inv: M. Giles, "Approximating the erfinv function", GPU Computing Gems 2
+// (2011).
 #include <limits>
 
 #include "src/core/passes/expand_chlo.h"
@@ -21,39 +22,28 @@ constexpr double kErfU[] = {1,
                             4.59432382970980127987e3,
                             2.26290000613890934246e4,
                             4.92673942608635921086e4};
-// erfc(x) = exp(-x^2) * P(x) / Q(x) for 1 <= x < 3.
-constexpr double kErfcP[] = {
-    2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0,
-    4.86371970985681366614e1,   1.96520832956077098242e2,  5.26445194995477358631e2,
-    9.34528527171957607540e2,   1.02755188689515710272e3,  5.57535335369399327526e2};
-constexpr double kErfcQ[] = {1,
-                             1.32281951154744992508e1,
-                             8.67072140885989742329e1,
-                             3.54937778887819891062e2,
-                             9.75708501743205489753e2,
-                             1.82390916687909736289e3,
-                             2.24633760818710981792e3,
-                             1.65666309194161350182e3,
-                             5.57535340817727675546e2};
-// erfc(x) = exp(-x^2) / x * E(1 / x^2) for x >= 3, by Chebyshev interpolation.
-constexpr double kErfcE[] = {-1998638305.7205803, 2205553027.0232115,   -1143174700.988762,
-                             372240705.5868034,   -86277456.77202243,   15393145.757176997,
-                             -2255893.328488852,  290286.92710449087,   -35325.114525875084,
-                             4388.290795838071,   -593.8144844892183,   91.60506276187228,
-                             -16.66082465508483,  3.7024906579879784,   -1.0578554493811028,
-                             0.4231421875945726,  -0.28209479177376623, 0.5641895835477562};
+// erfc(x) = exp(-x^2) / (1 + 2 x) * E((x - 3) / (x + 3)) for x >= 0.5, by Chebyshev interpolation.
+// E lies between 1 and 1.3.
+constexpr double kErfcE[] = {
+    -4.325370719107278e-09,  -1.0659628807393203e-08, 3.42329907978226e-08,
+    9.877438074940672e-08,   -1.3432312409451292e-07, -6.146346341425417e-07,
+    3.52693258412998e-07,    3.471616676593574e-06,   -7.300550882569987e-07,
+    -2.0100376113106087e-05, 4.9491714476033325e-06,  0.00012509932758636072,
+    -0.00010515976008945177, -0.0007798322714918795,  0.0018886903564002055,
+    0.002529391816335117,    -0.02377051491853638,    0.06830802734394434,
+    -0.11927366341531179,    0.12964515870276203,     -0.0475622943534507,
+    -0.1356211061245812,     1.2530080582697296};
 
 Term SmallErf(Term x) {
   const Term square = x * x;
   return x * (Polynomial(square, kErfT) / Polynomial(square, kErfU));
 }
 
-// erfc of x >= 1. The square of x is taken in two parts, so that exp's argument has no error that
+// erfc of x >= 0.5. The square of x is taken in two parts, so that exp's argument has no error that
 // exp would enlarge: x = high + low, where high has few enough digits for an exact square.
 Term LargeErfc(Term x) {
   const Term high = Convert(Convert(x, F32), F64);
-  const Term ratio = Select(x < 3.0, Polynomial(x, kErfcP) / Polynomial(x, kErfcQ),
-                            Polynomial(1.0 / (x * x), kErfcE) / x);
+  const Term ratio = Polynomial((x - 3.0) / (x + 3.0), kErfcE) / (1.0 + 2.0 * x);
   const Term value = Exp(-(high * high)) * (ratio + ratio * Expm1((high - x) * (high + x)));
   return Select(x > 28.0, 0.0, value);  // 0 from 27.3 on; further out, infinities meet
 }
@@ -116,8 +106,8 @@ Term ExpandErf(Term x) {
 
 Term ExpandErfc(Term x) {
   const Term size = Abs(x);
-  const Term outer = LargeErfc(Max(size, x.Like(1)));
-  return Select(size < 1.0, 1.0 - SmallErf(x), Select(x < 0.0, 2.0 - outer, outer));
+  const Term outer = LargeErfc(Max(size, x.Like(0.5)));
+  return Select(size < 0.5, 1.0 - SmallErf(x), Select(x < 0.0, 2.0 - outer, outer));
 }
 
 Term ExpandErfInv(Term x) {

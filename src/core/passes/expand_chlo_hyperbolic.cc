@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sinh, cosh, real and complex, and the scaled Bessel function I1.
+#include <limits>
+
 #include "src/core/passes/expand_chlo.h"
 
 namespace pjrt::ir {
@@ -35,8 +37,9 @@ Term HalfExp(Term size) {
 Term Near(Term exact, double sign, Term x) {
   constexpr double kLogHalf = -0.69314718055994530942;
   const Term decomposed = Exp(x + kLogHalf) + sign * Exp(kLogHalf - x);
-  const double room = 2.5 * (x.element() == F32 ? 0x1p-24 : 0x1p-53);
-  const Term slack = Abs(exact) * room;
+  const bool f32 = x.element() == F32;
+  const double max = f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  const Term slack = Min(Abs(exact), exact.Like(max)) * (2.5 * (f32 ? 0x1p-24 : 0x1p-53));
   return Max(Min(decomposed, exact + slack), exact - slack);
 }
 
