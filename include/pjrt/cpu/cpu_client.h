@@ -93,6 +93,8 @@ struct CpuClientOptions {
 // Makes a CPU client. INVALID_ARGUMENT, naming the option, for a value out of its range. Its devices
 // have the attributes "kernel_level" ("avx2"), "kernel_level_needs" (the instruction sets that the
 // level is made of, as text) and "threads" (how many compute at the same time, 64-bit integer).
+// stablehlo.rng draws from ExecuteOptions::seed alone: executions with equal seeds, 0 included, give
+// equal numbers, while the ops of a program, and the iterations of its loops, give different ones.
 absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(
     CpuClientOptions options = CpuClientOptions());
 

@@ -8,14 +8,17 @@ namespace pjrt::cpu {
 namespace {
 
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"  // a loop that stays scalar is no error
 #define PJRT_FFT_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define PJRT_FFT_UNROLL _Pragma("unroll")
 #else
 #define PJRT_FFT_LOOP _Pragma("GCC ivdep")
+#define PJRT_FFT_UNROLL _Pragma("GCC unroll 16")
 #endif
 #define PJRT_FFT_INLINE inline __attribute__((always_inline))
 
-// The largest prime that is worth a quadratic transform of its own.
-constexpr int64_t kMaxRadix = 31;
+// The largest prime with a butterfly of its own.
+constexpr int64_t kMaxRadix = 13;
 
 int64_t AlignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -82,12 +85,47 @@ PJRT_FFT_INLINE void Butterfly5(T* r, T* i) {
   i[3] = m2i + n2r;
 }
 
+// Odd primes: sums and differences of legs k and R - k take cosines and sines. matrix: re, im of
+// the R-th roots.
 template <int R, typename T>
-PJRT_FFT_INLINE void Butterfly(T* r, T* i) {
+PJRT_FFT_INLINE void ButterflyPrime(T* r, T* i, const T* matrix) {
+  constexpr int kHalf = (R - 1) / 2;
+  T sr[kHalf + 1], si[kHalf + 1], dr[kHalf + 1], di[kHalf + 1];
+  const T r0 = r[0], i0 = i[0];
+  PJRT_FFT_UNROLL
+  for (int k = 1; k <= kHalf; ++k) {
+    sr[k] = r[k] + r[R - k];
+    si[k] = i[k] + i[R - k];
+    dr[k] = r[k] - r[R - k];
+    di[k] = i[k] - i[R - k];
+    r[0] += sr[k];
+    i[0] += si[k];
+  }
+  PJRT_FFT_UNROLL
+  for (int j = 1; j <= kHalf; ++j) {
+    T mr = r0, mi = i0, nr = 0, ni = 0;
+    PJRT_FFT_UNROLL
+    for (int k = 1; k <= kHalf; ++k) {
+      const T c = matrix[2 * (j * k % R)], s = matrix[2 * (j * k % R) + 1];
+      mr += c * sr[k];
+      mi += c * si[k];
+      nr += s * dr[k];
+      ni += s * di[k];
+    }
+    r[j] = mr - ni;
+    i[j] = mi + nr;
+    r[R - j] = mr + ni;
+    i[R - j] = mi - nr;
+  }
+}
+
+template <int R, typename T>
+PJRT_FFT_INLINE void Butterfly(T* r, T* i, const T* matrix) {
   if constexpr (R == 2) Butterfly2(r, i);
   if constexpr (R == 3) Butterfly3(r, i);
   if constexpr (R == 4) Butterfly4(r, i);
   if constexpr (R == 5) Butterfly5(r, i);
+  if constexpr (R > 5) ButterflyPrime<R>(r, i, matrix);
 }
 
 // --- Stages. Point q of group p and leg k is read at q + stride * (p + k * groups) and written at
@@ -97,19 +135,21 @@ PJRT_FFT_INLINE void Butterfly(T* r, T* i) {
 // compiler. Without roots they are 1.
 template <int R, int kStride, bool kHasRoots, typename T>
 PJRT_FFT_INLINE void Group(const T* __restrict xr, const T* __restrict xi, T* __restrict yr,
-                           T* __restrict yi, int64_t leg, int64_t stride_in, const T* wr,
-                           const T* wi) {
+                           T* __restrict yi, int64_t leg, int64_t stride_in, const T* matrix,
+                           const T* wr, const T* wi) {
   const int64_t stride = kStride > 0 ? kStride : stride_in;
   PJRT_FFT_LOOP
   for (int64_t q = 0; q < stride; ++q) {
     T r[R], i[R];
+    PJRT_FFT_UNROLL
     for (int k = 0; k < R; ++k) {
       r[k] = xr[q + k * leg];
       i[k] = xi[q + k * leg];
     }
-    Butterfly<R>(r, i);
+    Butterfly<R>(r, i, matrix);
     yr[q] = r[0];
     yi[q] = i[0];
+    PJRT_FFT_UNROLL
     for (int k = 1; k < R; ++k) {
       yr[q + k * stride] = kHasRoots ? r[k] * wr[k] - i[k] * wi[k] : r[k];
       yi[q + k * stride] = kHasRoots ? r[k] * wi[k] + i[k] * wr[k] : i[k];
@@ -118,8 +158,9 @@ PJRT_FFT_INLINE void Group(const T* __restrict xr, const T* __restrict xi, T* __
 }
 
 template <int R, int kStride, typename T>
-void Groups(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride, const T* roots) {
-  Group<R, kStride, false>(x.re, x.im, y.re, y.im, stride * groups, stride,
+void Groups(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride, const T* roots,
+            const T* matrix) {
+  Group<R, kStride, false>(x.re, x.im, y.re, y.im, stride * groups, stride, matrix,
                            static_cast<const T*>(nullptr), static_cast<const T*>(nullptr));
   for (int64_t p = 1; p < groups; ++p) {
     T wr[R], wi[R];
@@ -129,24 +170,26 @@ void Groups(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride
     }
     const int64_t from = p * stride, to = p * stride * R;
     Group<R, kStride, true>(x.re + from, x.im + from, y.re + to, y.im + to, stride * groups, stride,
-                            wr, wi);
+                            matrix, wr, wi);
   }
 }
 
 // Stride 1: the loop is over groups, whose inputs and roots are contiguous.
 template <int R, typename T>
 void FirstStage(const T* __restrict xr, const T* __restrict xi, T* __restrict yr, T* __restrict yi,
-                int64_t groups, const T* __restrict roots) {
+                int64_t groups, const T* __restrict roots, const T* __restrict matrix) {
   PJRT_FFT_LOOP
   for (int64_t p = 0; p < groups; ++p) {
     T r[R], i[R];
+    PJRT_FFT_UNROLL
     for (int k = 0; k < R; ++k) {
       r[k] = xr[p + k * groups];
       i[k] = xi[p + k * groups];
     }
-    Butterfly<R>(r, i);
+    Butterfly<R>(r, i, matrix);
     yr[R * p] = r[0];
     yi[R * p] = i[0];
+    PJRT_FFT_UNROLL
     for (int k = 1; k < R; ++k) {
       const T wr = roots[(2 * k - 2) * groups + p], wi = roots[(2 * k - 1) * groups + p];
       yr[R * p + k] = r[k] * wr - i[k] * wi;
@@ -156,47 +199,15 @@ void FirstStage(const T* __restrict xr, const T* __restrict xi, T* __restrict yr
 }
 
 template <int R, typename T>
-void RunStage(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride,
-              const T* roots) {
-  if (stride == 1) return FirstStage<R>(x.re, x.im, y.re, y.im, groups, roots);
-  if (stride == 4) return Groups<R, 4>(x, y, groups, stride, roots);
-  if (stride == 8) return Groups<R, 8>(x, y, groups, stride, roots);
-  if (stride == 16) return Groups<R, 16>(x, y, groups, stride, roots);
-  Groups<R, 0>(x, y, groups, stride, roots);
-}
-
-// Any radix: each output is a sum over the legs, its root multiplied into the coefficients.
-template <typename T>
-void RunPrimeStage(SplitComplex<T> x, SplitComplex<T> y, int64_t radix, int64_t groups,
-                   int64_t stride, const T* roots, const T* matrix) {
-  const int64_t leg = stride * groups;
-  for (int64_t p = 0; p < groups; ++p) {
-    for (int64_t j = 0; j < radix; ++j) {
-      const T tr = j == 0 ? T{1} : roots[(2 * j - 2) * groups + p],
-              ti = j == 0 ? T{0} : roots[(2 * j - 1) * groups + p];
-      T* __restrict yr = y.re + (p * radix + j) * stride;
-      T* __restrict yi = y.im + (p * radix + j) * stride;
-      for (int64_t k = 0; k < radix; ++k) {
-        const T mr = matrix[2 * (j * k % radix)], mi = matrix[2 * (j * k % radix) + 1];
-        const T wr = mr * tr - mi * ti, wi = mr * ti + mi * tr;
-        const T* xr = x.re + p * stride + k * leg;
-        const T* xi = x.im + p * stride + k * leg;
-        if (k == 0) {
-          PJRT_FFT_LOOP
-          for (int64_t q = 0; q < stride; ++q) {
-            yr[q] = xr[q] * wr - xi[q] * wi;
-            yi[q] = xr[q] * wi + xi[q] * wr;
-          }
-        } else {
-          PJRT_FFT_LOOP
-          for (int64_t q = 0; q < stride; ++q) {
-            yr[q] += xr[q] * wr - xi[q] * wi;
-            yi[q] += xr[q] * wi + xi[q] * wr;
-          }
-        }
-      }
-    }
+void RunStage(SplitComplex<T> x, SplitComplex<T> y, int64_t groups, int64_t stride, const T* roots,
+              const T* matrix) {
+  if (stride == 1) return FirstStage<R>(x.re, x.im, y.re, y.im, groups, roots, matrix);
+  if constexpr (R <= 5) {
+    if (stride == 4) return Groups<R, 4>(x, y, groups, stride, roots, matrix);
+    if (stride == 8) return Groups<R, 8>(x, y, groups, stride, roots, matrix);
+    if (stride == 16) return Groups<R, 16>(x, y, groups, stride, roots, matrix);
   }
+  Groups<R, 0>(x, y, groups, stride, roots, matrix);
 }
 
 // The radices of n, or nothing when a prime factor is too large.
@@ -334,23 +345,14 @@ SplitComplex<T> Fft<T>::Forward(SplitComplex<T> x, char* work, int64_t lines) co
   SplitComplex<T> y{reinterpret_cast<T*>(work), reinterpret_cast<T*>(work) + n_ * lines};
   int64_t stride = lines;
   for (const Stage& stage : stages_) {
-    const T* roots = stage.roots.data();
-    switch (stage.radix) {
-      case 2:
-        RunStage<2>(x, y, stage.groups, stride, roots);
-        break;
-      case 3:
-        RunStage<3>(x, y, stage.groups, stride, roots);
-        break;
-      case 4:
-        RunStage<4>(x, y, stage.groups, stride, roots);
-        break;
-      case 5:
-        RunStage<5>(x, y, stage.groups, stride, roots);
-        break;
-      default:
-        RunPrimeStage(x, y, stage.radix, stage.groups, stride, roots, stage.matrix.data());
-    }
+    const auto run = stage.radix == 2    ? RunStage<2, T>
+                     : stage.radix == 3  ? RunStage<3, T>
+                     : stage.radix == 4  ? RunStage<4, T>
+                     : stage.radix == 5  ? RunStage<5, T>
+                     : stage.radix == 7  ? RunStage<7, T>
+                     : stage.radix == 11 ? RunStage<11, T>
+                                         : RunStage<13, T>;
+    run(x, y, stage.groups, stride, stage.roots.data(), stage.matrix.data());
     stride *= stage.radix;
     std::swap(x, y);
   }
