@@ -66,10 +66,12 @@ Parts KernelOf(Term z) { return Kernel(Abs(Real(z)), Abs(Imag(z))); }
 Term Atanh(Term x, Term y) {
   const Term size = Abs(x), high = Max(size, Abs(y));
   // log|(1 + z) / (1 - z)| / 2.
+  // = log1p(4 |x| / ((|x| - 1)^2 + y^2)) / 4; close to the pole at 1, whose square may be 0,
+  // log(2 / |y|) / 2.
   const Term gap = size - 1.0;
-  const Term distance = Hypot(Abs(gap), Abs(y));
-  const Term ratio = size / distance / distance;
-  const Term near = 0.25 * Log1p(4.0 * ratio);
+  const Term at_pole = (gap == 0.0) & (Abs(y) < 1e-9);
+  const Term near =
+      Select(at_pole, 0.5 * (kLog2 - Log(Abs(y))), 0.25 * Log1p(4.0 * size / (gap * gap + y * y)));
   // Far out, re z / |z|^2.
   const Term length = Hypot(size, Abs(y));
   const Term infinite = high == std::numeric_limits<double>::infinity();

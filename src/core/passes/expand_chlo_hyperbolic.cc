@@ -43,37 +43,48 @@ Term Near(Term exact, double sign, Term x) {
   return Max(Min(decomposed, exact + slack), exact - slack);
 }
 
+// Of |x|.
+Term SmallSinh(Term size) {
+  const Term m = Expm1(size);
+  return 0.5 * (m + m / (m + 1.0));
+}
+
+Term ExactSinh(Term x) {
+  const Term size = Abs(x), half = HalfExp(size);
+  const Term value = Select(size < 1.0, SmallSinh(size), half - 0.25 / half);
+  return Select(x == 0.0, x, CopySign(value, x));
+}
+
+Term ExactCosh(Term x) {
+  const Term half = HalfExp(Abs(x));
+  return half + 0.25 / half;
+}
+
 }  // namespace
 
 Term ExpandSinh(Term x) {
   const Term size = Abs(x);
-  const Term m = Expm1(size);
-  const Term small = 0.5 * (m + m / (m + 1.0));
-  const Term half = HalfExp(size);
-  const Term value = Select(size < 1.0, small, Near(half - 0.25 / half, -1, size));
+  const Term value = Select(size < 1.0, SmallSinh(size), Near(Abs(ExactSinh(x)), -1, size));
   return Select(x == 0.0, x, CopySign(value, x));
 }
 
-Term ExpandCosh(Term x) {
-  const Term half = HalfExp(Abs(x));
-  return Near(half + 0.25 / half, 1, x);
-}
+Term ExpandCosh(Term x) { return Near(ExactCosh(x), 1, x); }
 
 // sinh(a + bi) = sinh(a) cos(b) + i cosh(a) sin(b); on the real axis b itself stands for its sine,
 // as infinity times 0 would be NaN.
 Term ExpandComplexSinh(Term z) {
   const Term a = Real(z), b = Imag(z);
-  const Term imag = ExpandCosh(a) * Sin(b);
-  const Term real = ExpandSinh(a) * Cos(b);
+  const Term imag = ExactCosh(a) * Sin(b);
+  const Term real = ExactSinh(a) * Cos(b);
   return MakeComplex(Select(a == 0.0, a, real), Select(b == 0.0, b, imag));
 }
 
 // cosh(a + bi) = cosh(a) cos(b) + i sinh(a) sin(b).
 Term ExpandComplexCosh(Term z) {
   const Term a = Real(z), b = Imag(z);
-  const Term imag = ExpandSinh(a) * Sin(b);
+  const Term imag = ExactSinh(a) * Sin(b);
   return MakeComplex(
-      ExpandCosh(a) * Cos(b),
+      ExactCosh(a) * Cos(b),
       Select((a == 0.0) | (b == 0.0), CopySign(a.Like(0), a) * CopySign(a.Like(1), b), imag));
 }
 
