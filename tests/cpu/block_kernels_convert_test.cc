@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversions between compute types, and between memory types and compute types, at each level.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
-#include <algorithm>
 #include <vector>
 
 #include "gtest/gtest.h"
