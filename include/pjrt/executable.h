@@ -114,8 +114,8 @@ class PjRtExecutable {
   // The options that it was compiled with.
   virtual absl::StatusOr<CompileOptions> GetCompileOptions() const;
 
-  // Which class this is, for a client that is to load it: an address that the class keeps to itself.
-  // Stands for a dynamic_cast. Null by default.
+  // Which class this is, for a client that is to load it: an address that the class keeps to
+  // itself. Stands for a dynamic_cast. Null by default.
   virtual const void* class_id() const { return nullptr; }
 };
 

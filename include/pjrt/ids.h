@@ -78,8 +78,8 @@ using PjRtDeviceAttribute = PjRtValueType;
 // The value as text: a string as it is, true or false, decimal numbers, vectors as [1,2,3].
 std::string ValueTypeToString(const PjRtValueType& value);
 
-// Where a platform keeps the runtime sizes of an array with dynamic dimensions: nowhere (it has no such
-// arrays), in front of the data, or behind it, one int32 a dimension.
+// Where a platform keeps the runtime sizes of an array with dynamic dimensions: nowhere (it has no
+// such arrays), in front of the data, or behind it, one int32 a dimension.
 enum class PjRtDynamicShapeKind { kNotSupported, kPrefix, kSuffix };
 
 // A short list of ids, without allocation up to four.

@@ -52,7 +52,6 @@ class ModuleTest : public testing::Test {
   Op* return_;
 };
 
-
 TEST_F(ModuleTest, WalkVisitsAnOpBeforeWhatIsInside) {
   EXPECT_EQ(Names(module_),
             (std::vector<std::string>{"func.func", "stablehlo.add", "stablehlo.while",

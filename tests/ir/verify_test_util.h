@@ -24,7 +24,8 @@ inline std::string ModuleVerdict(absl::string_view text) {
   return message.rfind("[PJRT-", 0) == 0 ? message.substr(6, 4) : message;
 }
 
-// The same for ops in a function with these arguments: Verdict("%a: tensor<2xf32>", "%0 = stablehlo.abs %a : tensor<2xf32>").
+// The same for ops in a function with these arguments: Verdict("%a: tensor<2xf32>", "%0 =
+// stablehlo.abs %a : tensor<2xf32>").
 inline std::string Verdict(absl::string_view arguments, absl::string_view ops) {
   return ModuleVerdict(absl::StrCat("func.func @f(", arguments, ") {\n", ops, "\nreturn\n}"));
 }

@@ -76,8 +76,8 @@ struct CpuClientOptions {
   // isn't cpu_device_count.
   const PjRtTopologyDescription* topology = nullptr;
 
-  // Called on the options of each compilation before it begins, on the thread that compiles; may change
-  // them, and must be safe to call from several threads. Null for none.
+  // Called on the options of each compilation before it begins, on the thread that compiles; may
+  // change them, and must be safe to call from several threads. Null for none.
   std::function<void(CompileOptions&)> customize_compile_options;
 
   // The instruction set to compute with, by name: "baseline", "avx2", "avx512", "neon". Empty for
@@ -90,11 +90,12 @@ struct CpuClientOptions {
   bool keep_f32_in_fusions = true;
 };
 
-// Makes a CPU client. INVALID_ARGUMENT, naming the option, for a value out of its range. Its devices
-// have the attributes "kernel_level" ("avx2"), "kernel_level_needs" (the instruction sets that the
-// level is made of, as text) and "threads" (how many compute at the same time, 64-bit integer).
-// stablehlo.rng draws from ExecuteOptions::seed alone: executions with equal seeds, 0 included, give
-// equal numbers, while the ops of a program, and the iterations of its loops, give different ones.
+// Makes a CPU client. INVALID_ARGUMENT, naming the option, for a value out of its range. Its
+// devices have the attributes "kernel_level" ("avx2"), "kernel_level_needs" (the instruction sets
+// that the level is made of, as text) and "threads" (how many compute at the same time, 64-bit
+// integer). stablehlo.rng draws from ExecuteOptions::seed alone: executions with equal seeds, 0
+// included, give equal numbers, while the ops of a program, and the iterations of its loops, give
+// different ones.
 absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(
     CpuClientOptions options = CpuClientOptions());
 

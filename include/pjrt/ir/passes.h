@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes: rewrites of a program that pay on every backend. Each takes a verified module and leaves a module that computes the same values, bit for bit.
+// Passes: rewrites of a program that pay on every backend. Each takes a verified module and leaves
+// a module that computes the same values, bit for bit.
 #ifndef PJRT_IR_PASSES_H_
 #define PJRT_IR_PASSES_H_
 
@@ -11,8 +12,10 @@
 
 namespace pjrt::ir {
 
-// Replaces each func.call, and each stablehlo.composite, reachable from the entry function by the body of what it calls, and removes the functions that nothing
-// names any more. RESOURCE_EXHAUSTED when the result would have more than `max_ops` ops: calls of calls can double a program at each level.
+// Replaces each func.call, and each stablehlo.composite, reachable from the entry function by the
+// body of what it calls, and removes the functions that nothing names any more. RESOURCE_EXHAUSTED
+// when the result would have more than `max_ops` ops: calls of calls can double a program at each
+// level.
 absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
 
 // Replaces each op of CHLO by StableHLO ops that compute the same: special functions within 3 units

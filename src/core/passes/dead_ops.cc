@@ -19,8 +19,11 @@ bool MayRemove(const Op& op) {
     if (block == nullptr) continue;
     for (const Op* inner : *block) {
       if (inner->IsTerminator()) continue;
-      if (inner->Is(OpCode::kUnknown) || inner->num_regions() > 0 || inner->num_results() == 0) return false;
-      if (inner->Is(OpCode::kCustomCall) ? inner->BoolAttr("has_side_effect") : GetOpInfo(inner->opcode()).Has(kSideEffect)) return false;
+      if (inner->Is(OpCode::kUnknown) || inner->num_regions() > 0 || inner->num_results() == 0)
+        return false;
+      if (inner->Is(OpCode::kCustomCall) ? inner->BoolAttr("has_side_effect")
+                                         : GetOpInfo(inner->opcode()).Has(kSideEffect))
+        return false;
     }
   }
   return true;

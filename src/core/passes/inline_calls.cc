@@ -19,7 +19,8 @@ absl::string_view Callee(const Op& op) {
 
 class Inliner {
  public:
-  Inliner(Module* module, int64_t max_ops) : module_(module), budget_(max_ops - static_cast<int64_t>(module->op_count())) {
+  Inliner(Module* module, int64_t max_ops)
+      : module_(module), budget_(max_ops - static_cast<int64_t>(module->op_count())) {
     for (Op* op : *module->body()) {
       if (op->Is(OpCode::kFuncFunc)) functions_[op->StringAttr("sym_name")] = Function(op);
     }
@@ -37,13 +38,16 @@ class Inliner {
       }
     });
     for (Op* op : *module_->body()) {
-      if (op->Is(OpCode::kFuncFunc) && op != entry.op() && !named.contains(op->StringAttr("sym_name"))) op->Erase();
+      if (op->Is(OpCode::kFuncFunc) && op != entry.op() &&
+          !named.contains(op->StringAttr("sym_name")))
+        op->Erase();
     }
     return absl::OkStatus();
   }
 
  private:
-  // Leaves no call in the function, callees first: a body is flattened once, however often it is called. An explicit stack, since chains of calls can be long.
+  // Leaves no call in the function, callees first: a body is flattened once, however often it is
+  // called. An explicit stack, since chains of calls can be long.
   absl::Status Flatten(Function root) {
     std::vector<Function> stack = {root};
     while (!stack.empty()) {
@@ -53,12 +57,15 @@ class Inliner {
       ForEachCall(function, [&](Op* call) {
         calls.push_back(call);
         auto it = functions_.find(Callee(*call));
-        if (it == functions_.end() || it->second.body() == nullptr || done_.contains(it->second.op())) return;
+        if (it == functions_.end() || it->second.body() == nullptr ||
+            done_.contains(it->second.op()))
+          return;
         stack.push_back(it->second);
         waiting = true;
       });
       if (waiting) {
-        if (stack.size() > functions_.size() * functions_.size() + 1) return InvalidArgument("PJRT-I010", "functions call each other in a circle");
+        if (stack.size() > functions_.size() * functions_.size() + 1)
+          return InvalidArgument("PJRT-I010", "functions call each other in a circle");
         continue;
       }
       stack.pop_back();
@@ -84,7 +91,9 @@ class Inliner {
   absl::Status InlineOne(Op* call) {
     auto it = functions_.find(Callee(*call));
     if (it == functions_.end() || it->second.body() == nullptr) {
-      return InvalidArgument("PJRT-I011", absl::StrCat("'", call->name(), "' names @", Callee(*call), ", which has no body in this module"));
+      return InvalidArgument("PJRT-I011",
+                             absl::StrCat("'", call->name(), "' names @", Callee(*call),
+                                          ", which has no body in this module"));
     }
     Block* body = it->second.body();
     absl::flat_hash_map<Value*, Value*> map;
@@ -102,7 +111,9 @@ class Inliner {
         break;
       }
       budget_ -= CountOps(*op);
-      if (budget_ < 0) return ResourceExhausted("PJRT-I012", "inlining the program's calls would make it too large");
+      if (budget_ < 0)
+        return ResourceExhausted("PJRT-I012",
+                                 "inlining the program's calls would make it too large");
       Op* copy = module_->CloneOp(op, call->block(), mapped, call);
       for (size_t i = 0; i < op->num_results(); ++i) map[op->result(i)] = copy->result(i);
     }

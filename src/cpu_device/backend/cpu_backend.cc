@@ -18,14 +18,17 @@
 namespace pjrt::cpu {
 namespace {
 
-// Programs estimated to take less run on the calling thread: handing them over, and waking whoever waits, costs some 20 us.
+// Programs estimated to take less run on the calling thread: handing them over, and waking whoever
+// waits, costs some 20 us.
 constexpr double kInlineNs = 50000;
 
-// Work handed to the pool. Whoever comes first runs it: a thread of the pool, or the thread that waits for the result, which would otherwise
-// sleep until a pool thread has woken up and then be woken itself.
+// Work handed to the pool. Whoever comes first runs it: a thread of the pool, or the thread that
+// waits for the result, which would otherwise sleep until a pool thread has woken up and then be
+// woken itself.
 class PendingExecution {
  public:
-  PendingExecution(Execution execution, Executor* executor, int threads) : execution_(std::move(execution)), executor_(executor), threads_(threads) {}
+  PendingExecution(Execution execution, Executor* executor, int threads)
+      : execution_(std::move(execution)), executor_(executor), threads_(threads) {}
   void set_promise(Promise<> promise) { promise_ = std::move(promise); }
 
   void RunOnce() {
@@ -52,7 +55,8 @@ CpuBackend::CpuBackend(const CpuClientOptions& options, const Kernels* kernels, 
       memories_(MakeCpuMemories(devices_)),
       engine_(MakeBlockEngine(*kernels->block)),
       allocator_(std::make_shared<CachingAllocator>(options.max_cached_bytes, options.allocator)) {
-  // Kernels need no more than the alignment of an element; this is what zero-copy imports are held to.
+  // Kernels need no more than the alignment of an element; this is what zero-copy imports are held
+  // to.
   limits_.alignment = 16;
   for (BackendDevice& device : devices_) {
     device.attributes["kernel_level"] = std::string(kernels->name);
@@ -69,39 +73,53 @@ CpuBackend::CpuBackend(const CpuClientOptions& options, const Kernels* kernels, 
 
 CpuBackend::~CpuBackend() = default;
 
-absl::StatusOr<RawBufferRef> CpuBackend::Allocate(int memory, size_t size) { return CpuRawBuffer::Allocate(allocator_, memory, size); }
-
-absl::StatusOr<RawBufferRef> CpuBackend::Import(int memory, void* data, size_t size, bool is_writable, absl::AnyInvocable<void() &&> on_release) {
-  return RawBufferRef::Adopt(new ImportedRawBuffer(memory, data, size, is_writable, std::move(on_release)));
+absl::StatusOr<RawBufferRef> CpuBackend::Allocate(int memory, size_t size) {
+  return CpuRawBuffer::Allocate(allocator_, memory, size);
 }
 
-Future<> CpuBackend::CopyHostToDevice(const void* source, RawBuffer* destination, size_t offset, size_t size) {
+absl::StatusOr<RawBufferRef> CpuBackend::Import(int memory, void* data, size_t size,
+                                                bool is_writable,
+                                                absl::AnyInvocable<void() &&> on_release) {
+  return RawBufferRef::Adopt(
+      new ImportedRawBuffer(memory, data, size, is_writable, std::move(on_release)));
+}
+
+Future<> CpuBackend::CopyHostToDevice(const void* source, RawBuffer* destination, size_t offset,
+                                      size_t size) {
   if (size > 0) std::memcpy(static_cast<char*>(destination->host_pointer()) + offset, source, size);
   return Future<>(absl::OkStatus());
 }
 
-Future<> CpuBackend::CopyDeviceToHost(RawBuffer* source, size_t offset, size_t size, void* destination) {
-  if (size > 0) std::memcpy(destination, static_cast<const char*>(source->host_pointer()) + offset, size);
+Future<> CpuBackend::CopyDeviceToHost(RawBuffer* source, size_t offset, size_t size,
+                                      void* destination) {
+  if (size > 0)
+    std::memcpy(destination, static_cast<const char*>(source->host_pointer()) + offset, size);
   return Future<>(absl::OkStatus());
 }
 
 Future<> CpuBackend::CopyDeviceToDevice(RawBuffer* source, RawBuffer* destination) {
-  if (source->size() > 0) std::memcpy(destination->host_pointer(), source->host_pointer(), source->size());
+  if (source->size() > 0)
+    std::memcpy(destination->host_pointer(), source->host_pointer(), source->size());
   return Future<>(absl::OkStatus());
 }
 
-absl::StatusOr<std::shared_ptr<const DeviceProgram>> CpuBackend::Compile(std::unique_ptr<ir::Module> module, const CompileOptions& options,
-                                                                         const ResolvedAssignment& assignment) {
+absl::StatusOr<std::shared_ptr<const DeviceProgram>> CpuBackend::Compile(
+    std::unique_ptr<ir::Module> module, const CompileOptions& options,
+    const ResolvedAssignment& assignment) {
   if (assignment.num_replicas * assignment.num_partitions > 1) {
-    return Unimplemented("PJRT-C033", absl::StrCat("programs for several devices (", assignment.num_replicas, " replicas x ", assignment.num_partitions,
-                                                   " partitions) are not supported by the CPU device"));
+    return Unimplemented("PJRT-C033",
+                         absl::StrCat("programs for several devices (", assignment.num_replicas,
+                                      " replicas x ", assignment.num_partitions,
+                                      " partitions) are not supported by the CPU device"));
   }
   LoweringOptions lowering;
   lowering.keep_f32 = keep_f32_;
   CompileOptions customized = options;
   if (customize_) customize_(customized);
-  PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, CompileModule(std::move(module), customized, *kernels_, *engine_, lowering));
-  return std::shared_ptr<const DeviceProgram>(std::make_shared<CpuProgram>(std::move(compiled), allocator_));
+  PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, CompileModule(std::move(module), customized,
+                                                               *kernels_, *engine_, lowering));
+  return std::shared_ptr<const DeviceProgram>(
+      std::make_shared<CpuProgram>(std::move(compiled), allocator_));
 }
 
 Future<> CpuBackend::Launch(const LaunchArgs& args) {
@@ -109,7 +127,8 @@ Future<> CpuBackend::Launch(const LaunchArgs& args) {
   absl::StatusOr<Execution> execution = Execution::Prepare(args, allocator_, default_memory);
   if (!execution.ok()) return Future<>(execution.status());
   const double cost_ns = static_cast<const CpuProgram*>(args.program)->plan().cost_ns;
-  const bool is_inline = executor_ == nullptr || args.mode == LaunchMode::kInline || (args.mode == LaunchMode::kBackendDecides && cost_ns < kInlineNs);
+  const bool is_inline = executor_ == nullptr || args.mode == LaunchMode::kInline ||
+                         (args.mode == LaunchMode::kBackendDecides && cost_ns < kInlineNs);
   if (is_inline) return Future<>(execution->Run(executor_, threads_));
   if (args.was_dispatched != nullptr) *args.was_dispatched = true;
   auto pending = std::make_shared<PendingExecution>(*std::move(execution), executor_, threads_);
@@ -129,7 +148,8 @@ namespace {
 
 absl::Status CheckAtLeast(absl::string_view option, int64_t given, int64_t least) {
   if (given >= least) return absl::OkStatus();
-  return InvalidArgument("PJRT-C034", absl::StrCat("CpuClientOptions::", option, " is ", given, "; expected at least ", least));
+  return InvalidArgument("PJRT-C034", absl::StrCat("CpuClientOptions::", option, " is ", given,
+                                                   "; expected at least ", least));
 }
 
 }  // namespace
@@ -140,12 +160,16 @@ absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(CpuClientOptions option
   PJRT_RETURN_IF_ERROR(CheckAtLeast("executor_concurrency", options.executor_concurrency, 0));
   PJRT_RETURN_IF_ERROR(CheckAtLeast("process_id", options.process_id, 0));
   if (options.cpu_device_count.value_or(1) > 2048) {
-    return InvalidArgument("PJRT-C034", absl::StrCat("CpuClientOptions::cpu_device_count is ", *options.cpu_device_count, "; expected at most 2048"));
+    return InvalidArgument("PJRT-C034",
+                           absl::StrCat("CpuClientOptions::cpu_device_count is ",
+                                        *options.cpu_device_count, "; expected at most 2048"));
   }
   if (options.topology != nullptr) {
     const size_t count = options.topology->DeviceDescriptions().size();
     if (count != static_cast<size_t>(options.cpu_device_count.value_or(1))) {
-      return InvalidArgument("PJRT-C035", absl::StrCat("CpuClientOptions::topology has ", count, " devices; expected cpu_device_count, ", options.cpu_device_count.value_or(1)));
+      return InvalidArgument("PJRT-C035", absl::StrCat("CpuClientOptions::topology has ", count,
+                                                       " devices; expected cpu_device_count, ",
+                                                       options.cpu_device_count.value_or(1)));
     }
   }
   absl::StatusOr<const cpu::Kernels*> kernels = cpu::ChooseKernels(options.kernel_level);
@@ -157,7 +181,8 @@ absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(CpuClientOptions option
   common.max_inflight_computations_per_device = options.max_inflight_computations_per_device;
   common.process_index = options.process_id;
   common.max_transpose_threads = options.max_transpose_threads;
-  return MakeCommonPjRtClient(std::make_unique<cpu::CpuBackend>(options, *kernels, threads), std::move(common));
+  return MakeCommonPjRtClient(std::make_unique<cpu::CpuBackend>(options, *kernels, threads),
+                              std::move(common));
 }
 
 }  // namespace pjrt

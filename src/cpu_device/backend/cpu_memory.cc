@@ -21,11 +21,15 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kHeader = 128;
 static_assert(sizeof(CpuRawBuffer) <= kHeader, "the header must hold the object");
 
-absl::Status OutOfMemory(size_t bytes) { return ResourceExhausted("PJRT-C020", absl::StrCat("Out of memory allocating ", bytes, " bytes.")); }
+absl::Status OutOfMemory(size_t bytes) {
+  return ResourceExhausted("PJRT-C020",
+                           absl::StrCat("Out of memory allocating ", bytes, " bytes."));
+}
 
 }  // namespace
 
-// Classes: 64 bytes times 1, 1.25, 1.5, 1.75 times a power of two, so that at most a fifth of a block is unused.
+// Classes: 64 bytes times 1, 1.25, 1.5, 1.75 times a power of two, so that at most a fifth of a
+// block is unused.
 int CachingAllocator::ClassOf(size_t bytes, size_t* rounded) {
   bytes = std::max(bytes, size_t{256});
   int power = 63 - __builtin_clzll(bytes);
@@ -50,8 +54,10 @@ void CachingAllocator::Count(int64_t bytes) {
   const int64_t in_use = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (bytes < 0) return;
   allocations_.fetch_add(1, std::memory_order_relaxed);
-  if (in_use > peak_.load(std::memory_order_relaxed)) peak_.store(in_use, std::memory_order_relaxed);
-  if (bytes > largest_.load(std::memory_order_relaxed)) largest_.store(bytes, std::memory_order_relaxed);
+  if (in_use > peak_.load(std::memory_order_relaxed))
+    peak_.store(in_use, std::memory_order_relaxed);
+  if (bytes > largest_.load(std::memory_order_relaxed))
+    largest_.store(bytes, std::memory_order_relaxed);
 }
 
 absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes) {
@@ -59,7 +65,8 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
   Block block;
   if (custom_) {
     PJRT_ASSIGN_OR_RETURN(std::unique_ptr<CpuMemory> memory, custom_(bytes, kAlignment));
-    if (memory == nullptr || memory->base() == nullptr || memory->size_bytes() < bytes || reinterpret_cast<uintptr_t>(memory->base()) % kAlignment != 0) {
+    if (memory == nullptr || memory->base() == nullptr || memory->size_bytes() < bytes ||
+        reinterpret_cast<uintptr_t>(memory->base()) % kAlignment != 0) {
       return OutOfMemory(bytes);
     }
     block.data = static_cast<char*>(memory->base());
@@ -81,7 +88,8 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     cached_bytes_.fetch_sub(block.bytes, std::memory_order_relaxed);
   } else {
     const size_t alignment = block.bytes >= kHugePage ? kHugePage : kAlignment;
-    block.data = static_cast<char*>(std::aligned_alloc(alignment, (block.bytes + alignment - 1) / alignment * alignment));
+    block.data = static_cast<char*>(
+        std::aligned_alloc(alignment, (block.bytes + alignment - 1) / alignment * alignment));
     if (block.data == nullptr) return OutOfMemory(bytes);
     if (block.bytes >= kHugePage) madvise(block.data, block.bytes, MADV_HUGEPAGE);
   }
@@ -112,7 +120,8 @@ AllocatorStats CachingAllocator::stats() const {
   stats.bytes_in_use = in_use_.load(std::memory_order_relaxed);
   stats.peak_bytes_in_use = peak_.load(std::memory_order_relaxed);
   stats.largest_alloc_size = largest_.load(std::memory_order_relaxed);
-  stats.bytes_reserved = stats.bytes_in_use + static_cast<int64_t>(cached_bytes_.load(std::memory_order_relaxed));
+  stats.bytes_reserved =
+      stats.bytes_in_use + static_cast<int64_t>(cached_bytes_.load(std::memory_order_relaxed));
   return stats;
 }
 
@@ -121,11 +130,17 @@ void CachingAllocator::ClearPeak() {
   largest_.store(0, std::memory_order_relaxed);
 }
 
-absl::StatusOr<RawBufferRef> CpuRawBuffer::Allocate(std::shared_ptr<CachingAllocator> allocator, int memory, size_t size) {
-  absl::StatusOr<CachingAllocator::Block> block = size > SIZE_MAX / 2 ? absl::StatusOr<CachingAllocator::Block>(OutOfMemory(size)) : allocator->Allocate(size + kHeader);
-  if (!block.ok()) return block.status().code() == absl::StatusCode::kResourceExhausted ? OutOfMemory(size) : block.status();
+absl::StatusOr<RawBufferRef> CpuRawBuffer::Allocate(std::shared_ptr<CachingAllocator> allocator,
+                                                    int memory, size_t size) {
+  absl::StatusOr<CachingAllocator::Block> block =
+      size > SIZE_MAX / 2 ? absl::StatusOr<CachingAllocator::Block>(OutOfMemory(size))
+                          : allocator->Allocate(size + kHeader);
+  if (!block.ok())
+    return block.status().code() == absl::StatusCode::kResourceExhausted ? OutOfMemory(size)
+                                                                         : block.status();
   void* data = block->data + kHeader;
-  return RawBufferRef::Adopt(new (block->data) CpuRawBuffer(std::move(allocator), *block, memory, size, data));
+  return RawBufferRef::Adopt(new (block->data)
+                                 CpuRawBuffer(std::move(allocator), *block, memory, size, data));
 }
 
 void CpuRawBuffer::Destroy() {

@@ -20,13 +20,16 @@
 
 namespace pjrt::cpu {
 
-// Keeps freed blocks by size class for reuse, so that large results do not pay for fresh pages (over 1 us for each 4 KiB on a virtual machine) at every call.
-// Blocks of 2 MiB and more ask for huge pages. All methods may be called from any thread.
+// Keeps freed blocks by size class for reuse, so that large results do not pay for fresh pages
+// (over 1 us for each 4 KiB on a virtual machine) at every call. Blocks of 2 MiB and more ask for
+// huge pages. All methods may be called from any thread.
 class CachingAllocator {
  public:
-  using CustomFn = std::function<absl::StatusOr<std::unique_ptr<CpuMemory>>(size_t size_bytes, size_t alignment)>;
+  using CustomFn = std::function<absl::StatusOr<std::unique_ptr<CpuMemory>>(size_t size_bytes,
+                                                                            size_t alignment)>;
   // `custom` (may be null) takes the place of the system and the cache.
-  CachingAllocator(size_t max_cached_bytes, CustomFn custom) : max_cached_bytes_(max_cached_bytes), custom_(std::move(custom)) {}
+  CachingAllocator(size_t max_cached_bytes, CustomFn custom)
+      : max_cached_bytes_(max_cached_bytes), custom_(std::move(custom)) {}
   ~CachingAllocator();
 
   struct Block {
@@ -60,10 +63,12 @@ class CachingAllocator {
 // Memory of the allocator's. The object lies in the first 64 bytes of its own block.
 class CpuRawBuffer final : public RawBuffer {
  public:
-  static absl::StatusOr<RawBufferRef> Allocate(std::shared_ptr<CachingAllocator> allocator, int memory, size_t size);
+  static absl::StatusOr<RawBufferRef> Allocate(std::shared_ptr<CachingAllocator> allocator,
+                                               int memory, size_t size);
 
  private:
-  CpuRawBuffer(std::shared_ptr<CachingAllocator> allocator, CachingAllocator::Block block, int memory, size_t size, void* data)
+  CpuRawBuffer(std::shared_ptr<CachingAllocator> allocator, CachingAllocator::Block block,
+               int memory, size_t size, void* data)
       : RawBuffer(memory, size, data, data), allocator_(std::move(allocator)), block_(block) {}
   void Destroy() override;
 
@@ -74,7 +79,8 @@ class CpuRawBuffer final : public RawBuffer {
 // Memory of somebody else's.
 class ImportedRawBuffer final : public RawBuffer {
  public:
-  ImportedRawBuffer(int memory, void* data, size_t size, bool is_writable, absl::AnyInvocable<void() &&> on_release)
+  ImportedRawBuffer(int memory, void* data, size_t size, bool is_writable,
+                    absl::AnyInvocable<void() &&> on_release)
       : RawBuffer(memory, size, data, data, is_writable), on_release_(std::move(on_release)) {}
 
  private:

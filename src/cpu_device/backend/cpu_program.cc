@@ -14,8 +14,9 @@ size_t DeviceBytes(const Shape& shape) {
   if (!shape.IsArray()) return 0;
   int64_t count = 1;
   for (int64_t d : shape.dimensions()) count *= d;
-  const int bits = shape.has_layout() && shape.layout().element_size_in_bits() > 0 ? static_cast<int>(shape.layout().element_size_in_bits())
-                                                                                     : ByteWidth(shape.element_type()) * 8;
+  const int bits = shape.has_layout() && shape.layout().element_size_in_bits() > 0
+                       ? static_cast<int>(shape.layout().element_size_in_bits())
+                       : ByteWidth(shape.element_type()) * 8;
   return static_cast<size_t>((count * bits + 7) / 8);
 }
 
@@ -53,11 +54,14 @@ void CpuProgram::ReturnWorkspace(CachingAllocator::Block block) const {
   }
 }
 
-absl::StatusOr<Execution> Execution::Prepare(const LaunchArgs& args, const std::shared_ptr<CachingAllocator>& allocator, int memory) {
+absl::StatusOr<Execution> Execution::Prepare(const LaunchArgs& args,
+                                             const std::shared_ptr<CachingAllocator>& allocator,
+                                             int memory) {
   Execution execution;
   execution.program_ = static_cast<const CpuProgram*>(args.program);
   const ProgramInfo& info = args.program->info();
-  for (const LaunchInput& input : args.inputs) execution.arguments_.push_back(static_cast<const char*>(input.buffer->host_pointer()));
+  for (const LaunchInput& input : args.inputs)
+    execution.arguments_.push_back(static_cast<const char*>(input.buffer->host_pointer()));
   for (size_t r = 0; r < info.results.size(); ++r) {
     const size_t bytes = DeviceBytes(info.results[r].shape);
     const int alias = info.results[r].aliased_parameter;

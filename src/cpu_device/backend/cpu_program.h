@@ -22,12 +22,15 @@ namespace pjrt::cpu {
 class CpuProgram final : public DeviceProgram {
  public:
   CpuProgram(CompiledModule compiled, std::shared_ptr<CachingAllocator> allocator)
-      : DeviceProgram(std::move(compiled.info)), plan_(std::move(compiled.plan)), allocator_(std::move(allocator)) {}
+      : DeviceProgram(std::move(compiled.info)),
+        plan_(std::move(compiled.plan)),
+        allocator_(std::move(allocator)) {}
   ~CpuProgram() override;
 
   const Plan& plan() const { return plan_; }
 
-  // Working memory for one execution by up to `threads` threads. The one last returned is kept for the next execution.
+  // Working memory for one execution by up to `threads` threads. The one last returned is kept for
+  // the next execution.
   absl::StatusOr<CachingAllocator::Block> TakeWorkspace(int threads) const;
   void ReturnWorkspace(CachingAllocator::Block block) const;
 
@@ -43,8 +46,11 @@ class CpuProgram final : public DeviceProgram {
 // One execution: the program's memory and what to run it with.
 class Execution {
  public:
-  // Allocates the results that do not take over an argument's memory, and puts them into args.outputs.
-  static absl::StatusOr<Execution> Prepare(const LaunchArgs& args, const std::shared_ptr<CachingAllocator>& allocator, int memory);
+  // Allocates the results that do not take over an argument's memory, and puts them into
+  // args.outputs.
+  static absl::StatusOr<Execution> Prepare(const LaunchArgs& args,
+                                           const std::shared_ptr<CachingAllocator>& allocator,
+                                           int memory);
 
   // Runs the plan on the calling thread and up to threads - 1 helpers on `executor`.
   absl::Status Run(Executor* executor, int threads) const;

@@ -27,7 +27,9 @@ std::vector<BackendMemory> MakeCpuMemories(const std::vector<BackendDevice>& dev
     const char* kind;
     const char* label;
     const char* debug_name;
-  } kKinds[] = {{"device", "CPU_DEVICE_", "CpuDeviceMemory"}, {"pinned_host", "PINNED_HOST_", "PinnedHostMemory"}, {"unpinned_host", "UNPINNED_HOST_", "UnpinnedHostMemorySpace"}};
+  } kKinds[] = {{"device", "CPU_DEVICE_", "CpuDeviceMemory"},
+                {"pinned_host", "PINNED_HOST_", "PinnedHostMemory"},
+                {"unpinned_host", "UNPINNED_HOST_", "UnpinnedHostMemorySpace"}};
   std::vector<BackendMemory> memories;
   for (size_t d = 0; d < devices.size(); ++d) {
     for (int k = 0; k < 3; ++k) {
@@ -37,7 +39,9 @@ std::vector<BackendMemory> MakeCpuMemories(const std::vector<BackendDevice>& dev
       memory.kind = kKinds[k].kind;
       memory.kind_id = FingerprintKind(kKinds[k].kind);
       memory.to_string = absl::StrCat(kKinds[k].label, memory.id);
-      memory.debug_string = absl::StrCat(kKinds[k].debug_name, "(id=", memory.id, ", process_index=", devices[d].process_index, ", client=cpu)");
+      memory.debug_string =
+          absl::StrCat(kKinds[k].debug_name, "(id=", memory.id,
+                       ", process_index=", devices[d].process_index, ", client=cpu)");
       memories.push_back(std::move(memory));
     }
   }

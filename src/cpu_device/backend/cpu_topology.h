@@ -13,7 +13,8 @@ namespace pjrt::cpu {
 // Devices of one process: global id 2048 * process + local id, "CpuDevice(id=N)".
 std::vector<BackendDevice> MakeCpuDevices(int process_id, int device_count);
 
-// Three memories a device, labels for the same physical memory: device (the default), pinned_host, unpinned_host. Ids 3 * device id + {0, 1, 2}.
+// Three memories a device, labels for the same physical memory: device (the default), pinned_host,
+// unpinned_host. Ids 3 * device id + {0, 1, 2}.
 std::vector<BackendMemory> MakeCpuMemories(const std::vector<BackendDevice>& devices);
 
 }  // namespace pjrt::cpu

@@ -18,7 +18,8 @@ ThreadPool::~ThreadPool() = default;
 
 void ThreadPool::Execute(Task task) {
   // Eigen's tasks are std::functions, which must be copyable.
-  impl_->pool.Schedule([shared = std::make_shared<Task>(std::move(task))] { std::move (*shared)(); });
+  impl_->pool.Schedule(
+      [shared = std::make_shared<Task>(std::move(task))] { std::move (*shared)(); });
 }
 
 }  // namespace pjrt::cpu

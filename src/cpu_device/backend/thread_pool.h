@@ -10,7 +10,8 @@
 
 namespace pjrt::cpu {
 
-// Eigen's work-stealing pool. Execute may be called from any thread. The destructor waits for all tasks, those that they start included.
+// Eigen's work-stealing pool. Execute may be called from any thread. The destructor waits for all
+// tasks, those that they start included.
 class ThreadPool final : public Executor {
  public:
   explicit ThreadPool(int threads);

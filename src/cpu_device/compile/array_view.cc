@@ -63,7 +63,8 @@ ArrayView IotaView(PrimitiveType type, absl::Span<const int64_t> dims, int64_t i
   return view;
 }
 
-ArrayView BroadcastView(const ArrayView& operand, absl::Span<const int64_t> dims, absl::Span<const int64_t> broadcast_dims) {
+ArrayView BroadcastView(const ArrayView& operand, absl::Span<const int64_t> dims,
+                        absl::Span<const int64_t> broadcast_dims) {
   ArrayView view = operand;
   view.dims.assign(dims.begin(), dims.end());
   view.strides.assign(dims.size(), 0);
@@ -82,12 +83,15 @@ ArrayView TransposeView(const ArrayView& operand, absl::Span<const int64_t> perm
   return view;
 }
 
-ArrayView SliceView(const ArrayView& operand, absl::Span<const int64_t> starts, absl::Span<const int64_t> limits, absl::Span<const int64_t> strides) {
+ArrayView SliceView(const ArrayView& operand, absl::Span<const int64_t> starts,
+                    absl::Span<const int64_t> limits, absl::Span<const int64_t> strides) {
   ArrayView view = operand;
   for (size_t d = 0; d < starts.size(); ++d) {
     view.offset += starts[d] * operand.strides[d];
-    view.dims[d] = limits[d] <= starts[d] ? 0 : (limits[d] - starts[d] + strides[d] - 1) / strides[d];
-    // A stride beyond the dimension leaves one element; its own stride then means nothing and must not overflow.
+    view.dims[d] =
+        limits[d] <= starts[d] ? 0 : (limits[d] - starts[d] + strides[d] - 1) / strides[d];
+    // A stride beyond the dimension leaves one element; its own stride then means nothing and must
+    // not overflow.
     view.strides[d] = view.dims[d] > 1 ? operand.strides[d] * strides[d] : operand.strides[d];
   }
   return view;
@@ -111,7 +115,8 @@ std::optional<ArrayView> ReshapeView(const ArrayView& operand, absl::Span<const 
     if (operand.kind != ArrayView::kSplat) view.strides = DenseStrides(dims);
     return view;
   }
-  // Groups of operand dims and result dims with equal products, from the innermost out; a group keeps its strides when the operand walks it as one dim.
+  // Groups of operand dims and result dims with equal products, from the innermost out; a group
+  // keeps its strides when the operand walks it as one dim.
   size_t i = operand.dims.size(), j = dims.size();
   while (i > 0 || j > 0) {
     if (j > 0 && dims[j - 1] == 1) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compiler knows of a tensor value: a buffer seen through offset and strides, a constant, or an affine sequence. Reshapes, transposes, broadcasts, slices and
-// reversals change the view and move no data.
+// What the compiler knows of a tensor value: a buffer seen through offset and strides, a constant,
+// or an affine sequence. Reshapes, transposes, broadcasts, slices and reversals change the view and
+// move no data.
 #ifndef PJRT_SRC_CPU_DEVICE_COMPILE_ARRAY_VIEW_H_
 #define PJRT_SRC_CPU_DEVICE_COMPILE_ARRAY_VIEW_H_
 
@@ -41,9 +42,11 @@ ArrayView SplatView(PrimitiveType type, absl::Span<const int64_t> dims, const ch
 ArrayView IotaView(PrimitiveType type, absl::Span<const int64_t> dims, int64_t iota_dim);
 
 // Result dimension i of `dims` shows operand dimension j where broadcast_dims[j] = i.
-ArrayView BroadcastView(const ArrayView& operand, absl::Span<const int64_t> dims, absl::Span<const int64_t> broadcast_dims);
+ArrayView BroadcastView(const ArrayView& operand, absl::Span<const int64_t> dims,
+                        absl::Span<const int64_t> broadcast_dims);
 ArrayView TransposeView(const ArrayView& operand, absl::Span<const int64_t> permutation);
-ArrayView SliceView(const ArrayView& operand, absl::Span<const int64_t> starts, absl::Span<const int64_t> limits, absl::Span<const int64_t> strides);
+ArrayView SliceView(const ArrayView& operand, absl::Span<const int64_t> starts,
+                    absl::Span<const int64_t> limits, absl::Span<const int64_t> strides);
 ArrayView ReverseView(const ArrayView& operand, absl::Span<const int64_t> dimensions);
 // nullopt when no strides show the operand that way: it must be copied to a dense buffer first.
 std::optional<ArrayView> ReshapeView(const ArrayView& operand, absl::Span<const int64_t> dims);

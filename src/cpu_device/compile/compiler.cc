@@ -20,11 +20,14 @@ namespace {
 absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what) {
   if (type.IsToken()) return MakeTokenShape();
   if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) {
-    return Unimplemented("PJRT-C030", absl::StrCat(what, " has type ", type.ToString(), "; the CPU device takes tensors with static shapes"));
+    return Unimplemented("PJRT-C030",
+                         absl::StrCat(what, " has type ", type.ToString(),
+                                      "; the CPU device takes tensors with static shapes"));
   }
   Shape shape = MakeShape(type.primitive_type(), type.dims());
   Layout layout = MakeDescendingLayout(shape.rank());
-  if (PackedBits(type.primitive_type()) != 8) layout.set_element_size_in_bits(PackedBits(type.primitive_type()));
+  if (PackedBits(type.primitive_type()) != 8)
+    layout.set_element_size_in_bits(PackedBits(type.primitive_type()));
   shape.set_layout(std::move(layout));
   return shape;
 }
@@ -43,7 +46,10 @@ absl::Status CheckRequestedLayout(const Shape& requested, absl::string_view what
   const absl::Span<const int64_t> order = requested.layout().minor_to_major();
   for (size_t i = 0; i < order.size(); ++i) {
     if (order[i] != static_cast<int64_t>(order.size() - 1 - i)) {
-      return Unimplemented("PJRT-C031", absl::StrCat(what, " is asked for with layout ", requested.layout().ToString(), "; the CPU device's programs take and make row-major arrays"));
+      return Unimplemented(
+          "PJRT-C031",
+          absl::StrCat(what, " is asked for with layout ", requested.layout().ToString(),
+                       "; the CPU device's programs take and make row-major arrays"));
     }
   }
   return absl::OkStatus();
@@ -55,13 +61,16 @@ void ReadDonation(ir::Function function, ProgramInfo* info) {
     if (const ir::Attribute alias = function.ArgAttr(i, "tf.aliasing_output")) {
       const int64_t result = alias.AsInt();
       if (result < 0 || result >= static_cast<int64_t>(info->results.size())) continue;
-      if (DeviceBytes(info->results[result].shape) != DeviceBytes(info->parameters[i].shape)) continue;
+      if (DeviceBytes(info->results[result].shape) != DeviceBytes(info->parameters[i].shape))
+        continue;
       info->parameters[i].donation = Donation::kMay;
       info->results[result].aliased_parameter = static_cast<int>(i);
-    } else if (const ir::Attribute donor = function.ArgAttr(i, "jax.buffer_donor"); donor && donor.AsBool()) {
+    } else if (const ir::Attribute donor = function.ArgAttr(i, "jax.buffer_donor");
+               donor && donor.AsBool()) {
       info->parameters[i].donation = Donation::kMay;
       for (ProgramResult& result : info->results) {
-        if (result.aliased_parameter >= 0 || result.shape.element_type() != info->parameters[i].shape.element_type() ||
+        if (result.aliased_parameter >= 0 ||
+            result.shape.element_type() != info->parameters[i].shape.element_type() ||
             DeviceBytes(result.shape) != DeviceBytes(info->parameters[i].shape)) {
           continue;
         }
@@ -74,48 +83,62 @@ void ReadDonation(ir::Function function, ProgramInfo* info) {
 
 void FillMemoryStats(const Plan& plan, ProgramInfo* info) {
   CompiledMemoryStats& stats = info->memory_stats;
-  for (const ProgramParameter& parameter : info->parameters) stats.argument_size_in_bytes += DeviceBytes(parameter.shape);
+  for (const ProgramParameter& parameter : info->parameters)
+    stats.argument_size_in_bytes += DeviceBytes(parameter.shape);
   for (const ProgramResult& result : info->results) {
     stats.output_size_in_bytes += DeviceBytes(result.shape);
     if (result.aliased_parameter >= 0) stats.alias_size_in_bytes += DeviceBytes(result.shape);
   }
   stats.temp_size_in_bytes = plan.arena_bytes;
   stats.generated_code_size_in_bytes = plan.constant_bytes;
-  stats.peak_memory_in_bytes = stats.argument_size_in_bytes + stats.output_size_in_bytes - stats.alias_size_in_bytes + stats.temp_size_in_bytes;
+  stats.peak_memory_in_bytes = stats.argument_size_in_bytes + stats.output_size_in_bytes -
+                               stats.alias_size_in_bytes + stats.temp_size_in_bytes;
   stats.total_size_in_bytes = stats.peak_memory_in_bytes + stats.generated_code_size_in_bytes;
 }
 
-std::string ShardingText(ir::Attribute attr) { return attr.Is(ir::AttrKind::kString) ? std::string(attr.AsString()) : attr ? attr.ToString() : ""; }
+std::string ShardingText(ir::Attribute attr) {
+  return attr.Is(ir::AttrKind::kString) ? std::string(attr.AsString())
+         : attr                         ? attr.ToString()
+                                        : "";
+}
 
 }  // namespace
 
-absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module, const CompileOptions& options, const Kernels& kernels,
-                                             const LoopEngine& engine, const LoweringOptions& lowering_options) {
+absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
+                                             const CompileOptions& options, const Kernels& kernels,
+                                             const LoopEngine& engine,
+                                             const LoweringOptions& lowering_options) {
   CompiledModule compiled;
   ProgramInfo& info = compiled.info;
   info.name = std::string(module->name());
-  info.fingerprint = absl::StrFormat("%016x", static_cast<uint64_t>(absl::Hash<std::string>()(ir::PrintModule(*module))));
+  info.fingerprint = absl::StrFormat(
+      "%016x", static_cast<uint64_t>(absl::Hash<std::string>()(ir::PrintModule(*module))));
   PJRT_RETURN_IF_ERROR(ir::InlineCalls(module.get()));
   PJRT_RETURN_IF_ERROR(ir::ExpandChlo(module.get()));
   ir::RemoveDeadOps(module.get());
   const ir::Function entry = module->EntryFunction();
   if (!entry || entry.body() == nullptr) {
-    return InvalidArgument("PJRT-C032", "the module has no entry function: expected a function called main, or just one function, with a body");
+    return InvalidArgument("PJRT-C032",
+                           "the module has no entry function: expected a function called main, or "
+                           "just one function, with a body");
   }
   if (info.name.empty()) info.name = std::string(entry.name());
 
   const ir::Type signature = entry.type();
   for (size_t i = 0; i < signature.inputs().size(); ++i) {
     ProgramParameter& parameter = info.parameters.emplace_back();
-    PJRT_ASSIGN_OR_RETURN(parameter.shape, ShapeOf(signature.inputs()[i], absl::StrCat("argument ", i)));
+    PJRT_ASSIGN_OR_RETURN(parameter.shape,
+                          ShapeOf(signature.inputs()[i], absl::StrCat("argument ", i)));
     parameter.sharding = ShardingText(entry.ArgAttr(i, "mhlo.sharding"));
     if (options.argument_layouts.has_value() && i < options.argument_layouts->size()) {
-      PJRT_RETURN_IF_ERROR(CheckRequestedLayout((*options.argument_layouts)[i], absl::StrCat("argument ", i)));
+      PJRT_RETURN_IF_ERROR(
+          CheckRequestedLayout((*options.argument_layouts)[i], absl::StrCat("argument ", i)));
     }
   }
   for (size_t i = 0; i < signature.results().size(); ++i) {
     ProgramResult& result = info.results.emplace_back();
-    PJRT_ASSIGN_OR_RETURN(result.shape, ShapeOf(signature.results()[i], absl::StrCat("result ", i)));
+    PJRT_ASSIGN_OR_RETURN(result.shape,
+                          ShapeOf(signature.results()[i], absl::StrCat("result ", i)));
     result.sharding = ShardingText(entry.ResultAttr(i, "mhlo.sharding"));
   }
   info.result_is_tuple = info.results.size() != 1;
@@ -124,9 +147,11 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   PJRT_ASSIGN_OR_RETURN(compiled.plan, lowering.Run(entry));
   ReadDonation(entry, &info);
   for (size_t r = 0; r < info.results.size(); ++r) {
-    // Where the plan reads the argument after it writes the result, the result gets memory of its own.
+    // Where the plan reads the argument after it writes the result, the result gets memory of its
+    // own.
     int& parameter = info.results[r].aliased_parameter;
-    if (parameter >= 0 && !lowering.ResultMayAlias(static_cast<int32_t>(r), parameter)) parameter = -1;
+    if (parameter >= 0 && !lowering.ResultMayAlias(static_cast<int32_t>(r), parameter))
+      parameter = -1;
   }
   FillMemoryStats(compiled.plan, &info);
   info.module = std::shared_ptr<const ir::Module>(std::move(module));

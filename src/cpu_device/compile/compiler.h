@@ -21,9 +21,12 @@ struct CompiledModule {
   ProgramInfo info;
 };
 
-// `module` has passed the verifier. UNIMPLEMENTED for ops, types, layouts and options that the device lacks; INVALID_ARGUMENT for a module without an entry function.
-absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module, const CompileOptions& options, const Kernels& kernels,
-                                             const LoopEngine& engine, const LoweringOptions& lowering_options);
+// `module` has passed the verifier. UNIMPLEMENTED for ops, types, layouts and options that the
+// device lacks; INVALID_ARGUMENT for a module without an entry function.
+absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
+                                             const CompileOptions& options, const Kernels& kernels,
+                                             const LoopEngine& engine,
+                                             const LoweringOptions& lowering_options);
 
 }  // namespace pjrt::cpu
 

@@ -55,7 +55,8 @@ void ToComputeType(PrimitiveType type, const char* from, char* to) {
 std::optional<ArrayView> SplatConstant(const ir::Op& op) {
   const ir::Type type = op.result_type();
   const ir::Attribute value = op.attr("value");
-  if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) return std::nullopt;
+  if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type()))
+    return std::nullopt;
   const absl::Span<const char> data = value.raw_data();
   const size_t size = ByteWidth(type.primitive_type());
   if (data.size() < size) return std::nullopt;
@@ -67,10 +68,12 @@ absl::StatusOr<ArrayView> ConstantView(const ir::Op& op, PlanBuilder* plan) {
   if (std::optional<ArrayView> splat = SplatConstant(op)) return *splat;
   const ir::Type type = op.result_type();
   const PrimitiveType element = type.primitive_type();
-  if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(element)) return UnsupportedOp(op, "no constants of this type");
+  if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(element))
+    return UnsupportedOp(op, "no constants of this type");
   const absl::Span<const char> data = op.attr("value").raw_data();
   const int64_t bytes = type.element_count() * ByteWidth(element);
-  if (static_cast<int64_t>(data.size()) != bytes) return UnsupportedOp(op, "its data are missing or of the wrong size");
+  if (static_cast<int64_t>(data.size()) != bytes)
+    return UnsupportedOp(op, "its data are missing or of the wrong size");
   if (bytes == 0) {
     const char zero[16] = {};
     return SplatView(element, type.dims(), zero);

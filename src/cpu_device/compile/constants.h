@@ -15,8 +15,8 @@ namespace pjrt::cpu {
 // One element of memory type `type` at `from` as its compute type at `to` (16 bytes).
 void ToComputeType(PrimitiveType type, const char* from, char* to);
 
-// The value of a stablehlo.constant: a splat where all elements are the same, else data in the plan's constants. UNIMPLEMENTED for types that no tensor
-// computes with.
+// The value of a stablehlo.constant: a splat where all elements are the same, else data in the
+// plan's constants. UNIMPLEMENTED for types that no tensor computes with.
 absl::StatusOr<ArrayView> ConstantView(const ir::Op& op, PlanBuilder* plan);
 // Only when it is a splat: needs no plan.
 std::optional<ArrayView> SplatConstant(const ir::Op& op);

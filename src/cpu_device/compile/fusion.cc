@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fusion by levels. A value that is read from memory is available one level above the loop or kernel that makes it; an elementwise op that reads values of its
-// own shape straight from the loop that computes them stays on that loop's level. Loops of one level then never wait for each other, so any of them that have the same shape
-// may become one loop without making a cycle. Linear in the number of ops but for the sort.
+// Fusion by levels. A value that is read from memory is available one level above the loop or
+// kernel that makes it; an elementwise op that reads values of its own shape straight from the loop
+// that computes them stays on that loop's level. Loops of one level then never wait for each other,
+// so any of them that have the same shape may become one loop without making a cycle. Linear in the
+// number of ops but for the sort.
 //
 //   1. In program order, each op joins the loops of its operands where it can.
-//   2. In reverse order, an op whose users all sit in one later loop sinks into it, so that its result needs no memory.
-//   3. Loops of one level and shape that read the same array, or are small, become one: one pass over the array, one dispatch.
+//   2. In reverse order, an op whose users all sit in one later loop sinks into it, so that its
+//   result needs no memory.
+//   3. Loops of one level and shape that read the same array, or are small, become one: one pass
+//   over the array, one dispatch.
 #include "src/cpu_device/compile/fusion.h"
 
 #include <algorithm>
@@ -26,14 +30,17 @@ using ir::OpCode;
 
 // Longer loops gain nothing: their values would not stay in registers or L1 anyway.
 constexpr int kMaxLoopOps = 256;
-// Loops of at most this many elements are merged whatever they read: a dispatch costs more than the elements.
+// Loops of at most this many elements are merged whatever they read: a dispatch costs more than the
+// elements.
 constexpr int64_t kSmallLoop = 2048;
 constexpr int kMaxMergedOps = 64;
 
 bool IsScalarOperandOp(const ir::Op& op) { return op.Is(OpCode::kSelect) || op.Is(OpCode::kClamp); }
 
 // The shape that the op's loop runs over.
-absl::Span<const int64_t> LoopDims(const ir::Op& op) { return op.Is(OpCode::kReduce) ? op.operand_type(0).dims() : op.result_type().dims(); }
+absl::Span<const int64_t> LoopDims(const ir::Op& op) {
+  return op.Is(OpCode::kReduce) ? op.operand_type(0).dims() : op.result_type().dims();
+}
 
 struct Loop {
   int level = 0;
@@ -71,7 +78,8 @@ class Planner {
     return loop;
   }
 
-  // The number of the op of this block that defines the value; -1 for arguments and values from outside.
+  // The number of the op of this block that defines the value; -1 for arguments and values from
+  // outside.
   int Definer(const ir::Value* value) const {
     const ir::Op* op = value->defining_op();
     return op != nullptr && op->block() == &block_ ? op->scratch : -1;
@@ -96,7 +104,8 @@ class Planner {
     }
   }
 
-  // True when operand i of a loop op is read element for element, so that it may come from the same loop.
+  // True when operand i of a loop op is read element for element, so that it may come from the same
+  // loop.
   static bool ReadsElementwise(const ir::Op& op, size_t i) {
     if (op.Is(OpCode::kReduce)) return i < op.num_operands() / 2;
     return !IsScalarOperandOp(op) || op.operand_type(i).rank() == op.result_type().rank();
@@ -123,7 +132,8 @@ class Planner {
     for (size_t k = 0; k < op.num_operands(); ++k) {
       const int definer = Definer(op.operand(k));
       const int loop = definer < 0 || !fuse_ ? -1 : loop_of_[definer];
-      const bool direct = loop >= 0 && ReadsElementwise(op, k) && !ops_[definer]->Is(OpCode::kReduce) && loops_[Find(loop)].dims == dims;
+      const bool direct = loop >= 0 && ReadsElementwise(op, k) &&
+                          !ops_[definer]->Is(OpCode::kReduce) && loops_[Find(loop)].dims == dims;
       level = std::max(level, direct ? loops_[Find(loop)].level : AvailableAt(op.operand(k)));
       if (direct) feeding.push_back(Find(loop));
     }
@@ -140,7 +150,9 @@ class Planner {
     bool fits = true;
     Loop merged = mine;
     for (int loop : feeding) {
-      if (loops_[loop].level != level || std::find(joined.begin(), joined.end(), loop) != joined.end()) continue;
+      if (loops_[loop].level != level ||
+          std::find(joined.begin(), joined.end(), loop) != joined.end())
+        continue;
       fits = fits && Combine(&merged, loops_[loop], kMaxLoopOps);
       joined.push_back(loop);
     }
@@ -176,13 +188,16 @@ class Planner {
     int target = -1;
     for (ir::Use* use = op.result()->first_use(); use != nullptr; use = use->next()) {
       const ir::Op* user = use->owner();
-      if (user->block() != &block_ || user == block_.terminator() || loop_of_[user->scratch] < 0) return;
+      if (user->block() != &block_ || user == block_.terminator() || loop_of_[user->scratch] < 0)
+        return;
       if (!ReadsElementwise(*user, use->operand_index())) return;
       const int loop = Find(loop_of_[user->scratch]);
       if (target >= 0 && loop != target) return;
       target = loop;
     }
-    if (target < 0 || target == mine || loops_[target].dims != loops_[mine].dims || loops_[target].count >= kMaxLoopOps) return;
+    if (target < 0 || target == mine || loops_[target].dims != loops_[mine].dims ||
+        loops_[target].count >= kMaxLoopOps)
+      return;
     if (loops_[target].level <= loops_[mine].level) return;
     --loops_[mine].count;
     ++loops_[target].count;
@@ -203,7 +218,9 @@ class Planner {
         if (ops_[i]->operand_type(k).rank() == 0) continue;
         set.insert(ops_[i]->operand(k));
       }
-      std::vector<int>& group = groups[{loops_[loop].level, std::vector<int64_t>(loops_[loop].dims.begin(), loops_[loop].dims.end())}];
+      std::vector<int>& group =
+          groups[{loops_[loop].level,
+                  std::vector<int64_t>(loops_[loop].dims.begin(), loops_[loop].dims.end())}];
       if (std::find(group.rbegin(), group.rend(), loop) == group.rend()) group.push_back(loop);
     }
     for (auto& [key, group] : groups) {
@@ -215,7 +232,9 @@ class Planner {
         bool merged = false;
         for (size_t k = 0; k < kept.size() && k < 8 && !merged; ++k) {
           const auto& theirs = reads[kept[k]];
-          const bool related = elements <= kSmallLoop || std::any_of(reads[loop].begin(), reads[loop].end(), [&](const ir::Value* v) { return theirs.contains(v); });
+          const bool related = elements <= kSmallLoop ||
+                               std::any_of(reads[loop].begin(), reads[loop].end(),
+                                           [&](const ir::Value* v) { return theirs.contains(v); });
           if (!related || !Combine(&loops_[kept[k]], loops_[loop], kMaxMergedOps)) continue;
           loops_[loop].parent = kept[k];
           reads[kept[k]].insert(reads[loop].begin(), reads[loop].end());
@@ -233,7 +252,8 @@ class Planner {
     absl::flat_hash_map<int, int> unit_of_loop;
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (loop_of_[i] >= 0) {
-        auto [it, added] = unit_of_loop.try_emplace(Find(loop_of_[i]), static_cast<int>(units.size()));
+        auto [it, added] =
+            unit_of_loop.try_emplace(Find(loop_of_[i]), static_cast<int>(units.size()));
         if (added) units.push_back({true, {}});
         unit_of[i] = it->second;
       } else {
@@ -299,17 +319,21 @@ class Planner {
 
 }  // namespace
 
-std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse) { return Planner(block, fuse).Run(); }
+std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse) {
+  return Planner(block, fuse).Run();
+}
 
 bool IsLoopReduce(const ir::Op& op) {
-  if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr) return false;
+  if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr)
+    return false;
   // A reducer of arrays folds slices, not elements.
   for (const ir::Value* argument : op.region()->block()->arguments()) {
     if (argument->type().rank() != 0) return false;
   }
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ir::Type type = op.operand_type(i);
-    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) return false;
+    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type()))
+      return false;
   }
   return true;
 }

@@ -11,13 +11,15 @@
 
 namespace pjrt::cpu {
 
-// What is lowered together: one op, or the elementwise ops and reductions of a loop, in program order.
+// What is lowered together: one op, or the elementwise ops and reductions of a loop, in program
+// order.
 struct Unit {
   bool is_loop = false;
   std::vector<ir::Op*> ops;
 };
 
-// All ops of the block but its terminator, in an order that respects data flow and side effects and stays close to the program's. With `fuse` off every loop has one op.
+// All ops of the block but its terminator, in an order that respects data flow and side effects and
+// stays close to the program's. With `fuse` off every loop has one op.
 std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse);
 
 // True for a reduce that a loop program can hold.

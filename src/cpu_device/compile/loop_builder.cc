@@ -17,7 +17,8 @@ namespace {
 
 using ir::OpCode;
 
-// How an op becomes one instruction. `exact`: the result of narrow operands is a value of the narrow type without rounding.
+// How an op becomes one instruction. `exact`: the result of narrow operands is a value of the
+// narrow type without rounding.
 struct OpRow {
   OpCode code;
   BlockOp op;
@@ -75,25 +76,30 @@ const OpRow* FindRow(OpCode code) {
       int8_t row[static_cast<int>(OpCode::kCount)] = {};
     } table;
     for (int8_t& r : table.row) r = -1;
-    for (size_t i = 0; i < sizeof(kRows) / sizeof(kRows[0]); ++i) table.row[static_cast<int>(kRows[i].code)] = static_cast<int8_t>(i);
+    for (size_t i = 0; i < sizeof(kRows) / sizeof(kRows[0]); ++i)
+      table.row[static_cast<int>(kRows[i].code)] = static_cast<int8_t>(i);
     return table;
   }();
   const int row = kIndex.row[static_cast<int>(code)];
   return row < 0 ? nullptr : &kRows[row];
 }
 
-bool IsComputable(ir::Type type) { return type.IsTensor() && IsArrayType(type.primitive_type()) && type.HasStaticShape(); }
+bool IsComputable(ir::Type type) {
+  return type.IsTensor() && IsArrayType(type.primitive_type()) && type.HasStaticShape();
+}
 
 // Types whose compute type is wider than they are.
 bool IsNarrowInt(PrimitiveType type) { return IsInteger(type) && BitWidth(type) < 8; }
 bool IsNarrowFloat(PrimitiveType type) { return IsFloating(type) && type != F32 && type != F64; }
 
 // Types that are computed in the bits that they are stored in.
-bool IsNative(PrimitiveType type) { return IsArrayType(type) && !IsNarrowInt(type) && !IsNarrowFloat(type); }
+bool IsNative(PrimitiveType type) {
+  return IsArrayType(type) && !IsNarrowInt(type) && !IsNarrowFloat(type);
+}
 
 bool SameInput(const ArrayView& a, const ArrayView& b) {
-  return a.kind == b.kind && a.type == b.type && a.buffer == b.buffer && a.offset == b.offset && a.strides == b.strides &&
-         std::memcmp(a.bits, b.bits, sizeof(a.bits)) == 0;
+  return a.kind == b.kind && a.type == b.type && a.buffer == b.buffer && a.offset == b.offset &&
+         a.strides == b.strides && std::memcmp(a.bits, b.bits, sizeof(a.bits)) == 0;
 }
 
 }  // namespace
@@ -105,10 +111,12 @@ bool IsLoopOp(const ir::Op& op) {
     case OpCode::kReducePrecision:
       break;
     case OpCode::kMap:
-      if (op.region()->block() == nullptr || op.region()->block()->terminator() == nullptr) return false;
+      if (op.region()->block() == nullptr || op.region()->block()->terminator() == nullptr)
+        return false;
       break;
     case OpCode::kBitcastConvert:
-      if (!IsNative(op.operand_type(0).primitive_type()) || !IsNative(op.result_type().primitive_type()) ||
+      if (!IsNative(op.operand_type(0).primitive_type()) ||
+          !IsNative(op.result_type().primitive_type()) ||
           op.operand_type(0).dims() != op.result_type().dims()) {
         return false;
       }
@@ -161,7 +169,8 @@ LoopValue LoopBuilder::Load(const ArrayView& view) {
       break;
   }
   LoopValue value = Append(std::move(instr));
-  if (view.kind == ArrayView::kIota && (IsNarrowInt(view.type) || IsNarrowFloat(view.type))) value = RoundTo(value, view.type);
+  if (view.kind == ArrayView::kIota && (IsNarrowInt(view.type) || IsNarrowFloat(view.type)))
+    value = RoundTo(value, view.type);
   loads_.emplace_back(view, value);
   return value;
 }
@@ -174,7 +183,8 @@ LoopValue LoopBuilder::Parameter(int index, PrimitiveType type) {
   return Append(std::move(instr));
 }
 
-LoopValue LoopBuilder::Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b, LoopValue c) {
+LoopValue LoopBuilder::Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b,
+                          LoopValue c) {
   LoopInstr instr;
   instr.kind = LoopInstr::kOp;
   instr.op = op;
@@ -207,38 +217,44 @@ LoopValue LoopBuilder::RoundTo(LoopValue value, PrimitiveType type) {
 LoopValue LoopBuilder::RoundResult(LoopValue value, PrimitiveType type, bool exact) {
   if (exact) return value;
   if (IsNarrowInt(type)) return RoundTo(value, type);
-  if (IsNarrowFloat(type) && !(keep_f32_ && (type == F16 || type == BF16))) return RoundTo(value, type);
+  if (IsNarrowFloat(type) && !(keep_f32_ && (type == F16 || type == BF16)))
+    return RoundTo(value, type);
   return value;
 }
 
-absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const LoopValue> operands) {
+absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
+                                            absl::Span<const LoopValue> operands) {
   const PrimitiveType result_type = op.result_type().primitive_type();
   const CType result = ComputeTypeOf(result_type);
   switch (op.opcode()) {
     case OpCode::kCompare: {
       using D = ir::ComparisonDirection;
       const std::optional<D> direction = ir::EnumFrom<D>(op.attr("comparison_direction"));
-      if (!direction.has_value()) return UnsupportedOp(op, "its comparison_direction cannot be read");
+      if (!direction.has_value())
+        return UnsupportedOp(op, "its comparison_direction cannot be read");
       const CType operand = type(operands[0]);
-      const bool total = ir::EnumFrom<ir::ComparisonType>(op.attr("compare_type")) == ir::ComparisonType::kTotalOrder &&
+      const bool total = ir::EnumFrom<ir::ComparisonType>(op.attr("compare_type")) ==
+                             ir::ComparisonType::kTotalOrder &&
                          (operand == CType::kF32 || operand == CType::kF64);
       LoopValue a = operands[0], b = operands[1];
       if (!total) {
-        static constexpr BlockOp kOps[] = {BlockOp::kCompareEq, BlockOp::kCompareNe, BlockOp::kCompareGe,
-                                           BlockOp::kCompareGt, BlockOp::kCompareLe, BlockOp::kCompareLt};
+        static constexpr BlockOp kOps[] = {BlockOp::kCompareEq, BlockOp::kCompareNe,
+                                           BlockOp::kCompareGe, BlockOp::kCompareGt,
+                                           BlockOp::kCompareLe, BlockOp::kCompareLt};
         return Op(kOps[static_cast<int>(*direction)], CType::kPred, operand, a, b);
       }
       if (*direction == D::kGe || *direction == D::kGt) std::swap(a, b);
       const BlockOp ordered = *direction == D::kEq || *direction == D::kNe   ? BlockOp::kTotalEq
                               : *direction == D::kGe || *direction == D::kLe ? BlockOp::kTotalLe
-                                                                                       : BlockOp::kTotalLt;
+                                                                             : BlockOp::kTotalLt;
       const LoopValue value = Op(ordered, CType::kPred, operand, a, b);
       return *direction == D::kNe ? Op(BlockOp::kNot, CType::kPred, CType::kPred, value) : value;
     }
     case OpCode::kConvert: {
       const PrimitiveType from = op.operand_type(0).primitive_type();
       if (from == result_type) return operands[0];
-      LoopValue value = Convert(IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0]) : operands[0], result);
+      LoopValue value =
+          Convert(IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0]) : operands[0], result);
       if (IsNarrowInt(result_type) && (IsFloating(from) || IsComplex(from))) {
         // Saturates at the narrow type's bounds, as it does at those of wider ones.
         const bool is_signed = IsSignedInteger(result_type);
@@ -246,9 +262,11 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
         const PrimitiveType byte = is_signed ? S8 : U8;
         const int64_t lowest = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
         const int64_t highest = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-        return Op(BlockOp::kClamp, result, result, Constant(byte, lowest), value, Constant(byte, highest));
+        return Op(BlockOp::kClamp, result, result, Constant(byte, lowest), value,
+                  Constant(byte, highest));
       }
-      if (IsNarrowInt(result_type) || IsNarrowFloat(result_type)) value = RoundTo(value, result_type);
+      if (IsNarrowInt(result_type) || IsNarrowFloat(result_type))
+        value = RoundTo(value, result_type);
       return value;
     }
     case OpCode::kReducePrecision: {
@@ -258,7 +276,8 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
       instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("exponent_bits"), 63));
       instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("mantissa_bits"), 63));
       instr.args[0] = operands[0];
-      return RoundResult(Append(std::move(instr)), result_type, IsNarrowFloat(result_type) ? false : true);
+      return RoundResult(Append(std::move(instr)), result_type,
+                         IsNarrowFloat(result_type) ? false : true);
     }
     case OpCode::kMap: {
       absl::flat_hash_map<const ir::Value*, LoopValue> values;
@@ -285,30 +304,42 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op, absl::Span<const L
   const OpRow* row = FindRow(op.opcode());
   if (row == nullptr) return UnsupportedOp(op, "no loop instruction for it");
   const CType operand_type = op.Is(OpCode::kSelect) ? type(operands[1]) : type(operands[0]);
-  const LoopValue value = Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1, operands.size() > 2 ? operands[2] : -1);
+  const LoopValue value =
+      Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
+         operands.size() > 2 ? operands[2] : -1);
   return RoundResult(value, result_type, row->exact);
 }
 
-// `value`, of a type with more digits than f32, as an f64 that f32 holds exactly and that rounds to any narrower float as `value` itself does: digits too many leave a
-// trace in the last one kept, which becomes odd.
+// `value`, of a type with more digits than f32, as an f64 that f32 holds exactly and that rounds to
+// any narrower float as `value` itself does: digits too many leave a trace in the last one kept,
+// which becomes odd.
 LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
   const auto keep_trace = [&](LoopValue bits, int dropped) {
-    const LoopValue low = Op(BlockOp::kAnd, CType::kU64, CType::kU64, bits, Constant(U64, (int64_t{1} << dropped) - 1));
-    const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, CType::kU64, low, Constant(U64, 0));
-    const LoopValue trace = Op(BlockOp::kShiftLeft, CType::kU64, CType::kU64, Convert(lost, CType::kU64), Constant(U64, dropped));
-    return Op(BlockOp::kOr, CType::kU64, CType::kU64, Op(BlockOp::kSubtract, CType::kU64, CType::kU64, bits, low), trace);
+    const LoopValue low = Op(BlockOp::kAnd, CType::kU64, CType::kU64, bits,
+                             Constant(U64, (int64_t{1} << dropped) - 1));
+    const LoopValue lost =
+        Op(BlockOp::kCompareNe, CType::kPred, CType::kU64, low, Constant(U64, 0));
+    const LoopValue trace = Op(BlockOp::kShiftLeft, CType::kU64, CType::kU64,
+                               Convert(lost, CType::kU64), Constant(U64, dropped));
+    return Op(BlockOp::kOr, CType::kU64, CType::kU64,
+              Op(BlockOp::kSubtract, CType::kU64, CType::kU64, bits, low), trace);
   };
   const CType from = type(value);
   if (from == CType::kS64) {
-    const LoopValue magnitude = Op(BlockOp::kCopy, CType::kU64, CType::kS64, Op(BlockOp::kAbs, CType::kS64, CType::kS64, value));
+    const LoopValue magnitude = Op(BlockOp::kCopy, CType::kU64, CType::kS64,
+                                   Op(BlockOp::kAbs, CType::kS64, CType::kS64, value));
     const LoopValue positive = PrepareToNarrow(magnitude);
-    const LoopValue is_negative = Op(BlockOp::kCompareLt, CType::kPred, CType::kS64, value, Constant(S64, 0));
-    return Op(BlockOp::kSelect, CType::kF64, CType::kF64, is_negative, Op(BlockOp::kNegate, CType::kF64, CType::kF64, positive), positive);
+    const LoopValue is_negative =
+        Op(BlockOp::kCompareLt, CType::kPred, CType::kS64, value, Constant(S64, 0));
+    return Op(BlockOp::kSelect, CType::kF64, CType::kF64, is_negative,
+              Op(BlockOp::kNegate, CType::kF64, CType::kF64, positive), positive);
   }
   if (from == CType::kU64) {
-    const LoopValue fits = Op(BlockOp::kCompareLt, CType::kPred, CType::kU64, value, Constant(U64, int64_t{1} << 53));
+    const LoopValue fits =
+        Op(BlockOp::kCompareLt, CType::kPred, CType::kU64, value, Constant(U64, int64_t{1} << 53));
     value = Op(BlockOp::kSelect, CType::kU64, CType::kU64, fits, value, keep_trace(value, 11));
-  } else if (from != CType::kS32 && from != CType::kU32 && from != CType::kF64 && from != CType::kC128) {
+  } else if (from != CType::kS32 && from != CType::kU32 && from != CType::kF64 &&
+             from != CType::kC128) {
     return value;
   }
   const LoopValue bits = Op(BlockOp::kCopy, CType::kU64, CType::kF64, Convert(value, CType::kF64));
@@ -321,34 +352,43 @@ LoopValue LoopBuilder::Constant(PrimitiveType type, int64_t value) {
   return Load(SplatView(type, {}, bits));
 }
 
-std::optional<LoopValue> LoopBuilder::EmitNarrowInt(const ir::Op& op, absl::Span<const LoopValue> operands) {
+std::optional<LoopValue> LoopBuilder::EmitNarrowInt(const ir::Op& op,
+                                                    absl::Span<const LoopValue> operands) {
   const PrimitiveType narrow = op.result_type().primitive_type();
   const PrimitiveType byte = IsSignedInteger(narrow) ? S8 : U8;
   const CType type = ComputeTypeOf(narrow);
   const int bits = BitWidth(narrow);
-  const auto low_bits = [&](LoopValue value) { return Op(BlockOp::kAnd, type, type, value, Constant(byte, (1 << bits) - 1)); };
+  const auto low_bits = [&](LoopValue value) {
+    return Op(BlockOp::kAnd, type, type, value, Constant(byte, (1 << bits) - 1));
+  };
   switch (op.opcode()) {
     case OpCode::kPopcnt:
       return Op(BlockOp::kPopcnt, type, type, low_bits(operands[0]));
     case OpCode::kCountLeadingZeros:
-      return Op(BlockOp::kSubtract, type, type, Op(BlockOp::kClz, type, type, low_bits(operands[0])), Constant(byte, 8 - bits));
+      return Op(BlockOp::kSubtract, type, type,
+                Op(BlockOp::kClz, type, type, low_bits(operands[0])), Constant(byte, 8 - bits));
     case OpCode::kShiftRightLogical:
-      return RoundTo(Op(BlockOp::kShiftRightLogical, type, type, low_bits(operands[0]), operands[1]), narrow);
+      return RoundTo(
+          Op(BlockOp::kShiftRightLogical, type, type, low_bits(operands[0]), operands[1]), narrow);
     case OpCode::kShiftRightArithmetic: {
       if (IsSignedInteger(narrow)) return std::nullopt;
       // The top bit of the narrow value is its sign.
       const int shift = 8 - bits;
       const LoopValue up = Op(BlockOp::kShiftLeft, type, type, operands[0], Constant(byte, shift));
-      const LoopValue sign_extended = Op(BlockOp::kShiftRightArithmetic, type, type, up, Constant(byte, shift));
-      return RoundTo(Op(BlockOp::kShiftRightArithmetic, type, type, sign_extended, operands[1]), narrow);
+      const LoopValue sign_extended =
+          Op(BlockOp::kShiftRightArithmetic, type, type, up, Constant(byte, shift));
+      return RoundTo(Op(BlockOp::kShiftRightArithmetic, type, type, sign_extended, operands[1]),
+                     narrow);
     }
     default:
       return std::nullopt;
   }
 }
 
-absl::Status LoopBuilder::EmitBody(const ir::Block& block, absl::flat_hash_map<const ir::Value*, LoopValue>* values) {
-  const auto value_of = [&](const ir::Op& user, const ir::Value* value) -> absl::StatusOr<LoopValue> {
+absl::Status LoopBuilder::EmitBody(const ir::Block& block,
+                                   absl::flat_hash_map<const ir::Value*, LoopValue>* values) {
+  const auto value_of = [&](const ir::Op& user,
+                            const ir::Value* value) -> absl::StatusOr<LoopValue> {
     if (auto it = values->find(value); it != values->end()) return it->second;
     if (value->defining_op() != nullptr && value->defining_op()->Is(OpCode::kConstant)) {
       if (std::optional<ArrayView> splat = SplatConstant(*value->defining_op())) {
@@ -359,7 +399,8 @@ absl::Status LoopBuilder::EmitBody(const ir::Block& block, absl::flat_hash_map<c
   };
   for (ir::Op* op : block) {
     if (op->IsTerminator()) {
-      for (size_t i = 0; i < op->num_operands(); ++i) PJRT_RETURN_IF_ERROR(value_of(*op, op->operand(i)).status());
+      for (size_t i = 0; i < op->num_operands(); ++i)
+        PJRT_RETURN_IF_ERROR(value_of(*op, op->operand(i)).status());
       return absl::OkStatus();
     }
     if (op->Is(OpCode::kConstant)) continue;  // loaded where used
@@ -369,7 +410,8 @@ absl::Status LoopBuilder::EmitBody(const ir::Block& block, absl::flat_hash_map<c
       operands.push_back(operand);
     }
     // Scalars have one shape.
-    if ((op->Is(OpCode::kReshape) || op->Is(OpCode::kBroadcastInDim)) && op->result_type().rank() == 0) {
+    if ((op->Is(OpCode::kReshape) || op->Is(OpCode::kBroadcastInDim)) &&
+        op->result_type().rank() == 0) {
       (*values)[op->result()] = operands[0];
       continue;
     }
@@ -377,30 +419,37 @@ absl::Status LoopBuilder::EmitBody(const ir::Block& block, absl::flat_hash_map<c
       for (size_t i = 0; i < op->num_results(); ++i) (*values)[op->result(i)] = operands[i];
       continue;
     }
-    if (!IsLoopOp(*op) || op->result_type().rank() != 0) return UnsupportedOp(*op, "only elementwise ops on scalars can stand in this region");
+    if (!IsLoopOp(*op) || op->result_type().rank() != 0)
+      return UnsupportedOp(*op, "only elementwise ops on scalars can stand in this region");
     PJRT_ASSIGN_OR_RETURN(const LoopValue value, Emit(*op, operands));
     (*values)[op->result()] = value;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& block, bool keep_f32) {
+absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& block,
+                                                             bool keep_f32) {
   LoopBuilder builder({}, keep_f32);
   absl::flat_hash_map<const ir::Value*, LoopValue> values;
   for (size_t i = 0; i < block.num_arguments(); ++i) {
-    if (block.argument(i)->type().rank() != 0 && block.parent_op() != nullptr) return UnsupportedOp(*block.parent_op(), "its region takes arrays, not elements");
-    values[block.argument(i)] = builder.Parameter(static_cast<int>(i), block.argument(i)->type().primitive_type());
+    if (block.argument(i)->type().rank() != 0 && block.parent_op() != nullptr)
+      return UnsupportedOp(*block.parent_op(), "its region takes arrays, not elements");
+    values[block.argument(i)] =
+        builder.Parameter(static_cast<int>(i), block.argument(i)->type().primitive_type());
   }
   PJRT_RETURN_IF_ERROR(builder.EmitBody(block, &values));
   const ir::Op* end = block.terminator();
-  for (size_t i = 0; i < end->num_operands(); ++i) builder.program().results.push_back(values[end->operand(i)]);
+  for (size_t i = 0; i < end->num_operands(); ++i)
+    builder.program().results.push_back(values[end->operand(i)]);
   return std::make_shared<const LoopProgram>(std::move(builder.program()));
 }
 
 std::optional<Monoid> MatchMonoid(const ir::Block& block) {
   const ir::Op* op = block.front();
   const ir::Op* end = block.terminator();
-  if (op == nullptr || end == nullptr || op->next() != end || block.num_arguments() != 2 || op->num_operands() != 2 || end->num_operands() != 1) return std::nullopt;
+  if (op == nullptr || end == nullptr || op->next() != end || block.num_arguments() != 2 ||
+      op->num_operands() != 2 || end->num_operands() != 1)
+    return std::nullopt;
   if (end->operand(0) != op->result() || op->result_type().rank() != 0) return std::nullopt;
   const bool in_order = op->operand(0) == block.argument(0) && op->operand(1) == block.argument(1);
   const bool swapped = op->operand(0) == block.argument(1) && op->operand(1) == block.argument(0);

@@ -18,33 +18,41 @@
 
 namespace pjrt::cpu {
 
-// True for ops that a loop program can hold as instructions: each result element depends on the operands' elements at the same place (scalar operands of select and clamp
-// aside) and the types are supported.
+// True for ops that a loop program can hold as instructions: each result element depends on the
+// operands' elements at the same place (scalar operands of select and clamp aside) and the types
+// are supported.
 bool IsLoopOp(const ir::Op& op);
 
 class LoopBuilder {
  public:
-  // A loop over `dims`. `keep_f32`: f16 and bf16 values are not rounded between instructions, as XLA does by default.
-  LoopBuilder(absl::Span<const int64_t> dims, bool keep_f32) : keep_f32_(keep_f32) { program_.dims.assign(dims.begin(), dims.end()); }
+  // A loop over `dims`. `keep_f32`: f16 and bf16 values are not rounded between instructions, as
+  // XLA does by default.
+  LoopBuilder(absl::Span<const int64_t> dims, bool keep_f32) : keep_f32_(keep_f32) {
+    program_.dims.assign(dims.begin(), dims.end());
+  }
 
   LoopProgram& program() { return program_; }
   // The buffers of program().inputs, in order.
   const std::vector<BufferId>& input_buffers() const { return input_buffers_; }
 
-  // The value of an array at the point at hand; its dims must be the loop's, or empty for a scalar that all points share. Equal views give the same value.
+  // The value of an array at the point at hand; its dims must be the loop's, or empty for a scalar
+  // that all points share. Equal views give the same value.
   LoopValue Load(const ArrayView& view);
   // An input that is not loaded by an instruction: a reduction's initial value.
   int32_t AddInput(const ArrayView& view);
   LoopValue Parameter(int index, PrimitiveType type);
 
-  // The value of an elementwise op whose operands have the given values. UNIMPLEMENTED naming the op and its types when IsLoopOp would be false.
+  // The value of an elementwise op whose operands have the given values. UNIMPLEMENTED naming the
+  // op and its types when IsLoopOp would be false.
   absl::StatusOr<LoopValue> Emit(const ir::Op& op, absl::Span<const LoopValue> operands);
 
-  // The values of a region of scalar ops, given those of its arguments in `values`; the terminator's operands have values afterwards. UNIMPLEMENTED for ops that a loop cannot
-  // hold.
-  absl::Status EmitBody(const ir::Block& block, absl::flat_hash_map<const ir::Value*, LoopValue>* values);
+  // The values of a region of scalar ops, given those of its arguments in `values`; the
+  // terminator's operands have values afterwards. UNIMPLEMENTED for ops that a loop cannot hold.
+  absl::Status EmitBody(const ir::Block& block,
+                        absl::flat_hash_map<const ir::Value*, LoopValue>* values);
 
-  LoopValue Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b = -1, LoopValue c = -1);
+  LoopValue Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b = -1,
+               LoopValue c = -1);
   LoopValue Convert(LoopValue value, CType to);
   LoopValue RoundTo(LoopValue value, PrimitiveType type);
   CType type(LoopValue value) const { return program_.instrs[value].type; }
@@ -63,7 +71,8 @@ class LoopBuilder {
   bool keep_f32_;
 };
 
-// A body (see LoopProgram) from a region of scalar elementwise ops, such as a reducer. UNIMPLEMENTED for other ops, and for values from outside that are not constants.
+// A body (see LoopProgram) from a region of scalar elementwise ops, such as a reducer.
+// UNIMPLEMENTED for other ops, and for values from outside that are not constants.
 absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& block, bool keep_f32);
 
 // The monoid that a reducer computes, when it is one of the vectorised ones: (a, b) -> a op b.

@@ -11,11 +11,14 @@ namespace {
 
 // A dense view of the whole of its buffer.
 bool IsWhole(Lowering& lowering, const ArrayView& view) {
-  return view.IsDense() && view.offset == 0 && lowering.plan().bytes(view.buffer) == view.ElementCount() * ByteWidth(view.type);
+  return view.IsDense() && view.offset == 0 &&
+         lowering.plan().bytes(view.buffer) == view.ElementCount() * ByteWidth(view.type);
 }
 
-// Ends a region: `from` has to end up in the buffer of `to`. Done without a copy when the step that makes it can write there.
-absl::Status Yield(Lowering& lowering, const ArrayView& from, const ArrayView& to, int32_t region_begin, Steps* steps) {
+// Ends a region: `from` has to end up in the buffer of `to`. Done without a copy when the step that
+// makes it can write there.
+absl::Status Yield(Lowering& lowering, const ArrayView& from, const ArrayView& to,
+                   int32_t region_begin, Steps* steps) {
   if (IsWhole(lowering, from)) {
     if (from.buffer == to.buffer) return absl::OkStatus();
     if (lowering.plan().TryMerge(from.buffer, to.buffer, region_begin)) return absl::OkStatus();
@@ -25,7 +28,8 @@ absl::Status Yield(Lowering& lowering, const ArrayView& from, const ArrayView& t
 
 }  // namespace
 
-// Each carried value has a buffer for the whole loop. An iteration reads it as the regions' argument and leaves the new value there.
+// Each carried value has a buffer for the whole loop. An iteration reads it as the regions'
+// argument and leaves the new value there.
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
   PlanBuilder& plan = lowering.plan();
   const ir::Block& cond = *op.region(0)->block();
@@ -34,12 +38,15 @@ absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ir::Value* init = op.operand(i);
     if (lowering.IsToken(init)) {
-      for (const ir::Value* value : {static_cast<const ir::Value*>(cond.argument(i)), static_cast<const ir::Value*>(body.argument(i)), static_cast<const ir::Value*>(op.result(i))}) {
+      for (const ir::Value* value : {static_cast<const ir::Value*>(cond.argument(i)),
+                                     static_cast<const ir::Value*>(body.argument(i)),
+                                     static_cast<const ir::Value*>(op.result(i))}) {
         lowering.BindToken(value);
       }
       continue;
     }
-    if (!init->type().IsTensor()) return UnsupportedOp(op, "only tensors and tokens can be carried");
+    if (!init->type().IsTensor())
+      return UnsupportedOp(op, "only tensors and tokens can be carried");
     carried[i] = lowering.NewArray(init->type());
     PJRT_RETURN_IF_ERROR(lowering.Copy(lowering.view(init), carried[i], steps));
     lowering.Bind(cond.argument(i), carried[i]);
@@ -49,20 +56,24 @@ absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const int32_t begin = plan.position();
   auto step = std::make_unique<WhileStep>();
   PJRT_RETURN_IF_ERROR(lowering.LowerBlock(cond, &step->cond));
-  PJRT_ASSIGN_OR_RETURN(const ArrayView pred, lowering.Dense(lowering.view(cond.terminator()->operand(0)), &step->cond));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView pred,
+                        lowering.Dense(lowering.view(cond.terminator()->operand(0)), &step->cond));
   step->pred = pred.buffer;
   plan.Touch(pred.buffer);
   const int32_t body_begin = plan.position();
   PJRT_RETURN_IF_ERROR(lowering.LowerBlock(body, &step->body));
   const ir::Op& end = *body.terminator();
   std::vector<ArrayView> results(op.num_operands());
-  // New values that are (parts of) other carried values are saved before any of those is overwritten.
+  // New values that are (parts of) other carried values are saved before any of those is
+  // overwritten.
   for (size_t i = 0; i < op.num_operands(); ++i) {
     if (lowering.IsToken(end.operand(i))) continue;
     results[i] = lowering.view(end.operand(i));
     for (size_t k = 0; k < carried.size(); ++k) {
       const bool same = k == i && IsWhole(lowering, results[i]);
-      if (results[i].kind != ArrayView::kBuffer || results[i].buffer != carried[k].buffer || same || lowering.IsToken(end.operand(k))) continue;
+      if (results[i].kind != ArrayView::kBuffer || results[i].buffer != carried[k].buffer || same ||
+          lowering.IsToken(end.operand(k)))
+        continue;
       const ArrayView saved = lowering.NewArray(results[i].type, results[i].dims);
       PJRT_RETURN_IF_ERROR(lowering.Copy(results[i], saved, &step->body));
       results[i] = saved;
@@ -94,7 +105,8 @@ absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps) {
       lowering.BindToken(op.result(i));
       continue;
     }
-    if (!op.result_type(i).IsTensor()) return UnsupportedOp(op, "branches can return tensors and tokens only");
+    if (!op.result_type(i).IsTensor())
+      return UnsupportedOp(op, "branches can return tensors and tokens only");
     results[i] = lowering.NewArray(op.result_type(i));
     touched.push_back(results[i].buffer);
     lowering.Bind(op.result(i), results[i]);
@@ -111,7 +123,8 @@ absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps) {
     const ir::Op& end = *block.terminator();
     for (size_t i = 0; i < op.num_results(); ++i) {
       if (lowering.IsToken(end.operand(i))) continue;
-      PJRT_RETURN_IF_ERROR(Yield(lowering, lowering.view(end.operand(i)), results[i], begin, &branch));
+      PJRT_RETURN_IF_ERROR(
+          Yield(lowering, lowering.view(end.operand(i)), results[i], begin, &branch));
     }
   }
   step->Estimate();

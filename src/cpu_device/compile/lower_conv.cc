@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// convolution: views put batch, features and space in one order; kernels become a matrix a group, with reversal undone.
+// convolution: views put batch, features and space in one order; kernels become a matrix a group,
+// with reversal undone.
 #include <algorithm>
 
 #include "pjrt/ir/op_attributes.h"
@@ -12,7 +13,8 @@
 namespace pjrt::cpu {
 namespace {
 
-absl::StatusOr<std::unique_ptr<Gemm>> PatchProduct(const ConvParams& p, int64_t rows, CType accumulate, const Kernels& kernels) {
+absl::StatusOr<std::unique_ptr<Gemm>> PatchProduct(const ConvParams& p, int64_t rows,
+                                                   CType accumulate, const Kernels& kernels) {
   GemmProblem problem;
   problem.a_type = p.type;
   problem.b_type = p.kernel_type;
@@ -30,9 +32,11 @@ absl::StatusOr<std::unique_ptr<Gemm>> PatchProduct(const ConvParams& p, int64_t 
 }  // namespace
 
 absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  const std::optional<ir::ConvDimensionNumbers> numbers = ir::ConvDimensionNumbers::From(op.attr("dimension_numbers"));
+  const std::optional<ir::ConvDimensionNumbers> numbers =
+      ir::ConvDimensionNumbers::From(op.attr("dimension_numbers"));
   const std::optional<ir::WindowAttrs> window = ir::WindowAttrs::From(op);
-  if (!numbers.has_value() || !window.has_value()) return UnsupportedOp(op, "its attributes cannot be read");
+  if (!numbers.has_value() || !window.has_value())
+    return UnsupportedOp(op, "its attributes cannot be read");
   const int64_t groups = op.IntAttr("feature_group_count", 1);
   const int64_t batch_groups = op.IntAttr("batch_group_count", 1);
   const size_t rank = numbers->input_spatial_dimensions.size();
@@ -50,7 +54,8 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
   p.kernel_type = op.operand_type(1).primitive_type();
   p.output_type = result.type;
   p.groups = groups * batch_groups;
-  // With batch groups, group g convolves its share of the batch with its share of the kernel's features.
+  // With batch groups, group g convolves its share of the batch with its share of the kernel's
+  // features.
   p.batch = input.dims[numbers->input_batch_dimension] / batch_groups;
   p.channels = input.dims[numbers->input_feature_dimension] / groups;
   p.batch_stride = input.strides[numbers->input_batch_dimension];
@@ -61,8 +66,9 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
   for (size_t i = 0; i < rank; ++i) {
     const ir::WindowDimension& w = window->dimensions[i];
     const int64_t d = numbers->input_spatial_dimensions[i];
-    p.spatial.push_back({input.dims[d], input.strides[d], result.dims[numbers->output_spatial_dimensions[i]], w.size, w.stride, w.padding_low, w.base_dilation,
-                         w.window_dilation});
+    p.spatial.push_back({input.dims[d], input.strides[d],
+                         result.dims[numbers->output_spatial_dimensions[i]], w.size, w.stride,
+                         w.padding_low, w.base_dilation, w.window_dilation});
   }
 
   // The kernel as [group][window...][channel][feature of the group], dense.
@@ -89,9 +95,11 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
   p.kernel = arranged.buffer;
   p.kernel_group_stride = ConvStep::PatchLength(p) * p.features;
 
-  // The output as [batch][space...][features]: the result itself when its dims are in that order, else copied to it.
+  // The output as [batch][space...][features]: the result itself when its dims are in that order,
+  // else copied to it.
   ir::DimList order = {numbers->output_batch_dimension};
-  order.insert(order.end(), numbers->output_spatial_dimensions.begin(), numbers->output_spatial_dimensions.end());
+  order.insert(order.end(), numbers->output_spatial_dimensions.begin(),
+               numbers->output_spatial_dimensions.end());
   order.push_back(numbers->output_feature_dimension);
   const ArrayView wanted = TransposeView(result, order);
   const ArrayView output = wanted.IsDense() ? wanted : lowering.NewArray(result.type, wanted.dims);
@@ -101,14 +109,17 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
   const CType accumulate = ProductType(p.type, p.kernel_type, p.output_type);
   const int64_t places = ConvStep::Places(p);
   const int64_t rows = ConvStep::RowsPerBlock(p);
-  absl::StatusOr<std::unique_ptr<Gemm>> gemm = PatchProduct(p, rows, accumulate, lowering.kernels());
+  absl::StatusOr<std::unique_ptr<Gemm>> gemm =
+      PatchProduct(p, rows, accumulate, lowering.kernels());
   if (!gemm.ok()) return UnsupportedOp(op, gemm.status().message());
   std::unique_ptr<Gemm> last;
   if (places % rows != 0) {
     PJRT_ASSIGN_OR_RETURN(last, PatchProduct(p, places % rows, accumulate, lowering.kernels()));
   }
   const std::vector<BufferId> reads = {p.input, p.kernel};
-  lowering.plan().Emit(steps, std::make_unique<ConvStep>(std::move(p), *std::move(gemm), std::move(last), rows), reads, {output.buffer});
+  lowering.plan().Emit(
+      steps, std::make_unique<ConvStep>(std::move(p), *std::move(gemm), std::move(last), rows),
+      reads, {output.buffer});
   if (output.buffer != result.buffer) return lowering.Copy(output, wanted, steps);
   return absl::OkStatus();
 }

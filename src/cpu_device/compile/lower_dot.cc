@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dot_general as matrix products: free dims of the left side are rows, those of the right side columns, contracted dims run along both. A group of dims that a view walks
-// as one dim is one index of the matrix; an operand whose groups are not like that is copied first.
+// dot_general as matrix products: free dims of the left side are rows, those of the right side
+// columns, contracted dims run along both. A group of dims that a view walks as one dim is one
+// index of the matrix; an operand whose groups are not like that is copied first.
 #include <algorithm>
 
 #include "pjrt/ir/op_attributes.h"
@@ -45,18 +46,24 @@ struct Side {
   Group free_group, contracted_group;
 };
 
-absl::Status Prepare(Lowering& lowering, const ArrayView& operand, absl::Span<const int64_t> batch, absl::Span<const int64_t> contracted, bool contracted_first,
-                     Side* side, Steps* steps) {
+absl::Status Prepare(Lowering& lowering, const ArrayView& operand, absl::Span<const int64_t> batch,
+                     absl::Span<const int64_t> contracted, bool contracted_first, Side* side,
+                     Steps* steps) {
   side->view = operand;
   side->batch.assign(batch.begin(), batch.end());
   side->contracted.assign(contracted.begin(), contracted.end());
   for (int64_t d = 0; d < static_cast<int64_t>(operand.dims.size()); ++d) {
-    if (std::find(batch.begin(), batch.end(), d) == batch.end() && std::find(contracted.begin(), contracted.end(), d) == contracted.end()) side->free.push_back(d);
+    if (std::find(batch.begin(), batch.end(), d) == batch.end() &&
+        std::find(contracted.begin(), contracted.end(), d) == contracted.end())
+      side->free.push_back(d);
   }
   side->free_group = MergeDims(side->view, side->free);
   side->contracted_group = MergeDims(side->view, side->contracted);
-  if (operand.kind == ArrayView::kBuffer && side->free_group.is_one && side->contracted_group.is_one) return absl::OkStatus();
-  // A dense copy in the order batch, free, contracted (or batch, contracted, free for the right side).
+  if (operand.kind == ArrayView::kBuffer && side->free_group.is_one &&
+      side->contracted_group.is_one)
+    return absl::OkStatus();
+  // A dense copy in the order batch, free, contracted (or batch, contracted, free for the right
+  // side).
   ir::DimList order = side->batch;
   const ir::DimList& second = contracted_first ? side->contracted : side->free;
   const ir::DimList& third = contracted_first ? side->free : side->contracted;
@@ -81,19 +88,26 @@ absl::Status Prepare(Lowering& lowering, const ArrayView& operand, absl::Span<co
 
 CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c) {
   const auto wider = [](PrimitiveType type) { return type == F64 || type == C128; };
-  if (IsComplex(a) || IsComplex(b) || IsComplex(c)) return wider(a) || wider(b) || wider(c) ? CType::kC128 : CType::kC64;
-  if (IsFloating(a) || IsFloating(b) || IsFloating(c)) return wider(a) || wider(b) || wider(c) ? CType::kF64 : CType::kF32;
+  if (IsComplex(a) || IsComplex(b) || IsComplex(c))
+    return wider(a) || wider(b) || wider(c) ? CType::kC128 : CType::kC64;
+  if (IsFloating(a) || IsFloating(b) || IsFloating(c))
+    return wider(a) || wider(b) || wider(c) ? CType::kF64 : CType::kF32;
   const bool wide = BitWidth(c) > 32;
   if (IsUnsignedInteger(c)) return wide ? CType::kU64 : CType::kU32;
   return wide ? CType::kS64 : CType::kS32;
 }
 
 absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  const std::optional<ir::DotDimensionNumbers> dims = ir::DotDimensionNumbers::From(op.attr("dot_dimension_numbers"));
+  const std::optional<ir::DotDimensionNumbers> dims =
+      ir::DotDimensionNumbers::From(op.attr("dot_dimension_numbers"));
   if (!dims.has_value()) return UnsupportedOp(op, "its dot_dimension_numbers cannot be read");
   Side a, b;
-  PJRT_RETURN_IF_ERROR(Prepare(lowering, lowering.view(op.operand(0)), dims->lhs_batching_dimensions, dims->lhs_contracting_dimensions, false, &a, steps));
-  PJRT_RETURN_IF_ERROR(Prepare(lowering, lowering.view(op.operand(1)), dims->rhs_batching_dimensions, dims->rhs_contracting_dimensions, true, &b, steps));
+  PJRT_RETURN_IF_ERROR(Prepare(lowering, lowering.view(op.operand(0)),
+                               dims->lhs_batching_dimensions, dims->lhs_contracting_dimensions,
+                               false, &a, steps));
+  PJRT_RETURN_IF_ERROR(Prepare(lowering, lowering.view(op.operand(1)),
+                               dims->rhs_batching_dimensions, dims->rhs_contracting_dimensions,
+                               true, &b, steps));
   const ArrayView c = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), c);
   if (c.ElementCount() == 0) return absl::OkStatus();
@@ -130,10 +144,12 @@ absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps)
   }
   absl::StatusOr<std::unique_ptr<Gemm>> gemm = MakeGemm(problem, lowering.kernels());
   if (!gemm.ok()) return UnsupportedOp(op, gemm.status().message());
-  const BufferId shared = (*gemm)->shared_bytes() > 0 ? lowering.plan().NewBuffer((*gemm)->shared_bytes()) : kNoBuffer;
+  const BufferId shared =
+      (*gemm)->shared_bytes() > 0 ? lowering.plan().NewBuffer((*gemm)->shared_bytes()) : kNoBuffer;
   std::vector<BufferId> writes = {c.buffer};
   if (shared != kNoBuffer) writes.push_back(shared);
-  auto step = std::make_unique<GemmStep>(*std::move(gemm), std::move(batch_dims), std::move(at_a), std::move(at_b), std::move(at_c), shared);
+  auto step = std::make_unique<GemmStep>(*std::move(gemm), std::move(batch_dims), std::move(at_a),
+                                         std::move(at_b), std::move(at_c), shared);
   lowering.plan().Emit(steps, std::move(step), {a.view.buffer, b.view.buffer}, writes);
   return absl::OkStatus();
 }

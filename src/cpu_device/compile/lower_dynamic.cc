@@ -9,8 +9,10 @@
 namespace pjrt::cpu {
 namespace {
 
-// The start indices are the op's operands from `first` on; the box has `sizes` and moves in an array of `dims` and `strides`.
-absl::StatusOr<SliceStart> ReadStart(Lowering& lowering, const ir::Op& op, size_t first, const Dims& dims, const Dims& strides, const Dims& sizes,
+// The start indices are the op's operands from `first` on; the box has `sizes` and moves in an
+// array of `dims` and `strides`.
+absl::StatusOr<SliceStart> ReadStart(Lowering& lowering, const ir::Op& op, size_t first,
+                                     const Dims& dims, const Dims& strides, const Dims& sizes,
                                      std::vector<BufferId>* reads, Steps* steps) {
   SliceStart start;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -45,16 +47,20 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();
   std::vector<BufferId> reads = {operand.buffer};
-  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 1, operand.dims, operand.strides, result.dims, &reads, steps));
+  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 1, operand.dims, operand.strides,
+                                                    result.dims, &reads, steps));
   const int size = ByteWidth(operand.type);
-  lowering.plan().Emit(steps,
-                       std::make_unique<DynamicSliceStep>(std::move(start), NdCopy(result.dims, operand.strides, result.strides, size), operand.buffer,
-                                                          operand.offset, result.buffer, 0, /*is_update=*/false, size),
-                       reads, {result.buffer});
+  lowering.plan().Emit(
+      steps,
+      std::make_unique<DynamicSliceStep>(
+          std::move(start), NdCopy(result.dims, operand.strides, result.strides, size),
+          operand.buffer, operand.offset, result.buffer, 0, /*is_update=*/false, size),
+      reads, {result.buffer});
   return absl::OkStatus();
 }
 
-// The operand is copied unless it dies here and its memory can be taken over; then the update is written into it.
+// The operand is copied unless it dies here and its memory can be taken over; then the update is
+// written into it.
 absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const ArrayView operand = lowering.view(op.operand(0));
   ArrayView update = lowering.view(op.operand(1));
@@ -73,12 +79,15 @@ absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps
   PJRT_RETURN_IF_ERROR(lowering.Copy(operand, result, steps));
   if (update.ElementCount() == 0) return absl::OkStatus();
   std::vector<BufferId> reads = {update.buffer};
-  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 2, result.dims, result.strides, update.dims, &reads, steps));
+  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 2, result.dims, result.strides,
+                                                    update.dims, &reads, steps));
   const int size = ByteWidth(result.type);
-  lowering.plan().Emit(steps,
-                       std::make_unique<DynamicSliceStep>(std::move(start), NdCopy(update.dims, update.strides, result.strides, size), update.buffer,
-                                                          update.offset, result.buffer, 0, /*is_update=*/true, size),
-                       reads, {result.buffer});
+  lowering.plan().Emit(
+      steps,
+      std::make_unique<DynamicSliceStep>(
+          std::move(start), NdCopy(update.dims, update.strides, result.strides, size),
+          update.buffer, update.offset, result.buffer, 0, /*is_update=*/true, size),
+      reads, {result.buffer});
   return absl::OkStatus();
 }
 

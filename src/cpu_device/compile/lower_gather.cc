@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gather and scatter. Both walk an index space and look at a window of an array for each of its points.
+// gather and scatter. Both walk an index space and look at a window of an array for each of its
+// points.
 #include <algorithm>
 
 #include "pjrt/ir/op_attributes.h"
@@ -13,7 +14,9 @@
 namespace pjrt::cpu {
 namespace {
 
-bool Contains(absl::Span<const int64_t> list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool Contains(absl::Span<const int64_t> list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 absl::StatusOr<ArrayView> InBuffer(Lowering& lowering, const ir::Value* value, Steps* steps) {
   const ArrayView& view = lowering.view(value);
@@ -21,9 +24,12 @@ absl::StatusOr<ArrayView> InBuffer(Lowering& lowering, const ir::Value* value, S
   return lowering.Dense(view, steps);
 }
 
-// The index space: the dims of the indices but index_vector_dim, paired with the window array's dims that are no window dims and with the array's batching dims.
-IndexSpace MakeSpace(const ArrayView& indices, int64_t index_vector_dim, const ArrayView& windows, absl::Span<const int64_t> window_dims, const ArrayView& array,
-                     absl::Span<const int64_t> array_batching, absl::Span<const int64_t> indices_batching) {
+// The index space: the dims of the indices but index_vector_dim, paired with the window array's
+// dims that are no window dims and with the array's batching dims.
+IndexSpace MakeSpace(const ArrayView& indices, int64_t index_vector_dim, const ArrayView& windows,
+                     absl::Span<const int64_t> window_dims, const ArrayView& array,
+                     absl::Span<const int64_t> array_batching,
+                     absl::Span<const int64_t> indices_batching) {
   IndexSpace space;
   int64_t window_dim = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(indices.dims.size()); ++d) {
@@ -42,7 +48,9 @@ IndexSpace MakeSpace(const ArrayView& indices, int64_t index_vector_dim, const A
 }
 
 int64_t VectorStride(const ArrayView& indices, int64_t index_vector_dim) {
-  return index_vector_dim < static_cast<int64_t>(indices.dims.size()) ? indices.strides[index_vector_dim] : 0;
+  return index_vector_dim < static_cast<int64_t>(indices.dims.size())
+             ? indices.strides[index_vector_dim]
+             : 0;
 }
 
 // How the region combines a value and an update: with the types at hand, by the simplest means.
@@ -58,16 +66,21 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
     return absl::OkStatus();
   }
   const PrimitiveType type = p->arrays[0].type;
-  if (std::optional<Monoid> monoid = MatchMonoid(body); monoid.has_value() && kernels.load[type] == nullptr && kernels.store[type] == nullptr) {
-    static constexpr BlockOp kOps[kNumMonoids] = {BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum, BlockOp::kAnd, BlockOp::kOr, BlockOp::kXor};
-    p->op = kernels.op[static_cast<int>(kOps[static_cast<int>(*monoid)])][static_cast<int>(ComputeTypeOf(type))][0];
+  if (std::optional<Monoid> monoid = MatchMonoid(body);
+      monoid.has_value() && kernels.load[type] == nullptr && kernels.store[type] == nullptr) {
+    static constexpr BlockOp kOps[kNumMonoids] = {
+        BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
+        BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
+    p->op = kernels.op[static_cast<int>(kOps[static_cast<int>(*monoid)])]
+                      [static_cast<int>(ComputeTypeOf(type))][0];
     if (p->op != nullptr) {
       p->mode = ScatterParams::kOp;
       return absl::OkStatus();
     }
   }
   p->mode = ScatterParams::kBody;
-  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> program, BuildBody(body, lowering.options().keep_f32));
+  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> program,
+                        BuildBody(body, lowering.options().keep_f32));
   PJRT_ASSIGN_OR_RETURN(p->body, lowering.engine().CompileBody(*program));
   return absl::OkStatus();
 }
@@ -75,7 +88,8 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
 }  // namespace
 
 absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  const std::optional<ir::GatherDimensionNumbers> numbers = ir::GatherDimensionNumbers::From(op.attr("dimension_numbers"));
+  const std::optional<ir::GatherDimensionNumbers> numbers =
+      ir::GatherDimensionNumbers::From(op.attr("dimension_numbers"));
   if (!numbers.has_value()) return UnsupportedOp(op, "its dimension_numbers cannot be read");
   const auto sizes = op.IntsAttr("slice_sizes");
   const ArrayView result = lowering.NewArray(op.result_type());
@@ -91,29 +105,35 @@ absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
   p.indices = indices.buffer;
   p.indices_offset = indices.offset;
   p.result = result.buffer;
-  p.space = MakeSpace(indices, numbers->index_vector_dim, result, numbers->offset_dims, array, numbers->operand_batching_dims, numbers->start_indices_batching_dims);
+  p.space = MakeSpace(indices, numbers->index_vector_dim, result, numbers->offset_dims, array,
+                      numbers->operand_batching_dims, numbers->start_indices_batching_dims);
   const int64_t stride = VectorStride(indices, numbers->index_vector_dim);
   for (size_t k = 0; k < numbers->start_index_map.size(); ++k) {
     const int64_t d = numbers->start_index_map[k];
-    p.components.push_back({static_cast<int64_t>(k) * stride, array.dims[d] - sizes[d], array.strides[d]});
+    p.components.push_back(
+        {static_cast<int64_t>(k) * stride, array.dims[d] - sizes[d], array.strides[d]});
   }
   Dims window_dims, from_strides, to_strides;
   size_t offset_dim = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(array.dims.size()); ++d) {
-    if (Contains(numbers->collapsed_slice_dims, d) || Contains(numbers->operand_batching_dims, d)) continue;
+    if (Contains(numbers->collapsed_slice_dims, d) || Contains(numbers->operand_batching_dims, d))
+      continue;
     window_dims.push_back(sizes[d]);
     from_strides.push_back(array.strides[d]);
     to_strides.push_back(result.strides[numbers->offset_dims[offset_dim++]]);
   }
   p.window = NdCopy(window_dims, from_strides, to_strides, p.element_size);
-  lowering.plan().Emit(steps, std::make_unique<GatherStep>(std::move(p)), {array.buffer, indices.buffer}, {result.buffer});
+  lowering.plan().Emit(steps, std::make_unique<GatherStep>(std::move(p)),
+                       {array.buffer, indices.buffer}, {result.buffer});
   return absl::OkStatus();
 }
 
 // The inputs are copied to the results unless they die here; updates are then combined into them.
 absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  const std::optional<ir::ScatterDimensionNumbers> numbers = ir::ScatterDimensionNumbers::From(op.attr("scatter_dimension_numbers"));
-  if (!numbers.has_value()) return UnsupportedOp(op, "its scatter_dimension_numbers cannot be read");
+  const std::optional<ir::ScatterDimensionNumbers> numbers =
+      ir::ScatterDimensionNumbers::From(op.attr("scatter_dimension_numbers"));
+  if (!numbers.has_value())
+    return UnsupportedOp(op, "its scatter_dimension_numbers cannot be read");
   const size_t n = op.num_results();
   ScatterParams p;
   std::vector<BufferId> reads, writes;
@@ -133,7 +153,8 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
         break;
       }
     }
-    if (results[i].ElementCount() > 0) PJRT_RETURN_IF_ERROR(lowering.Copy(input, results[i], steps));
+    if (results[i].ElementCount() > 0)
+      PJRT_RETURN_IF_ERROR(lowering.Copy(input, results[i], steps));
     updates.push_back(update);
   }
   for (size_t i = 0; i < n; ++i) lowering.Bind(op.result(i), results[i]);
@@ -143,21 +164,25 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
   p.index_type = indices.type;
   p.indices = indices.buffer;
   p.indices_offset = indices.offset;
-  p.space = MakeSpace(indices, numbers->index_vector_dim, update, numbers->update_window_dims, array, numbers->input_batching_dims,
-                      numbers->scatter_indices_batching_dims);
+  p.space = MakeSpace(indices, numbers->index_vector_dim, update, numbers->update_window_dims,
+                      array, numbers->input_batching_dims, numbers->scatter_indices_batching_dims);
   const int64_t stride = VectorStride(indices, numbers->index_vector_dim);
   // Window dims of the array, in order, are the update's window dims.
   size_t window_dim = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(array.dims.size()); ++d) {
-    const bool is_window = !Contains(numbers->inserted_window_dims, d) && !Contains(numbers->input_batching_dims, d);
+    const bool is_window =
+        !Contains(numbers->inserted_window_dims, d) && !Contains(numbers->input_batching_dims, d);
     const int64_t update_dim = is_window ? numbers->update_window_dims[window_dim++] : -1;
-    const auto mapped = std::find(numbers->scatter_dims_to_operand_dims.begin(), numbers->scatter_dims_to_operand_dims.end(), d);
+    const auto mapped = std::find(numbers->scatter_dims_to_operand_dims.begin(),
+                                  numbers->scatter_dims_to_operand_dims.end(), d);
     ScatterParams::Dim dim;
     dim.size = array.dims[d];
     dim.array_stride = array.strides[d];
     dim.window_size = is_window ? update.dims[update_dim] : 1;
     dim.window_stride = is_window ? update.strides[update_dim] : 0;
-    dim.index_offset = mapped == numbers->scatter_dims_to_operand_dims.end() ? -1 : (mapped - numbers->scatter_dims_to_operand_dims.begin()) * stride;
+    dim.index_offset = mapped == numbers->scatter_dims_to_operand_dims.end()
+                           ? -1
+                           : (mapped - numbers->scatter_dims_to_operand_dims.begin()) * stride;
     if (Contains(numbers->input_batching_dims, d)) dim.size = -1;
     p.dims.push_back(dim);
   }
@@ -171,7 +196,8 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
       PJRT_ASSIGN_OR_RETURN(const ArrayView dense, lowering.Dense(updates[i], steps));
       a.update = dense.buffer;
       a.update_offset = 0;
-      if (dense.strides != update.strides) return UnsupportedOp(op, "its updates lie in memory in different orders");
+      if (dense.strides != update.strides)
+        return UnsupportedOp(op, "its updates lie in memory in different orders");
     }
     p.arrays.push_back(a);
     reads.push_back(a.update);

@@ -10,10 +10,13 @@
 namespace pjrt::cpu {
 namespace {
 
-PrimitiveType SolveType(PrimitiveType type) { return IsFloating(type) && BitWidth(type) < 32 ? F32 : type; }
+PrimitiveType SolveType(PrimitiveType type) {
+  return IsFloating(type) && BitWidth(type) < 32 ? F32 : type;
+}
 
 // A dense array of `type` with the values of `from`; both compute in the same type.
-absl::StatusOr<ArrayView> AsType(Lowering& lowering, const ArrayView& from, PrimitiveType type, Steps* steps) {
+absl::StatusOr<ArrayView> AsType(Lowering& lowering, const ArrayView& from, PrimitiveType type,
+                                 Steps* steps) {
   if (from.type == type) return lowering.Dense(from, steps);
   const ArrayView to = lowering.NewArray(type, from.dims);
   PJRT_RETURN_IF_ERROR(lowering.Convert(from, to, steps));
@@ -41,33 +44,44 @@ absl::Status Finish(Lowering& lowering, const ir::Op& op, const ArrayView& solut
 
 absl::Status LowerCholesky(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const PrimitiveType type = SolveType(op.result_type().primitive_type());
-  PJRT_ASSIGN_OR_RETURN(const ArrayView a, AsType(lowering, lowering.view(op.operand(0)), type, steps));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView a,
+                        AsType(lowering, lowering.view(op.operand(0)), type, steps));
   const ArrayView factor = lowering.NewArray(type, a.dims);
   if (factor.ElementCount() > 0) {
-    lowering.plan().Emit(steps, std::make_unique<CholeskyStep>(type, BatchOf(a), a.dims.back(), op.BoolAttr("lower"), a.buffer, factor.buffer), {a.buffer},
-                         {factor.buffer});
+    lowering.plan().Emit(
+        steps,
+        std::make_unique<CholeskyStep>(type, BatchOf(a), a.dims.back(), op.BoolAttr("lower"),
+                                       a.buffer, factor.buffer),
+        {a.buffer}, {factor.buffer});
   }
   return Finish(lowering, op, factor, steps);
 }
 
 absl::Status LowerTriangularSolve(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const PrimitiveType type = SolveType(op.result_type().primitive_type());
-  const std::optional<ir::Transpose> transpose = ir::EnumFrom<ir::Transpose>(op.attr("transpose_a"));
+  const std::optional<ir::Transpose> transpose =
+      ir::EnumFrom<ir::Transpose>(op.attr("transpose_a"));
   if (!transpose.has_value()) return UnsupportedOp(op, "its transpose_a cannot be read");
   TriangularSolveOptions options;
   options.left_side = op.BoolAttr("left_side");
   options.lower = op.BoolAttr("lower");
   options.unit_diagonal = op.BoolAttr("unit_diagonal");
-  options.transpose = *transpose == ir::Transpose::kTranspose || *transpose == ir::Transpose::kAdjoint;
+  options.transpose =
+      *transpose == ir::Transpose::kTranspose || *transpose == ir::Transpose::kAdjoint;
   options.conjugate = *transpose == ir::Transpose::kAdjoint;
-  PJRT_ASSIGN_OR_RETURN(const ArrayView a, AsType(lowering, lowering.view(op.operand(0)), type, steps));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView a,
+                        AsType(lowering, lowering.view(op.operand(0)), type, steps));
   const ArrayView& b = lowering.view(op.operand(1));
   const ArrayView x = lowering.NewArray(type, b.dims);
   if (x.ElementCount() > 0) {
-    PJRT_RETURN_IF_ERROR(b.type == type ? lowering.Copy(b, x, steps) : lowering.Convert(b, x, steps));
+    PJRT_RETURN_IF_ERROR(b.type == type ? lowering.Copy(b, x, steps)
+                                        : lowering.Convert(b, x, steps));
     const size_t rank = b.dims.size();
-    lowering.plan().Emit(steps, std::make_unique<TriangularSolveStep>(type, BatchOf(x), b.dims[rank - 2], b.dims[rank - 1], options, a.buffer, x.buffer), {a.buffer},
-                         {x.buffer});
+    lowering.plan().Emit(
+        steps,
+        std::make_unique<TriangularSolveStep>(type, BatchOf(x), b.dims[rank - 2], b.dims[rank - 1],
+                                              options, a.buffer, x.buffer),
+        {a.buffer}, {x.buffer});
   }
   return Finish(lowering, op, x, steps);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A unit of elementwise ops and reductions as one loop program, or two when a reduction has few results and much to reduce.
+// A unit of elementwise ops and reductions as one loop program, or two when a reduction has few
+// results and much to reduce.
 #include <algorithm>
 #include <numeric>
 
@@ -14,11 +15,14 @@ namespace {
 
 using ir::OpCode;
 
-// A reduction to fewer results than kFewResults of more than kLongReduction elements is split in two, so that threads can share it and rounding errors stay small.
+// A reduction to fewer results than kFewResults of more than kLongReduction elements is split in
+// two, so that threads can share it and rounding errors stay small.
 constexpr int64_t kFewResults = 64;
 constexpr int64_t kLongReduction = 64 * 1024;
 
-int64_t Product(absl::Span<const int64_t> dims) { return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()); }
+int64_t Product(absl::Span<const int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
 
 template <typename Fn>
 void ForEachView(LoopProgram* program, Fn fn) {
@@ -36,7 +40,9 @@ void OrderDims(LoopProgram* program, absl::Span<const int64_t> reduced) {
   program->num_outer = rank;
   if (reduced.empty()) return;
   const int64_t last = *std::max_element(reduced.begin(), reduced.end());
-  const auto is_reduced = [&](int d) { return std::find(reduced.begin(), reduced.end(), d) != reduced.end(); };
+  const auto is_reduced = [&](int d) {
+    return std::find(reduced.begin(), reduced.end(), d) != reduced.end();
+  };
   absl::InlinedVector<int, 6> order;
   for (int d = 0; d < last; ++d) {
     if (!is_reduced(d)) order.push_back(d);
@@ -55,7 +61,8 @@ void OrderDims(LoopProgram* program, absl::Span<const int64_t> reduced) {
   ForEachView(program, [&](LoopView* view) { permute(&view->strides); });
 }
 
-// Cuts the first reduced dim in two when that gives the first half enough to do: [R] becomes [c][R / c] with c outer. False when no cut is worth it.
+// Cuts the first reduced dim in two when that gives the first half enough to do: [R] becomes [c][R
+// / c] with c outer. False when no cut is worth it.
 bool CutReducedDim(LoopProgram* program) {
   const int d = program->num_outer;
   const int64_t size = program->dims[d];
@@ -84,7 +91,8 @@ bool CutReducedDim(LoopProgram* program) {
 }
 
 PrimitiveType MemoryType(CType type) {
-  static constexpr PrimitiveType kTypes[kNumCTypes] = {PRED, S8, U8, S16, U16, S32, U32, S64, U64, F32, F64, C64, C128};
+  static constexpr PrimitiveType kTypes[kNumCTypes] = {PRED, S8,  U8,  S16, U16, S32, U32,
+                                                       S64,  U64, F32, F64, C64, C128};
   return kTypes[static_cast<int>(type)];
 }
 
@@ -92,7 +100,8 @@ PrimitiveType MemoryType(CType type) {
 
 absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
   const ir::Op& first = *unit.ops[0];
-  const absl::Span<const int64_t> dims = first.Is(OpCode::kReduce) ? first.operand_type(0).dims() : first.result_type().dims();
+  const absl::Span<const int64_t> dims =
+      first.Is(OpCode::kReduce) ? first.operand_type(0).dims() : first.result_type().dims();
   LoopBuilder builder(dims, options_.keep_f32);
   LoopProgram& program = builder.program();
   absl::flat_hash_map<const ir::Value*, LoopValue> values;
@@ -106,7 +115,8 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
     return it != values.end() ? it->second : builder.Load(view(value));
   };
   for (const ir::Op* op : unit.ops) {
-    if (what.size() < 60) absl::StrAppend(&what, what.empty() ? "" : " ", op->name().substr(op->name().find('.') + 1));
+    if (what.size() < 60)
+      absl::StrAppend(&what, what.empty() ? "" : " ", op->name().substr(op->name().find('.') + 1));
     if (op->Is(OpCode::kReduce)) {
       const size_t n = op->num_operands() / 2;
       LoopReduce reduce;
@@ -131,7 +141,8 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
         output.view.strides.assign(dims.size(), 0);
         size_t k = 0;
         for (size_t d = 0; d < dims.size(); ++d) {
-          if (std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) == reduced.end()) output.view.strides[d] = out.strides[k++];
+          if (std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) == reduced.end())
+            output.view.strides[d] = out.strides[k++];
         }
         reduce.outputs.push_back(std::move(output));
         reduce_buffers.push_back(out.buffer);
@@ -145,7 +156,8 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
     PJRT_ASSIGN_OR_RETURN(const LoopValue value, builder.Emit(*op, operands));
     values[op->result()] = value;
     bool used_outside = false;
-    for (ir::Use* use = op->result()->first_use(); use != nullptr; use = use->next()) used_outside |= !members.contains(use->owner());
+    for (ir::Use* use = op->result()->first_use(); use != nullptr; use = use->next())
+      used_outside |= !members.contains(use->owner());
     if (!used_outside) continue;
     const ArrayView out = NewArray(op->result_type());
     LoopStore store;
@@ -159,22 +171,35 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
   OrderDims(&program, reduced);
   if (program.stores.empty() && program.reduces.empty()) return absl::OkStatus();
   std::vector<BufferId> inputs = builder.input_buffers();
-  const int64_t results = program.reduces.empty() ? 0 : Product(program.dims) / std::max<int64_t>(Product(absl::MakeSpan(program.dims).subspan(program.num_outer, program.num_reduced)), 1);
-  if (program.reduces.empty() || results >= kFewResults || Product(program.dims) < kLongReduction || !CutReducedDim(&program)) {
+  const int64_t results =
+      program.reduces.empty()
+          ? 0
+          : Product(program.dims) /
+                std::max<int64_t>(Product(absl::MakeSpan(program.dims)
+                                              .subspan(program.num_outer, program.num_reduced)),
+                                  1);
+  if (program.reduces.empty() || results >= kFewResults || Product(program.dims) < kLongReduction ||
+      !CutReducedDim(&program)) {
     std::vector<BufferId> outputs = store_buffers;
     outputs.insert(outputs.end(), reduce_buffers.begin(), reduce_buffers.end());
-    return EmitLoop(std::move(program), std::move(inputs), std::move(outputs), std::move(what), steps);
+    return EmitLoop(std::move(program), std::move(inputs), std::move(outputs), std::move(what),
+                    steps);
   }
-  return EmitSplitReduction(std::move(program), std::move(inputs), std::move(store_buffers), std::move(reduce_buffers), std::move(what), steps);
+  return EmitSplitReduction(std::move(program), std::move(inputs), std::move(store_buffers),
+                            std::move(reduce_buffers), std::move(what), steps);
 }
 
-// `program` has the chunks of the reduction as its last outer dim. The first loop leaves a partial result a chunk, the second reduces those.
-absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> stores, std::vector<BufferId> results,
-                                          std::string what, Steps* steps) {
+// `program` has the chunks of the reduction as its last outer dim. The first loop leaves a partial
+// result a chunk, the second reduces those.
+absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs,
+                                          std::vector<BufferId> stores,
+                                          std::vector<BufferId> results, std::string what,
+                                          Steps* steps) {
   const int chunk_dim = program.num_outer - 1;
   // The dims that partial results have: outer ones with the chunks last, then inner ones.
   Dims kept(program.dims.begin(), program.dims.begin() + program.num_outer);
-  kept.insert(kept.end(), program.dims.begin() + program.num_outer + program.num_reduced, program.dims.end());
+  kept.insert(kept.end(), program.dims.begin() + program.num_outer + program.num_reduced,
+              program.dims.end());
   LoopBuilder second(kept, options_.keep_f32);
   second.program().num_outer = chunk_dim;
   second.program().num_reduced = 1;
@@ -193,9 +218,12 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
       LoopReduce::Output& output = reduce.outputs[i];
       output.type = partial.type;
       output.view.offset = 0;
-      output.view.strides.assign(partial.strides.begin(), partial.strides.begin() + program.num_outer);
+      output.view.strides.assign(partial.strides.begin(),
+                                 partial.strides.begin() + program.num_outer);
       output.view.strides.insert(output.view.strides.end(), program.num_reduced, 0);
-      output.view.strides.insert(output.view.strides.end(), partial.strides.begin() + program.num_outer, partial.strides.end());
+      output.view.strides.insert(output.view.strides.end(),
+                                 partial.strides.begin() + program.num_outer,
+                                 partial.strides.end());
       rest.values.push_back(second.Load(partial));
       ArrayView init;
       init.type = program.inputs[reduce.init_inputs[i]].type;
@@ -205,16 +233,21 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
       LoopReduce::Output last;
       last.type = final_type;
       last.view.offset = final_view.offset;
-      last.view.strides.assign(final_view.strides.begin(), final_view.strides.begin() + program.num_outer);
-      last.view.strides.insert(last.view.strides.end(), final_view.strides.begin() + program.num_outer + program.num_reduced, final_view.strides.end());
+      last.view.strides.assign(final_view.strides.begin(),
+                               final_view.strides.begin() + program.num_outer);
+      last.view.strides.insert(last.view.strides.end(),
+                               final_view.strides.begin() + program.num_outer + program.num_reduced,
+                               final_view.strides.end());
       last.view.strides[chunk_dim] = 0;
       rest.outputs.push_back(std::move(last));
     }
     reduce.init_inputs.clear();
     second.program().reduces.push_back(std::move(rest));
   }
-  PJRT_RETURN_IF_ERROR(EmitLoop(std::move(program), std::move(inputs), std::move(first_outputs), absl::StrCat(what, " (partial)"), steps));
-  return EmitLoop(std::move(second.program()), second.input_buffers(), std::move(results), absl::StrCat(what, " (rest)"), steps);
+  PJRT_RETURN_IF_ERROR(EmitLoop(std::move(program), std::move(inputs), std::move(first_outputs),
+                                absl::StrCat(what, " (partial)"), steps));
+  return EmitLoop(std::move(second.program()), second.input_buffers(), std::move(results),
+                  absl::StrCat(what, " (rest)"), steps);
 }
 
 }  // namespace pjrt::cpu

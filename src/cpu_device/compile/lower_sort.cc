@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sort. Most comparators compare the same function of both sides, first one key, then another where the first are equal; those are sorted by keys, which are computed once for
-// every element. Others are called.
+// sort. Most comparators compare the same function of both sides, first one key, then another where
+// the first are equal; those are sorted by keys, which are computed once for every element. Others
+// are called.
 #include <algorithm>
 
 #include "pjrt/ir/op_attributes.h"
@@ -35,7 +36,9 @@ class KeyMatcher {
       return true;
     }
     // less(a) or (equal(a) and rest), in any order of operands.
-    if (op->Is(OpCode::kOr)) return MatchLexicographic(op->operand(0), op->operand(1), keys) || MatchLexicographic(op->operand(1), op->operand(0), keys);
+    if (op->Is(OpCode::kOr))
+      return MatchLexicographic(op->operand(0), op->operand(1), keys) ||
+             MatchLexicographic(op->operand(1), op->operand(0), keys);
     // select(equal(a), rest, less(a))
     if (op->Is(OpCode::kSelect)) {
       const ir::Op* less = op->operand(2)->defining_op();
@@ -49,7 +52,8 @@ class KeyMatcher {
   }
 
  private:
-  bool MatchLexicographic(const ir::Value* less_value, const ir::Value* rest, std::vector<SortKey>* keys) {
+  bool MatchLexicographic(const ir::Value* less_value, const ir::Value* rest,
+                          std::vector<SortKey>* keys) {
     const ir::Op* less = less_value->defining_op();
     const ir::Op* both = rest->defining_op();
     if (less == nullptr || both == nullptr || !both->Is(OpCode::kAnd)) return false;
@@ -66,17 +70,22 @@ class KeyMatcher {
   }
 
   static std::optional<ir::ComparisonDirection> Direction(const ir::Op& op) {
-    return op.Is(OpCode::kCompare) ? ir::EnumFrom<ir::ComparisonDirection>(op.attr("comparison_direction")) : std::nullopt;
+    return op.Is(OpCode::kCompare)
+               ? ir::EnumFrom<ir::ComparisonDirection>(op.attr("comparison_direction"))
+               : std::nullopt;
   }
 
   std::optional<SortKey> MatchCompare(const ir::Op& op) {
     const auto direction = Direction(op);
     using D = ir::ComparisonDirection;
     if (direction != D::kLt && direction != D::kGt) return std::nullopt;
-    const bool total = ir::EnumFrom<ir::ComparisonType>(op.attr("compare_type")) == ir::ComparisonType::kTotalOrder;
+    const bool total = ir::EnumFrom<ir::ComparisonType>(op.attr("compare_type")) ==
+                       ir::ComparisonType::kTotalOrder;
     if (IsComplex(op.operand_type(0).primitive_type())) return std::nullopt;
-    if (SidesMatch(op.operand(0), op.operand(1), 0)) return SortKey{op.operand(0), direction == D::kGt, total};
-    if (SidesMatch(op.operand(1), op.operand(0), 0)) return SortKey{op.operand(1), direction == D::kLt, total};
+    if (SidesMatch(op.operand(0), op.operand(1), 0))
+      return SortKey{op.operand(0), direction == D::kGt, total};
+    if (SidesMatch(op.operand(1), op.operand(0), 0))
+      return SortKey{op.operand(1), direction == D::kLt, total};
     return std::nullopt;
   }
 
@@ -84,19 +93,25 @@ class KeyMatcher {
   static bool IsEqualityOf(const ir::Value* value, const ir::Op& less) {
     const ir::Op* op = value->defining_op();
     if (op == nullptr || Direction(*op) != ir::ComparisonDirection::kEq) return false;
-    return (op->operand(0) == less.operand(0) && op->operand(1) == less.operand(1)) || (op->operand(0) == less.operand(1) && op->operand(1) == less.operand(0));
+    return (op->operand(0) == less.operand(0) && op->operand(1) == less.operand(1)) ||
+           (op->operand(0) == less.operand(1) && op->operand(1) == less.operand(0));
   }
 
   // `left` is of the left arguments what `right` is of the right ones.
   bool SidesMatch(const ir::Value* left, const ir::Value* right, int depth) {
     if (depth > 32) return false;
-    if (left->argument_of() == &block_) return right->argument_of() == &block_ && left->index() % 2 == 0 && right->index() == left->index() + 1;
+    if (left->argument_of() == &block_)
+      return right->argument_of() == &block_ && left->index() % 2 == 0 &&
+             right->index() == left->index() + 1;
     const ir::Op* a = left->defining_op();
     const ir::Op* b = right->defining_op();
     if (a == nullptr || b == nullptr) return false;
     if (a == b) return a->Is(OpCode::kConstant);
-    if (a->opcode() != b->opcode() || a->num_operands() != b->num_operands() || a->num_results() != 1 || a->num_regions() > 0) return false;
-    if (a->attributes().size() != b->attributes().size() || a->result_type() != b->result_type()) return false;
+    if (a->opcode() != b->opcode() || a->num_operands() != b->num_operands() ||
+        a->num_results() != 1 || a->num_regions() > 0)
+      return false;
+    if (a->attributes().size() != b->attributes().size() || a->result_type() != b->result_type())
+      return false;
     for (const ir::NamedAttribute& attribute : a->attributes()) {
       const ir::Attribute other = b->attr(attribute.name);
       if (!other || !ir::Equal(attribute.value, other)) return false;
@@ -112,7 +127,9 @@ class KeyMatcher {
 };
 
 // The key of each element: the comparator's ops on the left arguments, over whole arrays.
-absl::StatusOr<ArrayView> ComputeKey(Lowering& lowering, const ir::Block& block, const ir::Value* key, absl::Span<const ArrayView> arrays, Steps* steps) {
+absl::StatusOr<ArrayView> ComputeKey(Lowering& lowering, const ir::Block& block,
+                                     const ir::Value* key, absl::Span<const ArrayView> arrays,
+                                     Steps* steps) {
   if (key->argument_of() == &block) return arrays[key->index() / 2];
   LoopBuilder builder(arrays[0].dims, /*keep_f32=*/false);
   absl::flat_hash_map<const ir::Value*, LoopValue> values;
@@ -127,19 +144,27 @@ absl::StatusOr<ArrayView> ComputeKey(Lowering& lowering, const ir::Block& block,
       continue;
     }
     const ir::Op* op = value->defining_op();
-    if (op->block() != &block || std::find(needed.begin(), needed.end(), op) != needed.end()) continue;
+    if (op->block() != &block || std::find(needed.begin(), needed.end(), op) != needed.end())
+      continue;
     needed.push_back(op);
     for (size_t i = 0; i < op->num_operands(); ++i) stack.push_back(op->operand(i));
   }
   for (const ir::Op* op : block) {
-    if (std::find(needed.begin(), needed.end(), op) == needed.end() || op->Is(OpCode::kConstant)) continue;
-    if (!IsLoopOp(*op)) return UnsupportedOp(*op, "only elementwise ops on scalars can stand in a comparator");
+    if (std::find(needed.begin(), needed.end(), op) == needed.end() || op->Is(OpCode::kConstant))
+      continue;
+    if (!IsLoopOp(*op))
+      return UnsupportedOp(*op, "only elementwise ops on scalars can stand in a comparator");
     std::vector<LoopValue> operands;
     for (size_t i = 0; i < op->num_operands(); ++i) {
       const ir::Value* operand = op->operand(i);
       if (!values.contains(operand)) {
-        const std::optional<ArrayView> splat = operand->defining_op() != nullptr && operand->defining_op()->Is(OpCode::kConstant) ? SplatConstant(*operand->defining_op()) : std::nullopt;
-        if (!splat.has_value()) return UnsupportedOp(*op, "it uses a value from outside its region that is not a constant");
+        const std::optional<ArrayView> splat =
+            operand->defining_op() != nullptr && operand->defining_op()->Is(OpCode::kConstant)
+                ? SplatConstant(*operand->defining_op())
+                : std::nullopt;
+        if (!splat.has_value())
+          return UnsupportedOp(*op,
+                               "it uses a value from outside its region that is not a constant");
         values[operand] = builder.Load(SplatView(splat->type, {}, splat->bits));
       }
       operands.push_back(values[operand]);
@@ -155,7 +180,8 @@ absl::StatusOr<ArrayView> ComputeKey(Lowering& lowering, const ir::Block& block,
   builder.program().stores.push_back(std::move(store));
   builder.program().num_outer = static_cast<int>(result.dims.size());
   std::vector<BufferId> inputs = builder.input_buffers();
-  PJRT_RETURN_IF_ERROR(lowering.EmitLoop(std::move(builder.program()), std::move(inputs), {result.buffer}, "sort keys", steps));
+  PJRT_RETURN_IF_ERROR(lowering.EmitLoop(std::move(builder.program()), std::move(inputs),
+                                         {result.buffer}, "sort keys", steps));
   return result;
 }
 
@@ -171,7 +197,8 @@ absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps) {
   p.kernels = lowering.kernels().block;
   std::vector<BufferId> reads, writes;
   for (size_t i = 0; i < op.num_operands(); ++i) {
-    PJRT_ASSIGN_OR_RETURN(const ArrayView array, lowering.Dense(lowering.view(op.operand(i)), steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView array,
+                          lowering.Dense(lowering.view(op.operand(i)), steps));
     const ArrayView result = lowering.NewArray(op.result_type(i));
     arrays.push_back(array);
     p.arrays.push_back({array.type, array.buffer, result.buffer});
@@ -183,19 +210,22 @@ absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps) {
   if (first.ElementCount() == 0) return absl::OkStatus();
   if (rank == 0) return UnsupportedOp(op, "scalars cannot be sorted");
   p.length = first.dims[dim];
-  if (p.length > int64_t{1} << 31) return UnsupportedOp(op, "lines of more than 2^31 elements cannot be sorted");
+  if (p.length > int64_t{1} << 31)
+    return UnsupportedOp(op, "lines of more than 2^31 elements cannot be sorted");
   for (int64_t d = 0; d < rank; ++d) {
     if (d != dim) (d < dim ? p.outer : p.inner) *= first.dims[d];
   }
   std::vector<SortKey> keys;
   if (KeyMatcher(comparator).Match(comparator.terminator()->operand(0), &keys)) {
     for (const SortKey& key : keys) {
-      PJRT_ASSIGN_OR_RETURN(const ArrayView array, ComputeKey(lowering, comparator, key.left, arrays, steps));
+      PJRT_ASSIGN_OR_RETURN(const ArrayView array,
+                            ComputeKey(lowering, comparator, key.left, arrays, steps));
       p.keys.push_back({array.type, array.buffer, key.is_descending, key.is_total_order});
       reads.push_back(array.buffer);
     }
   } else {
-    PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> body, BuildBody(comparator, /*keep_f32=*/true));
+    PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> body,
+                          BuildBody(comparator, /*keep_f32=*/true));
     PJRT_ASSIGN_OR_RETURN(p.comparator, lowering.engine().CompileBody(*body));
   }
   lowering.plan().Emit(steps, std::make_unique<SortStep>(std::move(p)), reads, writes);

@@ -19,7 +19,8 @@ absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps*) {
 
 absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps*) {
   const ir::Type type = op.result_type();
-  lowering.Bind(op.result(), IotaView(type.primitive_type(), type.dims(), op.IntAttr("iota_dimension")));
+  lowering.Bind(op.result(),
+                IotaView(type.primitive_type(), type.dims(), op.IntAttr("iota_dimension")));
   return absl::OkStatus();
 }
 
@@ -35,14 +36,22 @@ absl::Status LowerReshape(Lowering& lowering, const ir::Op& op, Steps* steps) {
 }
 
 absl::Status LowerBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps*) {
-  lowering.Bind(op.result(), BroadcastView(lowering.view(op.operand(0)), op.result_type().dims(), op.IntsAttr("broadcast_dimensions")));
+  lowering.Bind(op.result(), BroadcastView(lowering.view(op.operand(0)), op.result_type().dims(),
+                                           op.IntsAttr("broadcast_dimensions")));
   return absl::OkStatus();
 }
 
-// Ops whose operands say a shape that the result's static type says too: the operand is not looked at.
-absl::Status LowerDynamicIota(Lowering& lowering, const ir::Op& op, Steps* steps) { return LowerIota(lowering, op, steps); }
-absl::Status LowerDynamicReshape(Lowering& lowering, const ir::Op& op, Steps* steps) { return LowerReshape(lowering, op, steps); }
-absl::Status LowerDynamicBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps) { return LowerBroadcastInDim(lowering, op, steps); }
+// Ops whose operands say a shape that the result's static type says too: the operand is not looked
+// at.
+absl::Status LowerDynamicIota(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  return LowerIota(lowering, op, steps);
+}
+absl::Status LowerDynamicReshape(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  return LowerReshape(lowering, op, steps);
+}
+absl::Status LowerDynamicBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  return LowerBroadcastInDim(lowering, op, steps);
+}
 
 namespace {
 
@@ -60,15 +69,19 @@ absl::Status LowerGetDimensionSize(Lowering& lowering, const ir::Op& op, Steps*)
 }
 
 // A program runs on one device, which is the first of its kind.
-absl::Status LowerDeviceNumber(Lowering& lowering, const ir::Op& op, Steps*) { return BindScalar(lowering, op, 0); }
+absl::Status LowerDeviceNumber(Lowering& lowering, const ir::Op& op, Steps*) {
+  return BindScalar(lowering, op, 0);
+}
 
 absl::Status LowerTranspose(Lowering& lowering, const ir::Op& op, Steps*) {
-  lowering.Bind(op.result(), TransposeView(lowering.view(op.operand(0)), op.IntsAttr("permutation")));
+  lowering.Bind(op.result(),
+                TransposeView(lowering.view(op.operand(0)), op.IntsAttr("permutation")));
   return absl::OkStatus();
 }
 
 absl::Status LowerSlice(Lowering& lowering, const ir::Op& op, Steps*) {
-  lowering.Bind(op.result(), SliceView(lowering.view(op.operand(0)), op.IntsAttr("start_indices"), op.IntsAttr("limit_indices"), op.IntsAttr("strides")));
+  lowering.Bind(op.result(), SliceView(lowering.view(op.operand(0)), op.IntsAttr("start_indices"),
+                                       op.IntsAttr("limit_indices"), op.IntsAttr("strides")));
   return absl::OkStatus();
 }
 
@@ -96,11 +109,15 @@ absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps
 absl::Status LowerPad(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
-  return lowering.Pad(lowering.view(op.operand(0)), lowering.view(op.operand(1)), op.IntsAttr("edge_padding_low"), op.IntsAttr("interior_padding"), result, steps);
+  return lowering.Pad(lowering.view(op.operand(0)), lowering.view(op.operand(1)),
+                      op.IntsAttr("edge_padding_low"), op.IntsAttr("interior_padding"), result,
+                      steps);
 }
 
-// The padding value everywhere, then the operand's elements at their places; negative padding cuts elements off.
-absl::Status Lowering::Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low, absl::Span<const int64_t> interior, const ArrayView& result,
+// The padding value everywhere, then the operand's elements at their places; negative padding cuts
+// elements off.
+absl::Status Lowering::Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low,
+                           absl::Span<const int64_t> interior, const ArrayView& result,
                            Steps* steps) {
   if (result.ElementCount() == 0) return absl::OkStatus();
   PJRT_RETURN_IF_ERROR(Copy(BroadcastView(value, result.dims, {}), result, steps));
@@ -131,7 +148,8 @@ absl::Status LowerTuple(Lowering& lowering, const ir::Op& op, Steps*) {
 absl::Status LowerGetTupleElement(Lowering& lowering, const ir::Op& op, Steps*) {
   const std::vector<const ir::Value*>& parts = lowering.tuple_parts(op.operand(0));
   const int64_t index = op.IntAttr("index");
-  if (index < 0 || index >= static_cast<int64_t>(parts.size())) return UnsupportedOp(op, "the tuple's parts are not known");
+  if (index < 0 || index >= static_cast<int64_t>(parts.size()))
+    return UnsupportedOp(op, "the tuple's parts are not known");
   lowering.BindSame(op.result(), parts[index]);
   return absl::OkStatus();
 }
@@ -146,14 +164,18 @@ absl::Status LowerToken(Lowering& lowering, const ir::Op& op, Steps*) {
   return absl::OkStatus();
 }
 
-// The same bytes read as another type: elements of other widths are parts, or groups, of the operand's, along a last dim that one side lacks.
+// The same bytes read as another type: elements of other widths are parts, or groups, of the
+// operand's, along a last dim that one side lacks.
 absl::Status LowerBitcastConvert(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const PrimitiveType from = op.operand_type(0).primitive_type();
   const PrimitiveType to = op.result_type().primitive_type();
-  if ((BitWidth(from) < 8 || BitWidth(to) < 8 || from == PRED || to == PRED) && BitWidth(from) != BitWidth(to)) {
-    return UnsupportedOp(op, "bitcasts between types narrower than a byte and others are not supported");
+  if ((BitWidth(from) < 8 || BitWidth(to) < 8 || from == PRED || to == PRED) &&
+      BitWidth(from) != BitWidth(to)) {
+    return UnsupportedOp(
+        op, "bitcasts between types narrower than a byte and others are not supported");
   }
-  PJRT_ASSIGN_OR_RETURN(const ArrayView operand, lowering.Dense(lowering.view(op.operand(0)), steps));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView operand,
+                        lowering.Dense(lowering.view(op.operand(0)), steps));
   lowering.Bind(op.result(), DenseView(operand.buffer, to, op.result_type().dims()));
   return absl::OkStatus();
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// reduce_window and select_and_scatter. A window that slides over an array is itself a view of it, with a dim for the window's place and one for the place within; so the op is a reduction of that view,
-// over an operand that is first padded with the initial value. A window that grows with its place is a cumulative reduction.
+// reduce_window and select_and_scatter. A window that slides over an array is itself a view of it,
+// with a dim for the window's place and one for the place within; so the op is a reduction of that
+// view, over an operand that is first padded with the initial value. A window that grows with its
+// place is a cumulative reduction.
 #include <algorithm>
 
 #include "pjrt/ir/op_attributes.h"
@@ -28,8 +30,10 @@ absl::StatusOr<Combiner> MakeCombiner(const ir::Block& block, size_t operands, b
   return combiner;
 }
 
-// The dim that a cumulative reduction runs along, when the op is one: the window covers a whole dim and all its padding is on one side.
-std::optional<int> CumulativeDim(const ir::WindowAttrs& window, const Dims& dims, bool* is_reverse) {
+// The dim that a cumulative reduction runs along, when the op is one: the window covers a whole dim
+// and all its padding is on one side.
+std::optional<int> CumulativeDim(const ir::WindowAttrs& window, const Dims& dims,
+                                 bool* is_reverse) {
   int found = -1;
   for (size_t d = 0; d < dims.size(); ++d) {
     const ir::WindowDimension& w = window.dimensions[d];
@@ -49,15 +53,18 @@ std::optional<int> CumulativeDim(const ir::WindowAttrs& window, const Dims& dims
   return found;
 }
 
-absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_reverse, const Combiner& combiner, Steps* steps) {
+absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_reverse,
+                      const Combiner& combiner, Steps* steps) {
   const size_t n = op.num_results();
   ScanParams p;
   p.kernels = lowering.kernels().block;
   p.is_reverse = is_reverse;
   std::vector<BufferId> reads, writes;
   for (size_t i = 0; i < n; ++i) {
-    PJRT_ASSIGN_OR_RETURN(const ArrayView from, lowering.Dense(lowering.view(op.operand(i)), steps));
-    PJRT_ASSIGN_OR_RETURN(const ArrayView init, lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView from,
+                          lowering.Dense(lowering.view(op.operand(i)), steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView init,
+                          lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
     const ArrayView to = lowering.NewArray(op.result_type(i));
     p.arrays.push_back({from.type, from.buffer, to.buffer, init.buffer, 0, init.offset});
     reads.push_back(from.buffer);
@@ -66,9 +73,11 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
     if (i == 0) {
       p.length = from.dims[dim];
       p.scan_stride = from.strides[dim];
-      // Behind the scanned dim lines are neighbours; when there are none, lines are the dims before it.
+      // Behind the scanned dim lines are neighbours; when there are none, lines are the dims before
+      // it.
       int64_t before = 1, behind = 1;
-      for (int d = 0; d < static_cast<int>(from.dims.size()); ++d) (d < dim ? before : d > dim ? behind : p.length) *= d == dim ? 1 : from.dims[d];
+      for (int d = 0; d < static_cast<int>(from.dims.size()); ++d)
+        (d < dim ? before : d > dim ? behind : p.length) *= d == dim ? 1 : from.dims[d];
       if (behind > 1) {
         p.outer = before;
         p.outer_stride = p.length * behind;
@@ -82,8 +91,11 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
     lowering.Bind(op.result(i), to);
   }
   if (combiner.monoid.has_value()) {
-    static constexpr BlockOp kOps[kNumMonoids] = {BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum, BlockOp::kAnd, BlockOp::kOr, BlockOp::kXor};
-    p.op = p.kernels->op[static_cast<int>(kOps[static_cast<int>(*combiner.monoid)])][static_cast<int>(ComputeTypeOf(p.arrays[0].type))][0];
+    static constexpr BlockOp kOps[kNumMonoids] = {
+        BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
+        BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
+    p.op = p.kernels->op[static_cast<int>(kOps[static_cast<int>(*combiner.monoid)])]
+                        [static_cast<int>(ComputeTypeOf(p.arrays[0].type))][0];
     if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
   } else {
     PJRT_ASSIGN_OR_RETURN(p.body, lowering.engine().CompileBody(*combiner.body));
@@ -94,8 +106,9 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
 
 }  // namespace
 
-absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ir::Op& op, const ArrayView& operand, const ArrayView& value, const ir::WindowAttrs& window,
-                                       Steps* steps) {
+absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ir::Op& op,
+                                       const ArrayView& operand, const ArrayView& value,
+                                       const ir::WindowAttrs& window, Steps* steps) {
   bool plain = true;
   Dims dims;
   Dims low, interior;
@@ -128,11 +141,13 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
     PJRT_ASSIGN_OR_RETURN(const Combiner scan, MakeCombiner(body, n, /*keep_f32=*/false));
     return EmitScan(lowering, op, *dim, is_reverse, scan, steps);
   }
-  PJRT_ASSIGN_OR_RETURN(const Combiner combiner, MakeCombiner(body, n, lowering.options().keep_f32));
+  PJRT_ASSIGN_OR_RETURN(const Combiner combiner,
+                        MakeCombiner(body, n, lowering.options().keep_f32));
 
   const ir::Type result_type = op.result_type();
   const int rank = static_cast<int>(result_type.rank());
-  // The loop's dims: the places of the window but the last dim's, the window's elements, the last dim's places.
+  // The loop's dims: the places of the window but the last dim's, the window's elements, the last
+  // dim's places.
   Dims dims;
   for (int d = 0; d + 1 < rank; ++d) dims.push_back(result_type.dim(d));
   for (int d = 0; d < rank; ++d) dims.push_back(window->dimensions[d].size);
@@ -148,14 +163,20 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   reduce.body = combiner.body;
   std::vector<BufferId> outputs;
   for (size_t i = 0; i < n; ++i) {
-    PJRT_ASSIGN_OR_RETURN(const ArrayView init, lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
-    PJRT_ASSIGN_OR_RETURN(const ArrayView padded, PadForWindow(lowering, op, lowering.view(op.operand(i)), init, *window, steps));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView init,
+                          lowering.ScalarInBuffer(lowering.view(op.operand(n + i)), steps));
+    PJRT_ASSIGN_OR_RETURN(
+        const ArrayView padded,
+        PadForWindow(lowering, op, lowering.view(op.operand(i)), init, *window, steps));
     ArrayView windows = padded;
     windows.dims = dims;
     windows.strides.clear();
-    for (int d = 0; d + 1 < rank; ++d) windows.strides.push_back(padded.strides[d] * window->dimensions[d].stride);
-    for (int d = 0; d < rank; ++d) windows.strides.push_back(padded.strides[d] * window->dimensions[d].window_dilation);
-    if (rank > 0) windows.strides.push_back(padded.strides[rank - 1] * window->dimensions[rank - 1].stride);
+    for (int d = 0; d + 1 < rank; ++d)
+      windows.strides.push_back(padded.strides[d] * window->dimensions[d].stride);
+    for (int d = 0; d < rank; ++d)
+      windows.strides.push_back(padded.strides[d] * window->dimensions[d].window_dilation);
+    if (rank > 0)
+      windows.strides.push_back(padded.strides[rank - 1] * window->dimensions[rank - 1].stride);
     reduce.values.push_back(builder.Load(windows));
     reduce.init_inputs.push_back(builder.AddInput(init));
     const ArrayView result = lowering.NewArray(op.result_type(i));
@@ -171,7 +192,8 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   if (result_type.element_count() == 0) return absl::OkStatus();
   program.reduces.push_back(std::move(reduce));
   std::vector<BufferId> inputs = builder.input_buffers();
-  return lowering.EmitLoop(std::move(program), std::move(inputs), std::move(outputs), "reduce_window", steps);
+  return lowering.EmitLoop(std::move(program), std::move(inputs), std::move(outputs),
+                           "reduce_window", steps);
 }
 
 absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
@@ -180,9 +202,12 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();
-  PJRT_ASSIGN_OR_RETURN(const ArrayView operand, lowering.Dense(lowering.view(op.operand(0)), steps));
-  PJRT_ASSIGN_OR_RETURN(const ArrayView source, lowering.Dense(lowering.view(op.operand(1)), steps));
-  PJRT_RETURN_IF_ERROR(lowering.Copy(BroadcastView(lowering.view(op.operand(2)), result.dims, {}), result, steps));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView operand,
+                        lowering.Dense(lowering.view(op.operand(0)), steps));
+  PJRT_ASSIGN_OR_RETURN(const ArrayView source,
+                        lowering.Dense(lowering.view(op.operand(1)), steps));
+  PJRT_RETURN_IF_ERROR(
+      lowering.Copy(BroadcastView(lowering.view(op.operand(2)), result.dims, {}), result, steps));
   SelectAndScatterParams p;
   p.type = result.type;
   p.kernels = lowering.kernels().block;
@@ -193,12 +218,15 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
     const ir::WindowDimension& w = window->dimensions[d];
     p.dims.push_back({result.dims[d], source.dims[d], w.size, w.stride, w.padding_low});
   }
-  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> select, BuildBody(*op.region(0)->block(), /*keep_f32=*/true));
-  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> scatter, BuildBody(*op.region(1)->block(), lowering.options().keep_f32));
+  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> select,
+                        BuildBody(*op.region(0)->block(), /*keep_f32=*/true));
+  PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> scatter,
+                        BuildBody(*op.region(1)->block(), lowering.options().keep_f32));
   PJRT_ASSIGN_OR_RETURN(p.select, lowering.engine().CompileBody(*select));
   PJRT_ASSIGN_OR_RETURN(p.scatter, lowering.engine().CompileBody(*scatter));
   if (source.ElementCount() == 0) return absl::OkStatus();
-  lowering.plan().Emit(steps, std::make_unique<SelectAndScatterStep>(std::move(p)), {operand.buffer, source.buffer}, {result.buffer});
+  lowering.plan().Emit(steps, std::make_unique<SelectAndScatterStep>(std::move(p)),
+                       {operand.buffer, source.buffer}, {result.buffer});
   return absl::OkStatus();
 }
 

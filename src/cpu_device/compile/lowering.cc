@@ -17,11 +17,13 @@ using ir::OpCode;
 
 namespace {
 
-// Sizes in bytes, and sums of a few of them, then fit an int64 with room to spare; memory for more there is not.
+// Sizes in bytes, and sums of a few of them, then fit an int64 with room to spare; memory for more
+// there is not.
 constexpr int64_t kMaxElements = int64_t{1} << 42;
 
 absl::Status CheckSize(ir::Type type, const ir::Op& op) {
-  return type.IsTensor() && type.HasStaticShape() ? CheckElements(type.dims(), op) : absl::OkStatus();
+  return type.IsTensor() && type.HasStaticShape() ? CheckElements(type.dims(), op)
+                                                  : absl::OkStatus();
 }
 
 }  // namespace
@@ -77,7 +79,8 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
   return nullptr;
 }
 
-Lowering::Lowering(const ir::Module& module, const Kernels& kernels, const LoopEngine& engine, const LoweringOptions& options)
+Lowering::Lowering(const ir::Module& module, const Kernels& kernels, const LoopEngine& engine,
+                   const LoweringOptions& options)
     : module_(module), kernels_(kernels), engine_(engine), options_(options) {}
 
 Lowering::Binding& Lowering::NewBinding(const ir::Value* value) {
@@ -85,10 +88,16 @@ Lowering::Binding& Lowering::NewBinding(const ir::Value* value) {
   return bindings_.emplace_back();
 }
 
-void Lowering::Bind(const ir::Value* value, ArrayView view) { NewBinding(value).view = std::move(view); }
+void Lowering::Bind(const ir::Value* value, ArrayView view) {
+  NewBinding(value).view = std::move(view);
+}
 void Lowering::BindToken(const ir::Value* value) { NewBinding(value); }
-void Lowering::BindTuple(const ir::Value* value, std::vector<const ir::Value*> parts) { NewBinding(value).parts = std::move(parts); }
-void Lowering::BindSame(const ir::Value* value, const ir::Value* other) { value->scratch = other->scratch; }
+void Lowering::BindTuple(const ir::Value* value, std::vector<const ir::Value*> parts) {
+  NewBinding(value).parts = std::move(parts);
+}
+void Lowering::BindSame(const ir::Value* value, const ir::Value* other) {
+  value->scratch = other->scratch;
+}
 
 ArrayView Lowering::NewArray(PrimitiveType type, absl::Span<const int64_t> dims) {
   int64_t count = 1;
@@ -123,19 +132,24 @@ absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
       continue;
     }
     if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) {
-      return UnsupportedOp(*function.op(), absl::StrCat("argument ", i, " has type ", type.ToString()));
+      return UnsupportedOp(*function.op(),
+                           absl::StrCat("argument ", i, " has type ", type.ToString()));
     }
     PJRT_RETURN_IF_ERROR(CheckSize(type, *function.op()));
     const PrimitiveType element = type.primitive_type();
     const int64_t count = type.element_count();
     const int packed_bits = PackedBits(element);
     if (packed_bits == 8) {
-      Bind(argument, DenseView(plan_.Argument(static_cast<int32_t>(i), count * ByteWidth(element)), element, type.dims()));
+      Bind(argument, DenseView(plan_.Argument(static_cast<int32_t>(i), count * ByteWidth(element)),
+                               element, type.dims()));
       continue;
     }
     const BufferId packed = plan_.Argument(static_cast<int32_t>(i), (count * packed_bits + 7) / 8);
     ArrayView unpacked = NewArray(type);
-    plan_.Emit(steps, std::make_unique<UnpackStep>(packed, unpacked.buffer, count, packed_bits, IsSignedInteger(element)), {packed}, {unpacked.buffer});
+    plan_.Emit(steps,
+               std::make_unique<UnpackStep>(packed, unpacked.buffer, count, packed_bits,
+                                            IsSignedInteger(element)),
+               {packed}, {unpacked.buffer});
     Bind(argument, std::move(unpacked));
   }
   return absl::OkStatus();
@@ -147,7 +161,8 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, Steps* steps) {
     if (IsToken(value)) continue;
     const PrimitiveType element = value->type().primitive_type();
     if (!value->type().IsTensor() || !IsArrayType(element)) {
-      return UnsupportedOp(terminator, absl::StrCat("result ", i, " has type ", value->type().ToString()));
+      return UnsupportedOp(terminator,
+                           absl::StrCat("result ", i, " has type ", value->type().ToString()));
     }
     const ArrayView& from = view(value);
     const int32_t index = static_cast<int32_t>(i);
@@ -156,12 +171,16 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, Steps* steps) {
     if (packed_bits != 8) {
       PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(from, steps));
       const BufferId result = plan_.Result(index, (count * packed_bits + 7) / 8);
-      plan_.Emit(steps, std::make_unique<PackStep>(dense.buffer, result, count, packed_bits), {dense.buffer}, {result});
+      plan_.Emit(steps, std::make_unique<PackStep>(dense.buffer, result, count, packed_bits),
+                 {dense.buffer}, {result});
       continue;
     }
     const int64_t bytes = count * ByteWidth(element);
-    if (from.IsDense() && from.offset == 0 && plan_.bytes(from.buffer) == bytes && plan_.PlaceInResult(from.buffer, index)) continue;
-    PJRT_RETURN_IF_ERROR(Copy(from, DenseView(plan_.Result(index, bytes), element, from.dims), steps));
+    if (from.IsDense() && from.offset == 0 && plan_.bytes(from.buffer) == bytes &&
+        plan_.PlaceInResult(from.buffer, index))
+      continue;
+    PJRT_RETURN_IF_ERROR(
+        Copy(from, DenseView(plan_.Result(index, bytes), element, from.dims), steps));
   }
   return absl::OkStatus();
 }
@@ -176,7 +195,8 @@ absl::StatusOr<ArrayView> Lowering::Dense(const ArrayView& view, Steps* steps) {
 absl::StatusOr<ArrayView> Lowering::ScalarInBuffer(const ArrayView& scalar, Steps* steps) {
   if (scalar.kind == ArrayView::kBuffer) return scalar;
   if (scalar.kind == ArrayView::kIota) return Dense(scalar, steps);
-  return DenseView(plan_.Constant(absl::MakeConstSpan(scalar.bits, ByteWidth(scalar.type))), scalar.type, {});
+  return DenseView(plan_.Constant(absl::MakeConstSpan(scalar.bits, ByteWidth(scalar.type))),
+                   scalar.type, {});
 }
 
 absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* steps) {
@@ -186,13 +206,20 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
     std::vector<PlanBuilder::Share> shares;
     // In one place nothing is left to do; shifted within it, source and destination would overlap.
     if (from.offset == to.offset) shares.push_back({to.buffer, from.buffer});
-    plan_.Emit(steps, std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer, to.offset * size, bytes), {from.buffer}, {to.buffer}, shares);
+    plan_.Emit(steps,
+               std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer,
+                                          to.offset * size, bytes),
+               {from.buffer}, {to.buffer}, shares);
     return absl::OkStatus();
   }
   // Bits are moved as integers of their width, so that no type is converted on the way.
   LoopBuilder builder(from.dims, /*keep_f32=*/true);
   ArrayView source = from;
-  const PrimitiveType bits = size == 1 ? U8 : size == 2 ? U16 : size == 4 ? U32 : size == 8 ? U64 : C128;
+  const PrimitiveType bits = size == 1   ? U8
+                             : size == 2 ? U16
+                             : size == 4 ? U32
+                             : size == 8 ? U64
+                                         : C128;
   if (source.kind != ArrayView::kIota) source.type = bits;
   LoopStore store;
   store.value = builder.Load(source);
@@ -201,7 +228,8 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
   store.view.strides = to.strides;
   builder.program().stores.push_back(std::move(store));
   builder.program().num_outer = static_cast<int>(from.dims.size());
-  return EmitLoop(std::move(builder.program()), builder.input_buffers(), {to.buffer}, "copy", steps);
+  return EmitLoop(std::move(builder.program()), builder.input_buffers(), {to.buffer}, "copy",
+                  steps);
 }
 
 absl::Status Lowering::Convert(const ArrayView& from, const ArrayView& to, Steps* steps) {
@@ -217,22 +245,27 @@ absl::Status Lowering::Convert(const ArrayView& from, const ArrayView& to, Steps
   return EmitLoop(std::move(builder.program()), std::move(inputs), {to.buffer}, "convert", steps);
 }
 
-absl::Status Lowering::EmitLoop(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what, Steps* steps) {
+absl::Status Lowering::EmitLoop(LoopProgram program, std::vector<BufferId> inputs,
+                                std::vector<BufferId> outputs, std::string what, Steps* steps) {
   absl::StatusOr<std::unique_ptr<LoopKernel>> kernel = engine_.Compile(program);
-  if (!kernel.ok()) return absl::Status(kernel.status().code(), absl::StrCat(kernel.status().message(), " (in a loop of ", what, ")"));
+  if (!kernel.ok())
+    return absl::Status(kernel.status().code(),
+                        absl::StrCat(kernel.status().message(), " (in a loop of ", what, ")"));
   std::vector<PlanBuilder::Share> shares;
   for (size_t out = 0; out < program.stores.size(); ++out) {
     for (size_t in = 0; in < inputs.size(); ++in) {
       // Every view of the input's buffer must allow it.
       bool all = true;
       for (size_t other = 0; other < inputs.size(); ++other) {
-        if (inputs[other] == inputs[in]) all &= (*kernel)->CanShare(static_cast<int>(other), static_cast<int>(out));
+        if (inputs[other] == inputs[in])
+          all &= (*kernel)->CanShare(static_cast<int>(other), static_cast<int>(out));
       }
       if (all) shares.push_back({outputs[out], inputs[in]});
     }
   }
   std::vector<BufferId> reads = inputs, writes = outputs;
-  auto step = std::make_unique<LoopStep>(*std::move(kernel), std::move(inputs), std::move(outputs), std::move(what));
+  auto step = std::make_unique<LoopStep>(*std::move(kernel), std::move(inputs), std::move(outputs),
+                                         std::move(what));
   plan_.Emit(steps, std::move(step), reads, writes, shares);
   return absl::OkStatus();
 }
@@ -246,13 +279,15 @@ absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op) {
     if (fits) count *= d;
   }
   if (fits) return absl::OkStatus();
-  return ResourceExhausted("PJRT-C004", absl::StrCat(Place(op), " needs an array of more than 2^42 elements"));
+  return ResourceExhausted("PJRT-C004",
+                           absl::StrCat(Place(op), " needs an array of more than 2^42 elements"));
 }
 
 absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
   for (const Unit& unit : PlanUnits(block, options_.fuse)) {
     for (const ir::Op* op : unit.ops) {
-      for (size_t i = 0; i < op->num_results(); ++i) PJRT_RETURN_IF_ERROR(CheckSize(op->result_type(i), *op));
+      for (size_t i = 0; i < op->num_results(); ++i)
+        PJRT_RETURN_IF_ERROR(CheckSize(op->result_type(i), *op));
     }
     if (unit.is_loop) {
       PJRT_RETURN_IF_ERROR(LowerLoop(unit, steps));
@@ -263,7 +298,8 @@ absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
     if (fn == nullptr) return UnsupportedOp(op, "the CPU device has no kernel for it");
     for (size_t i = 0; i < op.num_results(); ++i) {
       const ir::Type type = op.result_type(i);
-      if (type.IsTensor() && (!type.HasStaticShape() || !IsArrayType(type.primitive_type()))) return UnsupportedOp(op, "its result type is not supported");
+      if (type.IsTensor() && (!type.HasStaticShape() || !IsArrayType(type.primitive_type())))
+        return UnsupportedOp(op, "its result type is not supported");
     }
     PJRT_RETURN_IF_ERROR(fn(*this, op, steps));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a module to a plan. A table says which function lowers which op; elementwise ops and reductions are lowered in loops (fusion.h).
+// From a module to a plan. A table says which function lowers which op; elementwise ops and
+// reductions are lowered in loops (fusion.h).
 #ifndef PJRT_SRC_CPU_DEVICE_COMPILE_LOWERING_H_
 #define PJRT_SRC_CPU_DEVICE_COMPILE_LOWERING_H_
 
@@ -29,14 +30,18 @@ struct LoweringOptions {
 
 class Lowering {
  public:
-  // `module` must have passed the verifier and hold no calls; it, `kernels` and `engine` outlive the lowering.
-  Lowering(const ir::Module& module, const Kernels& kernels, const LoopEngine& engine, const LoweringOptions& options);
+  // `module` must have passed the verifier and hold no calls; it, `kernels` and `engine` outlive
+  // the lowering.
+  Lowering(const ir::Module& module, const Kernels& kernels, const LoopEngine& engine,
+           const LoweringOptions& options);
 
   // The plan of a function. UNIMPLEMENTED for what the device lacks.
   absl::StatusOr<Plan> Run(ir::Function function);
 
   // True when result `index` of the plan just made may be written over argument `argument`.
-  bool ResultMayAlias(int32_t index, int32_t argument) const { return plan_.ResultMayAlias(index, argument); }
+  bool ResultMayAlias(int32_t index, int32_t argument) const {
+    return plan_.ResultMayAlias(index, argument);
+  }
 
   // --- For the functions that lower ops ---
 
@@ -53,7 +58,9 @@ class Lowering {
   void BindTuple(const ir::Value* value, std::vector<const ir::Value*> parts);
   // Makes `value` stand for the same as `other`.
   void BindSame(const ir::Value* value, const ir::Value* other);
-  const std::vector<const ir::Value*>& tuple_parts(const ir::Value* value) const { return bindings_[value->scratch].parts; }
+  const std::vector<const ir::Value*>& tuple_parts(const ir::Value* value) const {
+    return bindings_[value->scratch].parts;
+  }
   bool IsToken(const ir::Value* value) const { return value->type().IsToken(); }
 
   // A new dense buffer for a tensor type, and its view.
@@ -65,18 +72,22 @@ class Lowering {
   // Writes the elements of `from` to `to`, of the same dims and type, a buffer's view.
   absl::Status Copy(const ArrayView& from, const ArrayView& to, Steps* steps);
 
-  // Writes `operand`, padded with the scalar `value` (low edge and between elements; the high edge follows from the result's size), to the dense array `result`.
-  absl::Status Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low, absl::Span<const int64_t> interior, const ArrayView& result,
-                   Steps* steps);
+  // Writes `operand`, padded with the scalar `value` (low edge and between elements; the high edge
+  // follows from the result's size), to the dense array `result`.
+  absl::Status Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low,
+                   absl::Span<const int64_t> interior, const ArrayView& result, Steps* steps);
 
   // A buffer that holds the one value of a scalar view.
   absl::StatusOr<ArrayView> ScalarInBuffer(const ArrayView& scalar, Steps* steps);
 
-  // Writes the values of `from` to `to`, of the same dims: between types that share a compute type, or from a type to its compute type.
+  // Writes the values of `from` to `to`, of the same dims: between types that share a compute type,
+  // or from a type to its compute type.
   absl::Status Convert(const ArrayView& from, const ArrayView& to, Steps* steps);
 
-  // Compiles a loop and emits its step. `outputs`: the buffers of its stores, then of its reductions.
-  absl::Status EmitLoop(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what, Steps* steps);
+  // Compiles a loop and emits its step. `outputs`: the buffers of its stores, then of its
+  // reductions.
+  absl::Status EmitLoop(LoopProgram program, std::vector<BufferId> inputs,
+                        std::vector<BufferId> outputs, std::string what, Steps* steps);
 
   // All ops of a block but the terminator.
   absl::Status LowerBlock(const ir::Block& block, Steps* steps);
@@ -90,7 +101,8 @@ class Lowering {
   static LowerFn FindLowering(ir::OpCode code);
 
   absl::Status LowerLoop(const Unit& unit, Steps* steps);
-  absl::Status EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs, std::vector<BufferId> stores, std::vector<BufferId> results,
+  absl::Status EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs,
+                                  std::vector<BufferId> stores, std::vector<BufferId> results,
                                   std::string what, Steps* steps);
   absl::Status BindArguments(ir::Function function, Steps* steps);
   absl::Status PlaceResults(const ir::Op& terminator, Steps* steps);
@@ -104,12 +116,13 @@ class Lowering {
   std::vector<Binding> bindings_;
 };
 
-// RESOURCE_EXHAUSTED, naming the op, for an array, or the points of a loop, of more than 2^42 elements: more than a machine holds, and sizes in bytes stay far from
-// overflow below that.
+// RESOURCE_EXHAUSTED, naming the op, for an array, or the points of a loop, of more than 2^42
+// elements: more than a machine holds, and sizes in bytes stay far from overflow below that.
 absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op);
 
-// The type in which products of a and b are computed and summed to c. Floats narrower than f32 are multiplied exactly in f32 and summed there, integers in 32 or 64 bits:
-// wrapping makes that the same as in the result's own width.
+// The type in which products of a and b are computed and summed to c. Floats narrower than f32 are
+// multiplied exactly in f32 and summed there, integers in 32 or 64 bits: wrapping makes that the
+// same as in the result's own width.
 CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
 
 // Families of lowering functions, one file each.

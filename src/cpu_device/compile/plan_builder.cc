@@ -108,7 +108,9 @@ BufferId PlanBuilder::Constant(absl::Span<const char> bytes) {
   std::vector<BufferId>& same_hash = constant_index_[absl::Hash<absl::string_view>()(text)];
   for (BufferId id : same_hash) {
     const Buffer& b = buffers_[id];
-    if (b.bytes == static_cast<int64_t>(bytes.size()) && std::memcmp(constants_.data() + b.offset, bytes.data(), bytes.size()) == 0) return id;
+    if (b.bytes == static_cast<int64_t>(bytes.size()) &&
+        std::memcmp(constants_.data() + b.offset, bytes.data(), bytes.size()) == 0)
+      return id;
   }
   constants_.resize(AlignUp(static_cast<int64_t>(constants_.size())));
   Buffer buffer;
@@ -132,15 +134,17 @@ void PlanBuilder::Touch(BufferId id) {
   b.last = std::max(b.last, position_);
 }
 
-void PlanBuilder::Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<const BufferId> reads, absl::Span<const BufferId> writes,
-                       absl::Span<const Share> shares) {
+void PlanBuilder::Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<const BufferId> reads,
+                       absl::Span<const BufferId> writes, absl::Span<const Share> shares) {
   for (BufferId id : reads) {
     Touch(id);
     buffers_[id].last_read = position_;
   }
   for (BufferId id : writes) Touch(id);
   for (const Share& share : shares) {
-    if (buffers_[share.to].first == position_ && buffers_[share.to].bytes == buffers_[share.from].bytes) shares_of_[share.to].push_back(share.from);
+    if (buffers_[share.to].first == position_ &&
+        buffers_[share.to].bytes == buffers_[share.from].bytes)
+      shares_of_[share.to].push_back(share.from);
   }
   steps->push_back(std::move(step));
   ++position_;
@@ -156,7 +160,9 @@ void PlanBuilder::ExtendOverLoop(int32_t begin) {
 bool PlanBuilder::TryMerge(BufferId from, BufferId to, int32_t region_begin) {
   Buffer& f = buffers_[from];
   Buffer& t = buffers_[to];
-  if (from == to || f.kind != BufferPlace::kArena || f.pinned || f.merged_into != kNoBuffer || f.bytes != t.bytes || f.first < region_begin) return false;
+  if (from == to || f.kind != BufferPlace::kArena || f.pinned || f.merged_into != kNoBuffer ||
+      f.bytes != t.bytes || f.first < region_begin)
+    return false;
   if (t.kind != BufferPlace::kArena && t.kind != BufferPlace::kResult) return false;
   if (t.last_read > f.first) return false;
   if (t.last_read == f.first) {
@@ -186,7 +192,8 @@ bool PlanBuilder::ResultMayAlias(int32_t index, int32_t argument) const {
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const Buffer& b = buffers_[i];
     const Buffer& root = buffers_[Root(static_cast<BufferId>(i))];
-    if (root.kind == BufferPlace::kResult && root.index == index && b.first >= 0 && b.first < written) {
+    if (root.kind == BufferPlace::kResult && root.index == index && b.first >= 0 &&
+        b.first < written) {
       written = b.first;
       result_id = static_cast<BufferId>(i);
     }
@@ -195,7 +202,9 @@ bool PlanBuilder::ResultMayAlias(int32_t index, int32_t argument) const {
       argument_id = static_cast<BufferId>(i);
     }
   }
-  if (argument_id == kNoBuffer || result_id == kNoBuffer || buffers_[result_id].bytes != buffers_[argument_id].bytes) return false;
+  if (argument_id == kNoBuffer || result_id == kNoBuffer ||
+      buffers_[result_id].bytes != buffers_[argument_id].bytes)
+    return false;
   if (read != written) return read < written;
   const std::vector<BufferId>& shares = shares_of_[result_id];
   return std::find(shares.begin(), shares.end(), argument_id) != shares.end();
@@ -226,7 +235,8 @@ void PlanBuilder::AssignOffsets() {
       for (BufferId from : shares_of_[id]) {
         const BufferId root = Root(from);
         const Buffer& f = buffers_[root];
-        if (f.kind == BufferPlace::kArena && root != id && f.last == position && f.first < position && !handed_over[root] && AlignUp(f.bytes) == AlignUp(b.bytes)) {
+        if (f.kind == BufferPlace::kArena && root != id && f.last == position &&
+            f.first < position && !handed_over[root] && AlignUp(f.bytes) == AlignUp(b.bytes)) {
           b.offset = f.offset;
           handed_over[root] = 1;
           shared = true;
@@ -237,7 +247,8 @@ void PlanBuilder::AssignOffsets() {
     }
     free.Note();
     for (BufferId id : ends[position]) {
-      if (!handed_over[id]) free.Free(buffers_[id].offset, std::max<int64_t>(AlignUp(buffers_[id].bytes), kAlignment));
+      if (!handed_over[id])
+        free.Free(buffers_[id].offset, std::max<int64_t>(AlignUp(buffers_[id].bytes), kAlignment));
     }
   }
   arena_bytes_ = free.peak();

@@ -2,8 +2,9 @@
 //
 // Collects a plan's buffers and steps, then gives every buffer its memory.
 //
-// Steps have positions in program order, those of nested regions between the positions before and after them. A buffer lives from the position that defines it to the
-// last that reads or writes it; buffers that don't live at the same time share memory.
+// Steps have positions in program order, those of nested regions between the positions before and
+// after them. A buffer lives from the position that defines it to the last that reads or writes it;
+// buffers that don't live at the same time share memory.
 #ifndef PJRT_SRC_CPU_DEVICE_COMPILE_PLAN_BUILDER_H_
 #define PJRT_SRC_CPU_DEVICE_COMPILE_PLAN_BUILDER_H_
 
@@ -37,22 +38,28 @@ class PlanBuilder {
     BufferId to, from;
   };
   // Appends a step to `steps` at the next position.
-  void Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<const BufferId> reads, absl::Span<const BufferId> writes,
-            absl::Span<const Share> shares = {});
-  // The position of the next step. A control step calls it before its regions and Emit()s itself behind them.
+  void Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<const BufferId> reads,
+            absl::Span<const BufferId> writes, absl::Span<const Share> shares = {});
+  // The position of the next step. A control step calls it before its regions and Emit()s itself
+  // behind them.
   int32_t position() const { return position_; }
-  // Buffers that lived before `begin` and are used in [begin, now) live until now: a loop may come back to their uses.
+  // Buffers that lived before `begin` and are used in [begin, now) live until now: a loop may come
+  // back to their uses.
   void ExtendOverLoop(int32_t begin);
-  // Marks `id` as used at the next position, for what is read or written by a step under construction.
+  // Marks `id` as used at the next position, for what is read or written by a step under
+  // construction.
   void Touch(BufferId id);
 
-  // Makes `to` the same memory as `from`, so that the copy of `from` to `to` that ends an iteration, a branch or the program has nothing to do. Done where
-  // the lives of both allow it. `loop_begin` is the first position of the region in which `from` must have been defined.
+  // Makes `to` the same memory as `from`, so that the copy of `from` to `to` that ends an
+  // iteration, a branch or the program has nothing to do. Done where the lives of both allow it.
+  // `loop_begin` is the first position of the region in which `from` must have been defined.
   bool TryMerge(BufferId from, BufferId to, int32_t region_begin);
-  // Places an arena buffer in the memory of result `index`. False when it is not in the arena or already placed.
+  // Places an arena buffer in the memory of result `index`. False when it is not in the arena or
+  // already placed.
   bool PlaceInResult(BufferId id, int32_t index);
   BufferId Result(int32_t index, int64_t bytes);
-  // True when result `index` may be written over argument `argument`: everything reads the argument before, or as, the result is written.
+  // True when result `index` may be written over argument `argument`: everything reads the argument
+  // before, or as, the result is written.
   bool ResultMayAlias(int32_t index, int32_t argument) const;
 
   // Gives every arena buffer its offset and returns the plan without its steps.
@@ -64,9 +71,9 @@ class PlanBuilder {
     int32_t index = 0;
     int64_t bytes = 0;
     int64_t offset = 0;
-    int32_t first = -1;       // position that defines it
-    int32_t last = -1;        // last position that uses it, loops included
-    int32_t last_read = -1;   // last position of a step that reads it
+    int32_t first = -1;      // position that defines it
+    int32_t last = -1;       // last position that uses it, loops included
+    int32_t last_read = -1;  // last position of a step that reads it
     BufferId merged_into = kNoBuffer;
     BufferId share = kNoBuffer;  // may take over this one's memory at `first`
     bool pinned = false;         // placed in a result or merged with another

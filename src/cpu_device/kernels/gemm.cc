@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products by blocks. For each block of C (mc x nc) and each block of the inner dimension (kc):
+// Matrix products by blocks. For each block of C (mc x nc) and each block of the inner dimension
+// (kc):
 //
-//   A's block is packed into panels of mr rows, p-major:   panel[p][0..mr)     in the thread's scratch, about half of L2
-//   B's block is packed into panels of nr columns:         panel[p][0..nr)     kc x nr fits L1
-//   a tile kernel multiplies a panel by a panel and adds to an mr x nr tile of C
+//   A's block is packed into panels of mr rows, p-major:   panel[p][0..mr)     in the thread's
+//   scratch, about half of L2 B's block is packed into panels of nr columns: panel[p][0..nr)     kc
+//   x nr fits L1 a tile kernel multiplies a panel by a panel and adds to an mr x nr tile of C
 //
-// Packing converts to the compute type, so that one kernel a compute type serves every element type. B is packed once, in a phase of its own, and shared by all blocks of
-// rows; when there are few rows each block packs what it needs, and where B's rows are contiguous and few rows use them, B is read in place.
+// Packing converts to the compute type, so that one kernel a compute type serves every element
+// type. B is packed once, in a phase of its own, and shared by all blocks of rows; when there are
+// few rows each block packs what it needs, and where B's rows are contiguous and few rows use them,
+// B is read in place.
 //
-// C is accumulated where it lies when it has the compute type, else in a tile of scratch that is converted at the end. A sum runs over p in order within a block of kc,
-// and over the blocks in order: the split into units plays no part.
+// C is accumulated where it lies when it has the compute type, else in a tile of scratch that is
+// converted at the end. A sum runs over p in order within a block of kc, and over the blocks in
+// order: the split into units plays no part.
 #include "src/cpu_device/kernels/gemm.h"
 
 #include <algorithm>
@@ -26,7 +30,8 @@
 namespace pjrt::cpu {
 namespace {
 
-// Bytes of a panel of B: with AVX-512's 32 columns of f32, 256 deep. A panel and the rows of A that meet it stay in a 32 KiB L1 and a 512 KiB L2.
+// Bytes of a panel of B: with AVX-512's 32 columns of f32, 256 deep. A panel and the rows of A that
+// meet it stay in a 32 KiB L1 and a 512 KiB L2.
 constexpr int64_t kPanelBytes = 32 * 1024;
 constexpr int64_t kBlockBytesA = 128 * 1024;
 constexpr int64_t kMaxKc = 384;
@@ -42,13 +47,17 @@ int Log2(int64_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 
 class BlockedGemm final : public Gemm {
  public:
   BlockedGemm(const GemmProblem& problem, const Kernels& kernels)
-      : p_(problem), k_(*kernels.block), tile_(kernels.gemm->tile[static_cast<int>(problem.accumulate)]) {
+      : p_(problem),
+        k_(*kernels.block),
+        tile_(kernels.gemm->tile[static_cast<int>(problem.accumulate)]) {
     size_ = kCTypeSize[static_cast<int>(p_.accumulate)];
     convert_a_ = Converter(p_.a_type);
     convert_b_ = Converter(p_.b_type);
     const bool same_type = ComputeTypeOf(p_.c_type) == p_.accumulate;
     store_c_ = k_.store[p_.c_type];
-    narrow_c_ = same_type ? nullptr : k_.convert[static_cast<int>(ComputeTypeOf(p_.c_type))][static_cast<int>(p_.accumulate)];
+    narrow_c_ = same_type ? nullptr
+                          : k_.convert[static_cast<int>(ComputeTypeOf(p_.c_type))]
+                                      [static_cast<int>(p_.accumulate)];
     in_place_ = same_type && store_c_ == nullptr;
 
     kc_ = std::clamp<int64_t>(kPanelBytes / (tile_.nr * size_), 64, kMaxKc);
@@ -59,15 +68,17 @@ class BlockedGemm final : public Gemm {
     nc_ = std::min(AlignUp(p_.n, tile_.nr), AlignUp(kUnitColumns, tile_.nr));
     // Enough units to share the work, as long as each has some 50 us of it.
     while (mc_ > tile_.mr && Units() < 8 && UnitMulAdds() > 1.5e6) mc_ = AlignUp(mc_ / 2, tile_.mr);
-    while (nc_ > 4 * tile_.nr && Units() < 8 && UnitMulAdds() > 1.5e6) nc_ = AlignUp(nc_ / 2, tile_.nr);
+    while (nc_ > 4 * tile_.nr && Units() < 8 && UnitMulAdds() > 1.5e6)
+      nc_ = AlignUp(nc_ / 2, tile_.nr);
     mc_ = std::min(mc_, AlignUp(p_.m, tile_.mr));
 
     // B in place: same type, contiguous rows, and too few rows of A to pay for packing.
     direct_b_ = convert_b_ == nullptr && p_.b_col_stride == 1 && p_.m <= 4 * tile_.mr;
     const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * p_.k * size_;
     shared_b_ = !direct_b_ && p_.m > 2 * mc_ && packed_bytes <= kMaxSharedBytes;
-    description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ", p_.batch > 1 ? absl::StrCat(p_.batch, "x") : "", p_.m, "x", p_.n, "x", p_.k, ", ",
-                                kernels.name, " ", tile_.mr, "x", tile_.nr);
+    description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
+                                p_.batch > 1 ? absl::StrCat(p_.batch, "x") : "", p_.m, "x", p_.n,
+                                "x", p_.k, ", ", kernels.name, " ", tile_.mr, "x", tile_.nr);
   }
 
   int num_phases() const override { return shared_b_ ? 2 : 1; }
@@ -75,18 +86,27 @@ class BlockedGemm final : public Gemm {
     if (shared_b_ && phase == 0) return p_.batch * KBlocks() * Panels();
     return Units();
   }
-  int64_t shared_bytes() const override { return shared_b_ ? p_.batch * Panels() * tile_.nr * p_.k * size_ : 0; }
-  int64_t scratch_bytes() const override { return b_offset() + BBlockBytes() + edge_bytes() + c_bytes() + row_bytes(); }
-  double cost_ns() const override { return 100 + static_cast<double>(p_.batch) * p_.m * p_.n * (p_.k + 16) / kMulAddsPerNs * (size_ / 4.0); }
+  int64_t shared_bytes() const override {
+    return shared_b_ ? p_.batch * Panels() * tile_.nr * p_.k * size_ : 0;
+  }
+  int64_t scratch_bytes() const override {
+    return b_offset() + BBlockBytes() + edge_bytes() + c_bytes() + row_bytes();
+  }
+  double cost_ns() const override {
+    return 100 + static_cast<double>(p_.batch) * p_.m * p_.n * (p_.k + 16) / kMulAddsPerNs *
+                     (size_ / 4.0);
+  }
   const char* description() const override { return description_.c_str(); }
 
-  void Run(const Batch& batch, int phase, int64_t unit, char* shared, char* scratch) const override {
+  void Run(const Batch& batch, int phase, int64_t unit, char* shared,
+           char* scratch) const override {
     if (shared_b_ && phase == 0) {
       const int64_t panel = unit % Panels();
       const int64_t k_block = unit / Panels() % KBlocks();
       const int64_t entry = unit / Panels() / KBlocks();
       const int64_t p0 = k_block * kc_;
-      PackB(batch.operands(entry).b, p0, std::min(kc_, p_.k - p0), panel * tile_.nr, SharedPanel(shared, entry, k_block, panel), scratch);
+      PackB(batch.operands(entry).b, p0, std::min(kc_, p_.k - p0), panel * tile_.nr,
+            SharedPanel(shared, entry, k_block, panel), scratch);
       return;
     }
     Multiply(batch, unit, shared, scratch);
@@ -98,14 +118,24 @@ class BlockedGemm final : public Gemm {
   int64_t RowBlocks() const { return (p_.m + mc_ - 1) / mc_; }
   int64_t ColumnBlocks() const { return (p_.n + nc_ - 1) / nc_; }
   int64_t Units() const { return p_.batch * RowBlocks() * ColumnBlocks(); }
-  double UnitMulAdds() const { return static_cast<double>(std::min(mc_, p_.m)) * static_cast<double>(std::min(nc_, p_.n)) * static_cast<double>(p_.k); }
+  double UnitMulAdds() const {
+    return static_cast<double>(std::min(mc_, p_.m)) * static_cast<double>(std::min(nc_, p_.n)) *
+           static_cast<double>(p_.k);
+  }
 
-  // Scratch: packed A | packed B block | one edge panel | the accumulating block of C | one row for conversions.
+  // Scratch: packed A | packed B block | one edge panel | the accumulating block of C | one row for
+  // conversions.
   int64_t b_offset() const { return AlignUp(mc_ * kc_ * size_, 64); }
-  int64_t BBlockBytes() const { return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * kc_ * size_, 64); }
-  int64_t edge_bytes() const { return AlignUp(tile_.nr * kc_ * size_, 64) + AlignUp(int64_t{tile_.mr} * tile_.nr * size_, 64); }
+  int64_t BBlockBytes() const {
+    return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * kc_ * size_, 64);
+  }
+  int64_t edge_bytes() const {
+    return AlignUp(tile_.nr * kc_ * size_, 64) + AlignUp(int64_t{tile_.mr} * tile_.nr * size_, 64);
+  }
   int64_t c_bytes() const { return in_place_ ? 0 : AlignUp(mc_ * nc_ * size_, 64); }
-  int64_t row_bytes() const { return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}}) * 16, 64); }
+  int64_t row_bytes() const {
+    return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}}) * 16, 64);
+  }
 
   char* SharedPanel(char* shared, int64_t entry, int64_t k_block, int64_t panel) const {
     // Blocks of kc rows are contiguous: panels of a block, then the next block.
@@ -116,12 +146,17 @@ class BlockedGemm final : public Gemm {
 
   ConvertFn Converter(PrimitiveType type) const {
     const CType compute = ComputeTypeOf(type);
-    if (k_.load[type] == nullptr) return compute == p_.accumulate ? nullptr : k_.convert[static_cast<int>(p_.accumulate)][static_cast<int>(compute)];
+    if (k_.load[type] == nullptr)
+      return compute == p_.accumulate
+                 ? nullptr
+                 : k_.convert[static_cast<int>(p_.accumulate)][static_cast<int>(compute)];
     return k_.load[type];
   }
 
-  // `count` elements at `from`, `stride` elements apart, as contiguous elements of the compute type at `to`. `row` is working memory.
-  void LoadRow(PrimitiveType type, ConvertFn convert, const char* from, int64_t stride, int64_t count, char* to, char* row) const {
+  // `count` elements at `from`, `stride` elements apart, as contiguous elements of the compute type
+  // at `to`. `row` is working memory.
+  void LoadRow(PrimitiveType type, ConvertFn convert, const char* from, int64_t stride,
+               int64_t count, char* to, char* row) const {
     const int64_t size = ByteWidth(type);
     const char* source = from;
     char* const loaded = row;
@@ -144,18 +179,23 @@ class BlockedGemm final : public Gemm {
     k_.convert[static_cast<int>(p_.accumulate)][static_cast<int>(compute)](to, converted, count);
   }
 
-  // Packs `lines` lines (rows of A, columns of B) by `depth` into a panel of `width` lines, p-major; lines beyond are zero.
-  void PackPanel(PrimitiveType type, ConvertFn convert, const char* from, int64_t line_stride, int64_t p_stride, int64_t lines, int64_t depth, int64_t width,
-                 char* panel, char* row) const {
+  // Packs `lines` lines (rows of A, columns of B) by `depth` into a panel of `width` lines,
+  // p-major; lines beyond are zero.
+  void PackPanel(PrimitiveType type, ConvertFn convert, const char* from, int64_t line_stride,
+                 int64_t p_stride, int64_t lines, int64_t depth, int64_t width, char* panel,
+                 char* row) const {
     const int64_t size = ByteWidth(type);
     if (lines < width) std::memset(panel, 0, depth * width * size_);
     if (line_stride == 1 || p_stride != 1) {
       // Across lines: a row of the panel at a time.
       if (convert == nullptr && line_stride == 1 && lines == width) {
-        for (int64_t p = 0; p < depth; ++p) std::memcpy(panel + p * width * size_, from + p * p_stride * size, width * size_);
+        for (int64_t p = 0; p < depth; ++p)
+          std::memcpy(panel + p * width * size_, from + p * p_stride * size, width * size_);
         return;
       }
-      for (int64_t p = 0; p < depth; ++p) LoadRow(type, convert, from + p * p_stride * size, line_stride, lines, panel + p * width * size_, row);
+      for (int64_t p = 0; p < depth; ++p)
+        LoadRow(type, convert, from + p * p_stride * size, line_stride, lines,
+                panel + p * width * size_, row);
       return;
     }
     if (convert == nullptr) {
@@ -170,11 +210,15 @@ class BlockedGemm final : public Gemm {
     }
   }
 
-  void PackB(const char* b, int64_t p0, int64_t depth, int64_t column, char* panel, char* scratch) const {
+  void PackB(const char* b, int64_t p0, int64_t depth, int64_t column, char* panel,
+             char* scratch) const {
     const char* from = b + (p0 * p_.b_row_stride + column * p_.b_col_stride) * ByteWidth(p_.b_type);
-    PackPanel(p_.b_type, convert_b_, from, p_.b_col_stride, p_.b_row_stride, std::min<int64_t>(tile_.nr, p_.n - column), depth, tile_.nr, panel, Row(scratch));
+    PackPanel(p_.b_type, convert_b_, from, p_.b_col_stride, p_.b_row_stride,
+              std::min<int64_t>(tile_.nr, p_.n - column), depth, tile_.nr, panel, Row(scratch));
   }
-  char* Row(char* scratch) const { return scratch + b_offset() + BBlockBytes() + edge_bytes() + c_bytes(); }
+  char* Row(char* scratch) const {
+    return scratch + b_offset() + BBlockBytes() + edge_bytes() + c_bytes();
+  }
 
   void Multiply(const Batch& batch, int64_t unit, char* shared, char* scratch) const {
     // Neighbouring units share columns of B.
@@ -197,8 +241,10 @@ class BlockedGemm final : public Gemm {
     for (int64_t p0 = 0; p0 < p_.k; p0 += kc_) {
       const int64_t depth = std::min(kc_, p_.k - p0);
       for (int64_t i = 0; i < rows; i += tile_.mr) {
-        const char* from = at.a + ((i0 + i) * p_.a_row_stride + p0 * p_.a_col_stride) * ByteWidth(p_.a_type);
-        PackPanel(p_.a_type, convert_a_, from, p_.a_row_stride, p_.a_col_stride, std::min<int64_t>(tile_.mr, rows - i), depth, tile_.mr,
+        const char* from =
+            at.a + ((i0 + i) * p_.a_row_stride + p0 * p_.a_col_stride) * ByteWidth(p_.a_type);
+        PackPanel(p_.a_type, convert_a_, from, p_.a_row_stride, p_.a_col_stride,
+                  std::min<int64_t>(tile_.mr, rows - i), depth, tile_.mr,
                   packed_a + i * depth * size_, Row(scratch));
       }
       for (int64_t j = 0; j < columns; j += tile_.nr) {
@@ -225,13 +271,17 @@ class BlockedGemm final : public Gemm {
           }
           // The last columns: through a whole tile.
           const int64_t bytes = (columns - j) * size_;
-          for (int r = 0; p0 > 0 && r < tile_rows; ++r) std::memcpy(edge_tile + r * tile_.nr * size_, to + r * c_stride * size_, bytes);
+          for (int r = 0; p0 > 0 && r < tile_rows; ++r)
+            std::memcpy(edge_tile + r * tile_.nr * size_, to + r * c_stride * size_, bytes);
           tile_.fn(depth, a, panel, b_stride, edge_tile, tile_.nr, tile_rows, p0 > 0);
-          for (int r = 0; r < tile_rows; ++r) std::memcpy(to + r * c_stride * size_, edge_tile + r * tile_.nr * size_, bytes);
+          for (int r = 0; r < tile_rows; ++r)
+            std::memcpy(to + r * c_stride * size_, edge_tile + r * tile_.nr * size_, bytes);
         }
       }
     }
-    if (!in_place_) StoreC(c, at.c + (i0 * p_.c_row_stride + j0) * ByteWidth(p_.c_type), rows, columns, Row(scratch));
+    if (!in_place_)
+      StoreC(c, at.c + (i0 * p_.c_row_stride + j0) * ByteWidth(p_.c_type), rows, columns,
+             Row(scratch));
   }
 
   void StoreC(const char* from, char* to, int64_t rows, int64_t columns, char* row) const {
@@ -250,10 +300,10 @@ class BlockedGemm final : public Gemm {
   const GemmProblem p_;
   const BlockKernels& k_;
   const GemmTile tile_;
-  int64_t size_ = 4;                 // of an element of the compute type
+  int64_t size_ = 4;                                     // of an element of the compute type
   ConvertFn convert_a_ = nullptr, convert_b_ = nullptr;  // null: nothing to convert
   ConvertFn store_c_ = nullptr, narrow_c_ = nullptr;
-  bool in_place_ = true;             // C has the compute type
+  bool in_place_ = true;  // C has the compute type
   bool direct_b_ = false, shared_b_ = false;
   int64_t kc_ = 1, mc_ = 1, nc_ = 1;
   std::string description_;
@@ -263,7 +313,8 @@ class BlockedGemm final : public Gemm {
 
 absl::StatusOr<std::unique_ptr<Gemm>> MakeGemm(const GemmProblem& problem, const Kernels& kernels) {
   if (kernels.gemm->tile[static_cast<int>(problem.accumulate)].fn == nullptr) {
-    return Unimplemented("PJRT-C014", absl::StrCat("no matrix product kernel for compute type ", static_cast<int>(problem.accumulate)));
+    return Unimplemented("PJRT-C014", absl::StrCat("no matrix product kernel for compute type ",
+                                                   static_cast<int>(problem.accumulate)));
   }
   return std::unique_ptr<Gemm>(std::make_unique<BlockedGemm>(problem, kernels));
 }

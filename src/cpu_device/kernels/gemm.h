@@ -15,11 +15,13 @@ namespace pjrt::cpu {
 
 struct Kernels;
 
-// A product of an m x k and a k x n matrix, `batch` times. Strides are in elements and may be 0 or negative; C's columns are contiguous.
+// A product of an m x k and a k x n matrix, `batch` times. Strides are in elements and may be 0 or
+// negative; C's columns are contiguous.
 struct GemmProblem {
   PrimitiveType a_type = F32, b_type = F32, c_type = F32;
-  // Products and sums are computed in this type: kF32 for f32, f16, bf16 and narrower floats; kF64; kS32, kU32, kS64, kU64 for integers (wrapping); kC64, kC128. A and B are
-  // converted to it; sums are converted to c_type once, at the end.
+  // Products and sums are computed in this type: kF32 for f32, f16, bf16 and narrower floats; kF64;
+  // kS32, kU32, kS64, kU64 for integers (wrapping); kC64, kC128. A and B are converted to it; sums
+  // are converted to c_type once, at the end.
   CType accumulate = CType::kF32;
   int64_t batch = 1, m = 0, n = 0, k = 0;
   int64_t a_row_stride = 0, a_col_stride = 1;  // of rows (m) and columns (k)
@@ -27,15 +29,18 @@ struct GemmProblem {
   int64_t c_row_stride = 0;
 };
 
-// A product made ready to run: blocking chosen for its sizes, kernels for its types. Immutable; any number of threads may run it. The order in which a result's terms
-// are summed depends on the problem alone, not on the split of the work.
+// A product made ready to run: blocking chosen for its sizes, kernels for its types. Immutable; any
+// number of threads may run it. The order in which a result's terms are summed depends on the
+// problem alone, not on the split of the work.
 class Gemm {
  public:
   virtual ~Gemm() = default;
-  // The work falls into phases that run one after the other (packing, then multiplying); the units of a phase run in any order and at the same time.
+  // The work falls into phases that run one after the other (packing, then multiplying); the units
+  // of a phase run in any order and at the same time.
   virtual int num_phases() const = 0;
   virtual int64_t num_units(int phase) const = 0;
-  // Scratch for each thread, and memory that all units share from the first phase to the last; 64-byte aligned.
+  // Scratch for each thread, and memory that all units share from the first phase to the last;
+  // 64-byte aligned.
   virtual int64_t scratch_bytes() const = 0;
   virtual int64_t shared_bytes() const = 0;
   // Where the matrices of batch entry i begin.
@@ -49,13 +54,15 @@ class Gemm {
     virtual ~Batch() = default;
     virtual Operands operands(int64_t i) const = 0;
   };
-  virtual void Run(const Batch& batch, int phase, int64_t unit, char* shared, char* scratch) const = 0;
+  virtual void Run(const Batch& batch, int phase, int64_t unit, char* shared,
+                   char* scratch) const = 0;
   virtual double cost_ns() const = 0;
   // "gemm f32 512x512x512, avx512 14x32".
   virtual const char* description() const = 0;
 };
 
-// UNIMPLEMENTED for a combination of types that no kernel has (those that StableHLO allows all have one).
+// UNIMPLEMENTED for a combination of types that no kernel has (those that StableHLO allows all have
+// one).
 absl::StatusOr<std::unique_ptr<Gemm>> MakeGemm(const GemmProblem& problem, const Kernels& kernels);
 
 }  // namespace pjrt::cpu

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tile kernel of matrix products as a template over element type and tile size. Accumulators stay in vector registers: rows x vectors of them, plus the row of B and one
-// broadcast element of A.
+// The tile kernel of matrix products as a template over element type and tile size. Accumulators
+// stay in vector registers: rows x vectors of them, plus the row of B and one broadcast element of
+// A.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
 
@@ -18,15 +19,18 @@ void FillComplexTiles(GemmKernels* kernels);
 template <typename T>
 struct VectorOf {
   typedef T Type __attribute__((vector_size(PJRT_VECTOR_BYTES)));
-  typedef T Unaligned __attribute__((vector_size(PJRT_VECTOR_BYTES), aligned(alignof(T)), may_alias));
+  typedef T Unaligned
+      __attribute__((vector_size(PJRT_VECTOR_BYTES), aligned(alignof(T)), may_alias));
 };
 
 template <typename T>
 inline constexpr int kLanes = PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T));
 
-// acc + a * b is fused where the level has such an instruction and the source is compiled with contraction on (gemm_real.cc is).
+// acc + a * b is fused where the level has such an instruction and the source is compiled with
+// contraction on (gemm_real.cc is).
 template <typename T, int kRows, int kMr, int kVectors>
-PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T* tile, int64_t tile_stride, bool accumulate) {
+PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T* tile,
+                         int64_t tile_stride, bool accumulate) {
   using V = typename VectorOf<T>::Type;
   using U = typename VectorOf<T>::Unaligned;
   constexpr int kWidth = kLanes<T>;
@@ -59,9 +63,11 @@ PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T*
   }
 }
 
-// Complex numbers lie interleaved in registers. Two sums are kept, re(a) * b and im(a) * b; they are combined at the end.
+// Complex numbers lie interleaved in registers. Two sums are kept, re(a) * b and im(a) * b; they
+// are combined at the end.
 template <typename R, int kRows, int kMr, int kVectors>
-PJRT_INLINE void RunComplexTile(int64_t k, const R* a, const R* b, int64_t b_stride, R* tile, int64_t tile_stride, bool accumulate) {
+PJRT_INLINE void RunComplexTile(int64_t k, const R* a, const R* b, int64_t b_stride, R* tile,
+                                int64_t tile_stride, bool accumulate) {
   using V = typename VectorOf<R>::Type;
   using U = typename VectorOf<R>::Unaligned;
   constexpr int kWidth = kLanes<R>;

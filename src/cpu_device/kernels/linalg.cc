@@ -50,14 +50,17 @@ void SolveMode(const A& a, B& b, bool left_side) {
 template <typename A, typename B>
 void SolveWith(const A& a, B& b, bool lower, const TriangularSolveOptions& o) {
   if (lower) {
-    o.unit_diagonal ? SolveMode<Eigen::UnitLower>(a, b, o.left_side) : SolveMode<Eigen::Lower>(a, b, o.left_side);
+    o.unit_diagonal ? SolveMode<Eigen::UnitLower>(a, b, o.left_side)
+                    : SolveMode<Eigen::Lower>(a, b, o.left_side);
   } else {
-    o.unit_diagonal ? SolveMode<Eigen::UnitUpper>(a, b, o.left_side) : SolveMode<Eigen::Upper>(a, b, o.left_side);
+    o.unit_diagonal ? SolveMode<Eigen::UnitUpper>(a, b, o.left_side)
+                    : SolveMode<Eigen::Upper>(a, b, o.left_side);
   }
 }
 
 template <typename T>
-void SolveOf(const void* a, void* b, int64_t rows, int64_t columns, const TriangularSolveOptions& o) {
+void SolveOf(const void* a, void* b, int64_t rows, int64_t columns,
+             const TriangularSolveOptions& o) {
   const int64_t n = o.left_side ? rows : columns;
   Eigen::Map<const Matrix<T>> matrix(static_cast<const T*>(a), n, n);
   Eigen::Map<Matrix<T>> x(static_cast<T*>(b), rows, columns);
@@ -85,7 +88,8 @@ void Cholesky(PrimitiveType type, const void* a, void* out, int64_t n, bool lowe
   }
 }
 
-void TriangularSolve(PrimitiveType type, const void* a, void* b, int64_t rows, int64_t columns, const TriangularSolveOptions& options) {
+void TriangularSolve(PrimitiveType type, const void* a, void* b, int64_t rows, int64_t columns,
+                     const TriangularSolveOptions& options) {
   if (rows == 0 || columns == 0) return;
   switch (type) {
     case F32:

@@ -13,8 +13,8 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const LoopProgram& program, const BlockKernels& kernels, const std::vector<Access>& input_access,
-           const std::vector<Access>& store_access)
+  Lowering(const LoopProgram& program, const BlockKernels& kernels,
+           const std::vector<Access>& input_access, const std::vector<Access>& store_access)
       : p_(program), k_(kernels), input_access_(input_access), store_access_(store_access) {}
 
   absl::StatusOr<BlockCode> Run(absl::Span<const LoopValue> blocks) {
@@ -41,10 +41,10 @@ class Lowering {
 
  private:
   struct Slot {
-    int size = 1;            // of an element
+    int size = 1;  // of an element
     bool in_register = false;
     int input = -1, store = -1;
-    bool keep = false;       // live until the end of the block
+    bool keep = false;  // live until the end of the block
     bool scalar = false;
   };
 
@@ -59,19 +59,24 @@ class Lowering {
     return slot;
   }
   static int SizeOf(CType type) { return kCTypeSize[static_cast<int>(type)]; }
-  static int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
+  static int Log2(int size) {
+    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
+  }
   CType TypeOf(LoopValue v) const { return p_.instrs[v].type; }
 
-  // A value whose own instruction can write its store's memory needs no register: the first store, contiguous and without conversion, of a value that an
-  // instruction computes.
+  // A value whose own instruction can write its store's memory needs no register: the first store,
+  // contiguous and without conversion, of a value that an instruction computes.
   void PlanDirectStores() {
     direct_store_.assign(p_.instrs.size(), -1);
     for (size_t i = 0; i < p_.stores.size(); ++i) {
       const LoopStore& store = p_.stores[i];
       const LoopInstr& instr = p_.instrs[store.value];
-      const bool computes = instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kConvert || instr.kind == LoopInstr::kIota ||
-                            instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kReducePrecision || instr.kind == LoopInstr::kRoundTo;
-      if (computes && store_access_[i] == Access::kPointer && k_.store[store.type] == nullptr && direct_store_[store.value] < 0) {
+      const bool computes = instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kConvert ||
+                            instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kGather ||
+                            instr.kind == LoopInstr::kReducePrecision ||
+                            instr.kind == LoopInstr::kRoundTo;
+      if (computes && store_access_[i] == Access::kPointer && k_.store[store.type] == nullptr &&
+          direct_store_[store.value] < 0) {
         direct_store_[store.value] = static_cast<int>(i);
       }
     }
@@ -144,7 +149,9 @@ class Lowering {
       case LoopInstr::kConvert: {
         const CType from = TypeOf(instr.args[0]);
         ConvertFn fn = k_.convert[static_cast<int>(instr.type)][static_cast<int>(from)];
-        if (fn == nullptr) return Unimplemented("PJRT-C010", absl::StrCat("no conversion kernel from compute type ", from, " to ", instr.type));
+        if (fn == nullptr)
+          return Unimplemented("PJRT-C010", absl::StrCat("no conversion kernel from compute type ",
+                                                         from, " to ", instr.type));
         EmitConvert(v, fn);
         return absl::OkStatus();
       }
@@ -236,8 +243,9 @@ class Lowering {
     const LoopInstr& instr = p_.instrs[v];
     const BlockFn* forms = k_.op[static_cast<int>(instr.op)][static_cast<int>(instr.operand_type)];
     if (forms[0] == nullptr) {
-      return Unimplemented("PJRT-C012",
-                           absl::StrCat("no block kernel for instruction ", static_cast<int>(instr.op), " on compute type ", instr.operand_type));
+      return Unimplemented(
+          "PJRT-C012", absl::StrCat("no block kernel for instruction ", static_cast<int>(instr.op),
+                                    " on compute type ", instr.operand_type));
     }
     int count = 0;
     bool scalar[3] = {false, false, false};
@@ -253,17 +261,22 @@ class Lowering {
     if (!all_scalar && count == 2) {
       form = scalar[0] ? Scalars::kFirst : scalar[1] ? Scalars::kSecond : Scalars::kNone;
     } else if (!all_scalar && count == 3 && !scalar[0]) {
-      form = scalar[1] && scalar[2] ? Scalars::kBoth : scalar[1] ? Scalars::kSecond : Scalars::kNone;
+      form = scalar[1] && scalar[2] ? Scalars::kBoth
+             : scalar[1]            ? Scalars::kSecond
+                                    : Scalars::kNone;
     } else if (!all_scalar && count == 3 && !scalar[1] && !scalar[2]) {
       form = Scalars::kFirst;
     }
     if (forms[static_cast<int>(form)] == nullptr) form = Scalars::kNone;
     out.op = forms[static_cast<int>(form)];
-    const bool may_be_scalar[3] = {form == Scalars::kFirst, form == Scalars::kSecond || form == Scalars::kBoth, form == Scalars::kBoth};
+    const bool may_be_scalar[3] = {form == Scalars::kFirst,
+                                   form == Scalars::kSecond || form == Scalars::kBoth,
+                                   form == Scalars::kBoth};
     int32_t* const operands[3] = {&out.a, &out.b, &out.c};
     for (int i = 0; i < count; ++i) {
       const LoopValue arg = instr.args[i];
-      *operands[i] = all_scalar || (scalar[i] && may_be_scalar[i]) ? code_.value_slot[arg] : Block(arg);
+      *operands[i] =
+          all_scalar || (scalar[i] && may_be_scalar[i]) ? code_.value_slot[arg] : Block(arg);
     }
     out.dst = Destination(v, all_scalar);
     code_.instrs.push_back(out);
@@ -274,7 +287,9 @@ class Lowering {
   void LowerStore(int index) {
     const LoopStore& store = p_.stores[index];
     const LoopValue v = store.value;
-    if (!code_.value_scalar[v] && direct_store_[v] == index && slots_[code_.value_slot[v]].store == index) return;
+    if (!code_.value_scalar[v] && direct_store_[v] == index &&
+        slots_[code_.value_slot[v]].store == index)
+      return;
     int raw = code_.value_slot[v];
     bool scalar = code_.value_scalar[v];
     const int size = ByteWidth(store.type);
@@ -294,7 +309,8 @@ class Lowering {
       out.kind = scalar ? BlockInstr::kFill : BlockInstr::kOp;
       out.index = Log2(size);
       out.a = raw;
-      if (!scalar) out.op = k_.op[static_cast<int>(BlockOp::kCopy)][static_cast<int>(CopyType(size))][0];
+      if (!scalar)
+        out.op = k_.op[static_cast<int>(BlockOp::kCopy)][static_cast<int>(CopyType(size))][0];
       out.dst = StoreSlot(index);
       code_.instrs.push_back(out);
       return;
@@ -315,10 +331,15 @@ class Lowering {
   }
 
   static CType CopyType(int size) {
-    return size == 1 ? CType::kU8 : size == 2 ? CType::kU16 : size == 4 ? CType::kU32 : size == 8 ? CType::kU64 : CType::kC128;
+    return size == 1   ? CType::kU8
+           : size == 2 ? CType::kU16
+           : size == 4 ? CType::kU32
+           : size == 8 ? CType::kU64
+                       : CType::kC128;
   }
 
-  // Linear scan. An op may write over an operand of its own element size that ends with it; nothing else may.
+  // Linear scan. An op may write over an operand of its own element size that ends with it; nothing
+  // else may.
   void AssignRegisters() {
     const int count = static_cast<int>(code_.instrs.size());
     std::vector<int> last_use(slots_.size(), -1);
@@ -335,8 +356,10 @@ class Lowering {
     std::vector<int> assigned(slots_.size(), -1);
     std::vector<std::vector<int>> ends(count + 1);
     for (size_t s = 0; s < slots_.size(); ++s) {
-      if (slots_[s].in_register && last_use[s] >= 0) ends[last_use[s]].push_back(static_cast<int>(s));
-      if (slots_[s].in_register) code_.max_element_size = std::max(code_.max_element_size, slots_[s].size);
+      if (slots_[s].in_register && last_use[s] >= 0)
+        ends[last_use[s]].push_back(static_cast<int>(s));
+      if (slots_[s].in_register)
+        code_.max_element_size = std::max(code_.max_element_size, slots_[s].size);
     }
     for (int i = 0; i < count; ++i) {
       const BlockInstr& instr = code_.instrs[i];
@@ -351,7 +374,9 @@ class Lowering {
       if (needs && instr.kind == BlockInstr::kOp) {
         // In place only when no operand that ends here has another size than the result.
         for (int slot : {instr.a, instr.b, instr.c}) {
-          if (slot >= 0 && slots_[slot].in_register && slots_[slot].size == slots_[dst].size && !IsScalarOperand(instr, slot)) release(slot);
+          if (slot >= 0 && slots_[slot].in_register && slots_[slot].size == slots_[dst].size &&
+              !IsScalarOperand(instr, slot))
+            release(slot);
         }
       }
       if (needs) {
@@ -367,19 +392,27 @@ class Lowering {
     }
   }
 
-  // A scalar operand of a block instruction is read again for each vector of the block, so the result must not overwrite it.
-  bool IsScalarOperand(const BlockInstr& instr, int slot) const { return !instr.scalar && slots_[slot].scalar; }
+  // A scalar operand of a block instruction is read again for each vector of the block, so the
+  // result must not overwrite it.
+  bool IsScalarOperand(const BlockInstr& instr, int slot) const {
+    return !instr.scalar && slots_[slot].scalar;
+  }
 
   void RecordAccesses() {
     for (size_t i = 0; i < code_.instrs.size(); ++i) {
       const BlockInstr& instr = code_.instrs[i];
       for (int slot : {instr.a, instr.b, instr.c}) {
         if (slot < 0) continue;
-        if (const int input = slots_[slot].input; input >= 0) code_.input_last_read[input] = static_cast<int32_t>(i);
+        if (const int input = slots_[slot].input; input >= 0)
+          code_.input_last_read[input] = static_cast<int32_t>(i);
       }
-      if (instr.kind == BlockInstr::kLoad || instr.kind == BlockInstr::kGather) code_.input_last_read[instr.index] = static_cast<int32_t>(i);
-      const int store = instr.kind == BlockInstr::kStore ? instr.index : instr.dst >= 0 ? slots_[instr.dst].store : -1;
-      if (store >= 0 && code_.store_first_write[store] < 0) code_.store_first_write[store] = static_cast<int32_t>(i);
+      if (instr.kind == BlockInstr::kLoad || instr.kind == BlockInstr::kGather)
+        code_.input_last_read[instr.index] = static_cast<int32_t>(i);
+      const int store = instr.kind == BlockInstr::kStore ? instr.index
+                        : instr.dst >= 0                 ? slots_[instr.dst].store
+                                                         : -1;
+      if (store >= 0 && code_.store_first_write[store] < 0)
+        code_.store_first_write[store] = static_cast<int32_t>(i);
     }
     // What is reduced is read behind the last instruction, and so are the initial values.
     const int32_t end = static_cast<int32_t>(code_.instrs.size());
@@ -403,8 +436,10 @@ class Lowering {
 
 }  // namespace
 
-absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels, const std::vector<Access>& input_access,
-                                        const std::vector<Access>& store_access, absl::Span<const LoopValue> blocks) {
+absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels,
+                                        const std::vector<Access>& input_access,
+                                        const std::vector<Access>& store_access,
+                                        absl::Span<const LoopValue> blocks) {
   return Lowering(program, kernels, input_access, store_access).Run(blocks);
 }
 

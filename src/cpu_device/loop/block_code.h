@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The straight-line part of a loop program, lowered to calls of block kernels: the block engine's machine code.
+// The straight-line part of a loop program, lowered to calls of block kernels: the block engine's
+// machine code.
 //
-// Values are pointers in a table that the engine fills for each block. A value is a block of n elements or, when all elements of a block share it, one
-// element ("scalar"). Registers are blocks of scratch memory that stay in the L1 cache.
+// Values are pointers in a table that the engine fills for each block. A value is a block of n
+// elements or, when all elements of a block share it, one element ("scalar"). Registers are blocks
+// of scratch memory that stay in the L1 cache.
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_CODE_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_CODE_H_
 
@@ -27,14 +29,14 @@ enum class Access : uint8_t {
 
 struct BlockInstr {
   enum Kind : uint8_t {
-    kOp,               // op(dst, a, b, c, n)
-    kConvert,          // convert(dst, a, n)
-    kFill,             // dst[0..n) = a[0]
-    kIota,             // instruction `index` of the loop program
+    kOp,       // op(dst, a, b, c, n)
+    kConvert,  // convert(dst, a, n)
+    kFill,     // dst[0..n) = a[0]
+    kIota,     // instruction `index` of the loop program
     kReducePrecision,
-    kGather,           // dst[i] = input `index` at a[i]
-    kLoad,             // dst = input `index`, moved
-    kStore,            // store `index` = a, moved
+    kGather,  // dst[i] = input `index` at a[i]
+    kLoad,    // dst = input `index`, moved
+    kStore,   // store `index` = a, moved
   };
   Kind kind = kOp;
   bool scalar = false;  // n = 1
@@ -50,7 +52,8 @@ struct BlockCode {
   // Slots set once: constants (offset into `constants`), registers (number).
   std::vector<std::pair<int32_t, int32_t>> constant_slots;
   std::vector<std::pair<int32_t, int32_t>> register_slots;
-  // Slots set for each block: inputs that are pointers or scalars, stores that are pointers, iota values.
+  // Slots set for each block: inputs that are pointers or scalars, stores that are pointers, iota
+  // values.
   std::vector<std::pair<int32_t, int32_t>> input_slots;  // slot, input
   std::vector<std::pair<int32_t, int32_t>> store_slots;  // slot, store
   std::vector<std::pair<int32_t, int32_t>> parameter_slots;
@@ -62,15 +65,19 @@ struct BlockCode {
   // For each value of the loop program its slot (-1: none) and whether it is scalar.
   std::vector<int32_t> value_slot;
   std::vector<char> value_scalar;
-  // For sharing memory between inputs and stores: the number of the last instruction that reads an input, and of the first that writes a store.
+  // For sharing memory between inputs and stores: the number of the last instruction that reads an
+  // input, and of the first that writes a store.
   std::vector<int32_t> input_last_read;
   std::vector<int32_t> store_first_write;
 };
 
-// Lowers `program`. `input_access` and `store_access` say how each input and store is reached; the values `blocks` (those that are
-// reduced) are made blocks of n elements even when scalar. UNIMPLEMENTED for an instruction that the kernels lack.
-absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels, const std::vector<Access>& input_access,
-                                        const std::vector<Access>& store_access, absl::Span<const LoopValue> blocks);
+// Lowers `program`. `input_access` and `store_access` say how each input and store is reached; the
+// values `blocks` (those that are reduced) are made blocks of n elements even when scalar.
+// UNIMPLEMENTED for an instruction that the kernels lack.
+absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels,
+                                        const std::vector<Access>& input_access,
+                                        const std::vector<Access>& store_access,
+                                        absl::Span<const LoopValue> blocks);
 
 }  // namespace pjrt::cpu
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The block engine. A kernel cuts the iteration space into blocks, points the slots of its code at the memory that the block covers, and runs the code.
+// The block engine. A kernel cuts the iteration space into blocks, points the slots of its code at
+// the memory that the block covers, and runs the code.
 //
-// Points of the iteration space are numbered row-major. A block is a run of consecutive numbers. In "row" mode a block lies within one run of the innermost dim, so
-// that an input with inner stride 1 is a pointer and one with inner stride 0 a scalar; this is the fast mode. In "flat" mode, for short inner dims, blocks cross
-// rows, and inputs that are not dense are moved piece by piece.
+// Points of the iteration space are numbered row-major. A block is a run of consecutive numbers. In
+// "row" mode a block lies within one run of the innermost dim, so that an input with inner stride 1
+// is a pointer and one with inner stride 0 a scalar; this is the fast mode. In "flat" mode, for
+// short inner dims, blocks cross rows, and inputs that are not dense are moved piece by piece.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -21,7 +23,8 @@
 namespace pjrt::cpu {
 namespace {
 
-// A unit of work takes about this long, so that claiming it (some 50 ns) and an uneven split cost little.
+// A unit of work takes about this long, so that claiming it (some 50 ns) and an uneven split cost
+// little.
 constexpr double kUnitNs = 20000;
 // Bytes per nanosecond that one thread moves from and to memory.
 constexpr double kBytesPerNs = 10;
@@ -29,7 +32,8 @@ constexpr double kBytesPerNs = 10;
 // A loop without reductions: every point is computed and stored.
 class MapKernel final : public LoopKernel {
  public:
-  MapKernel(LoopProgram program, const BlockKernels& kernels) : frame_(std::move(program), kernels) {}
+  MapKernel(LoopProgram program, const BlockKernels& kernels)
+      : frame_(std::move(program), kernels) {}
 
   absl::Status Init() {
     const LoopProgram& p = frame_.program();
@@ -41,7 +45,8 @@ class MapKernel final : public LoopKernel {
     for (const LoopStore& store : p.stores) bytes += ByteWidth(store.type);
     const double point_ns = std::max(ElementCostNs(p), bytes / kBytesPerNs);
     cost_ns_ = static_cast<double>(points_) * point_ns + 30 * static_cast<double>(p.instrs.size());
-    const int64_t per_unit = std::max<int64_t>(frame_.block_size(), static_cast<int64_t>(kUnitNs / point_ns));
+    const int64_t per_unit =
+        std::max<int64_t>(frame_.block_size(), static_cast<int64_t>(kUnitNs / point_ns));
     if (frame_.row_mode()) {
       // Whole rows to a unit, or a part of one row.
       const int64_t row = std::max<int64_t>(frame_.row_length(), 1);
@@ -64,7 +69,8 @@ class MapKernel final : public LoopKernel {
   double cost_ns() const override { return cost_ns_; }
   bool CanShare(int input, int output) const override { return frame_.CanShare(input, output); }
 
-  void Run(const char* const* inputs, char* const* outputs, int64_t begin, int64_t end, char* scratch) const override {
+  void Run(const char* const* inputs, char* const* outputs, int64_t begin, int64_t end,
+           char* scratch) const override {
     BlockFrame::State state(frame_, inputs, outputs, scratch);
     for (int64_t unit = begin; unit < end; ++unit) {
       int64_t from, to;
@@ -93,11 +99,13 @@ class MapKernel final : public LoopKernel {
 
 class BlockBody final : public BodyKernel {
  public:
-  BlockBody(LoopProgram program, const BlockKernels& kernels) : frame_(std::move(program), kernels) {}
+  BlockBody(LoopProgram program, const BlockKernels& kernels)
+      : frame_(std::move(program), kernels) {}
   absl::Status Init() { return frame_.Lower({}); }
   int64_t scratch_bytes() const override { return frame_.scratch_bytes(); }
   int64_t max_block() const override { return frame_.block_size(); }
-  void Call(const char* const* params, char* const* results, int64_t n, char* scratch) const override {
+  void Call(const char* const* params, char* const* results, int64_t n,
+            char* scratch) const override {
     BlockFrame::State state(frame_, nullptr, nullptr, scratch);
     state.Call(params, results, n);
   }
@@ -113,7 +121,8 @@ class BlockEngine final : public LoopEngine {
   absl::StatusOr<std::unique_ptr<LoopKernel>> Compile(const LoopProgram& program) const override {
     LoopProgram simplified = program;
     Simplify(&simplified);
-    if (!simplified.reduces.empty()) return MakeReduceKernel(std::move(simplified), kernels_, *this);
+    if (!simplified.reduces.empty())
+      return MakeReduceKernel(std::move(simplified), kernels_, *this);
     auto kernel = std::make_unique<MapKernel>(std::move(simplified), kernels_);
     PJRT_RETURN_IF_ERROR(kernel->Init());
     return std::unique_ptr<LoopKernel>(std::move(kernel));
@@ -131,6 +140,8 @@ class BlockEngine final : public LoopEngine {
 
 }  // namespace
 
-std::unique_ptr<LoopEngine> MakeBlockEngine(const BlockKernels& kernels) { return std::make_unique<BlockEngine>(kernels); }
+std::unique_ptr<LoopEngine> MakeBlockEngine(const BlockKernels& kernels) {
+  return std::make_unique<BlockEngine>(kernels);
+}
 
 }  // namespace pjrt::cpu

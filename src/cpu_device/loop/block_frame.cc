@@ -13,10 +13,13 @@ namespace {
 constexpr int64_t kRegisterBudget = 20 * 1024;
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kMinBlock = 128;
-// Rows at least this long are worth a block each: the calls of a block then cost less than the elements.
+// Rows at least this long are worth a block each: the calls of a block then cost less than the
+// elements.
 constexpr int64_t kRowModeLength = 64;
 
-int64_t AlignUp(int64_t n, int64_t alignment) { return (n + alignment - 1) / alignment * alignment; }
+int64_t AlignUp(int64_t n, int64_t alignment) {
+  return (n + alignment - 1) / alignment * alignment;
+}
 
 int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
 
@@ -65,17 +68,22 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
     const Access access = AccessOf(store.view);
     store_access_.push_back(access == Access::kScalar ? Access::kMove : access);
   }
-  PJRT_ASSIGN_OR_RETURN(code_, LowerToBlocks(program_, kernels_, input_access_, store_access_, blocks));
+  PJRT_ASSIGN_OR_RETURN(code_,
+                        LowerToBlocks(program_, kernels_, input_access_, store_access_, blocks));
   const int64_t registers = std::max(code_.num_registers, 1);
-  block_size_ = std::clamp(kRegisterBudget / (registers * code_.max_element_size) / 64 * 64, kMinBlock, kMaxBlock);
+  block_size_ = std::clamp(kRegisterBudget / (registers * code_.max_element_size) / 64 * 64,
+                           kMinBlock, kMaxBlock);
   if (row_mode_ && !program_.dims.empty() && row_length_ > 0) {
     // Equal blocks in a row.
     const int64_t blocks_in_row = (row_length_ + block_size_ - 1) / block_size_;
-    block_size_ = std::min(block_size_, AlignUp((row_length_ + blocks_in_row - 1) / blocks_in_row, 16));
+    block_size_ =
+        std::min(block_size_, AlignUp((row_length_ + blocks_in_row - 1) / blocks_in_row, 16));
   }
-  const int64_t points = std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);
+  const int64_t points =
+      std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);
   register_bytes_ = AlignUp(points * code_.max_element_size, 64);
-  scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64) + register_bytes_ * code_.num_registers;
+  scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64) +
+                   register_bytes_ * code_.num_registers;
   return absl::OkStatus();
 }
 
@@ -88,8 +96,11 @@ bool BlockFrame::CanShare(int input, int output) const {
   if (output >= static_cast<int>(program_.stores.size())) return false;
   const LoopInput& in = program_.inputs[input];
   const LoopStore& out = program_.stores[output];
-  if (input_access_[input] != Access::kPointer || store_access_[output] != Access::kPointer) return false;
-  if (ByteWidth(in.type) != ByteWidth(out.type) || in.view.offset != out.view.offset || in.view.strides != out.view.strides) return false;
+  if (input_access_[input] != Access::kPointer || store_access_[output] != Access::kPointer)
+    return false;
+  if (ByteWidth(in.type) != ByteWidth(out.type) || in.view.offset != out.view.offset ||
+      in.view.strides != out.view.strides)
+    return false;
   for (const LoopInstr& instr : program_.instrs) {
     if (instr.kind == LoopInstr::kGather && instr.index == input) return false;
   }
@@ -99,12 +110,15 @@ bool BlockFrame::CanShare(int input, int output) const {
   return code_.instrs[read].kind == BlockInstr::kOp;
 }
 
-BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, char* const* outputs, char* scratch)
+BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, char* const* outputs,
+                         char* scratch)
     : frame_(frame), inputs_(inputs), outputs_(outputs), slots_(reinterpret_cast<char**>(scratch)) {
   const BlockCode& code = frame.code_;
   char* registers = scratch + AlignUp(code.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
-  for (const auto& [slot, offset] : code.constant_slots) slots_[slot] = const_cast<char*>(code.constants.data()) + offset;
-  for (const auto& [slot, number] : code.register_slots) slots_[slot] = registers + number * frame.register_bytes_;
+  for (const auto& [slot, offset] : code.constant_slots)
+    slots_[slot] = const_cast<char*>(code.constants.data()) + offset;
+  for (const auto& [slot, number] : code.register_slots)
+    slots_[slot] = registers + number * frame.register_bytes_;
 }
 
 int64_t BlockFrame::State::OffsetAt(const LoopView& view, int64_t from) const {
@@ -120,8 +134,10 @@ int64_t BlockFrame::State::OffsetAt(const LoopView& view, int64_t from) const {
   return rank == 0 ? offset : offset + from * view.strides[0];
 }
 
-// Copies the elements that `view` shows of points [from, from + n) between the array and a dense block.
-void BlockFrame::State::Move(const LoopView& view, int size_log2, const char* array, char* block, int64_t from, int64_t n, bool store) const {
+// Copies the elements that `view` shows of points [from, from + n) between the array and a dense
+// block.
+void BlockFrame::State::Move(const LoopView& view, int size_log2, const char* array, char* block,
+                             int64_t from, int64_t n, bool store) const {
   const Dims& dims = frame_.program_.dims;
   const int64_t inner = dims.empty() ? 1 : dims.back();
   const int64_t stride = dims.empty() ? 0 : view.strides.back();
@@ -168,7 +184,8 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
     const int64_t count = instr.scalar ? 1 : n;
     switch (instr.kind) {
       case BlockInstr::kOp:
-        instr.op(s[instr.dst], s[instr.a], instr.b >= 0 ? s[instr.b] : nullptr, instr.c >= 0 ? s[instr.c] : nullptr, count);
+        instr.op(s[instr.dst], s[instr.a], instr.b >= 0 ? s[instr.b] : nullptr,
+                 instr.c >= 0 ? s[instr.c] : nullptr, count);
         break;
       case BlockInstr::kConvert:
         instr.convert(s[instr.dst], s[instr.a], count);
@@ -182,10 +199,12 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
       case BlockInstr::kReducePrecision: {
         const LoopInstr& loop = frame_.program_.instrs[instr.index];
         if (loop.type == CType::kF64) {
-          frame_.kernels_.reduce_precision_f64(reinterpret_cast<double*>(s[instr.dst]), reinterpret_cast<const double*>(s[instr.a]),
+          frame_.kernels_.reduce_precision_f64(reinterpret_cast<double*>(s[instr.dst]),
+                                               reinterpret_cast<const double*>(s[instr.a]),
                                                loop.exponent_bits, loop.mantissa_bits, count);
         } else {
-          frame_.kernels_.reduce_precision_f32(reinterpret_cast<float*>(s[instr.dst]), reinterpret_cast<const float*>(s[instr.a]),
+          frame_.kernels_.reduce_precision_f32(reinterpret_cast<float*>(s[instr.dst]),
+                                               reinterpret_cast<const float*>(s[instr.a]),
                                                loop.exponent_bits, loop.mantissa_bits, count);
         }
         break;
@@ -201,12 +220,14 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
       }
       case BlockInstr::kLoad: {
         const LoopInput& input = frame_.program_.inputs[instr.index];
-        Move(input.view, Log2(ByteWidth(input.type)), inputs_[instr.index], s[instr.dst], from, n, /*store=*/false);
+        Move(input.view, Log2(ByteWidth(input.type)), inputs_[instr.index], s[instr.dst], from, n,
+             /*store=*/false);
         break;
       }
       case BlockInstr::kStore: {
         const LoopStore& store = frame_.program_.stores[instr.index];
-        Move(store.view, Log2(ByteWidth(store.type)), outputs_[instr.index], s[instr.a], from, n, /*store=*/true);
+        Move(store.view, Log2(ByteWidth(store.type)), outputs_[instr.index], s[instr.a], from, n,
+             /*store=*/true);
         break;
       }
     }
@@ -228,10 +249,12 @@ void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
 
 void BlockFrame::State::Call(const char* const* params, char* const* results, int64_t n) {
   const BlockCode& code = frame_.code_;
-  for (const auto& [slot, param] : code.parameter_slots) slots_[slot] = const_cast<char*>(params[param]);
+  for (const auto& [slot, param] : code.parameter_slots)
+    slots_[slot] = const_cast<char*>(params[param]);
   Execute(0, n);
   for (size_t i = 0; i < code.block_slots.size(); ++i) {
-    const int size = kCTypeSize[static_cast<int>(frame_.program_.instrs[frame_.program_.results[i]].type)];
+    const int size =
+        kCTypeSize[static_cast<int>(frame_.program_.instrs[frame_.program_.results[i]].type)];
     std::memcpy(results[i], slots_[code.block_slots[i]], n * size);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running block code over an iteration space: how inputs and stores are reached, and evaluating one block.
+// Running block code over an iteration space: how inputs and stores are reached, and evaluating one
+// block.
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FRAME_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FRAME_H_
 
@@ -17,14 +18,16 @@ namespace pjrt::cpu {
 
 class BlockFrame {
  public:
-  BlockFrame(LoopProgram program, const BlockKernels& kernels) : program_(std::move(program)), kernels_(kernels) {}
+  BlockFrame(LoopProgram program, const BlockKernels& kernels)
+      : program_(std::move(program)), kernels_(kernels) {}
 
   const LoopProgram& program() const { return program_; }
   const BlockCode& code() const { return code_; }
   const BlockKernels& kernels() const { return kernels_; }
 
-  // Row mode when the innermost dim is long enough, or when everything is dense anyway. `flat_rows` > 0 asks for blocks that cross rows (flat mode) because the
-  // caller's blocks are that many rows of a short reduction.
+  // Row mode when the innermost dim is long enough, or when everything is dense anyway. `flat_rows`
+  // > 0 asks for blocks that cross rows (flat mode) because the caller's blocks are that many rows
+  // of a short reduction.
   void ChooseMode(int64_t flat_rows);
   // Lowers the program's instructions; `blocks` as in LowerToBlocks.
   absl::Status Lower(absl::Span<const LoopValue> blocks);
@@ -33,7 +36,8 @@ class BlockFrame {
   int64_t row_length() const { return row_length_; }
   int64_t block_size() const { return block_size_; }
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // A length of at most `points`, and at least a block, that divides a row into nearly equal blocks.
+  // A length of at most `points`, and at least a block, that divides a row into nearly equal
+  // blocks.
   int64_t PartOfRow(int64_t points) const;
   // The size of the block that begins at `from` and may reach to `to`.
   int64_t BlockAt(int64_t from, int64_t to) const {
@@ -60,7 +64,8 @@ class BlockFrame {
    private:
     void Execute(int64_t from, int64_t n);
     int64_t OffsetAt(const LoopView& view, int64_t from) const;
-    void Move(const LoopView& view, int size_log2, const char* array, char* block, int64_t from, int64_t n, bool store) const;
+    void Move(const LoopView& view, int size_log2, const char* array, char* block, int64_t from,
+              int64_t n, bool store) const;
     void Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
 
     const BlockFrame& frame_;

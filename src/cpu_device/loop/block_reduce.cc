@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The iteration space is outer x reduced x inner (the names of LoopProgram). Blocks of values are computed as in a map, then folded into accumulators.
+// The iteration space is outer x reduced x inner (the names of LoopProgram). Blocks of values are
+// computed as in a map, then folded into accumulators.
 //
-//   inner == 1, long reduction     each outer point: blocks along the reduced dims; a block folds to one element, blocks fold one after the other
-//   inner == 1, short reduction    a block holds several whole rows; each row folds to one element
-//   long inner                     a block lies along the innermost dim; it folds element by element into a block of accumulators, which begin as the initial value
-//   short inner                    a block holds several reduced points of `inner` elements each; few fold in order, from the initial value on, many pairwise
-//   many short inner              a block lies along all inner dims and crosses their rows, else as for a long inner
+//   inner == 1, long reduction     each outer point: blocks along the reduced dims; a block folds
+//   to one element, blocks fold one after the other inner == 1, short reduction    a block holds
+//   several whole rows; each row folds to one element long inner                     a block lies
+//   along the innermost dim; it folds element by element into a block of accumulators, which begin
+//   as the initial value short inner                    a block holds several reduced points of
+//   `inner` elements each; few fold in order, from the initial value on, many pairwise many short
+//   inner              a block lies along all inner dims and crosses their rows, else as for a long
+//   inner
 //
-// Each order of folding depends on the sizes alone, so that a result has the same bits however the work is split. Folds with a body (rather than a
-// monoid) keep the order of the elements, as an associative function may demand.
+// Each order of folding depends on the sizes alone, so that a result has the same bits however the
+// work is split. Folds with a body (rather than a monoid) keep the order of the elements, as an
+// associative function may demand.
 #include "src/cpu_device/loop/block_reduce.h"
 
 #include <algorithm>
@@ -34,26 +39,28 @@ constexpr int64_t kAlign = 64;
 int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 BlockOp OpOf(Monoid monoid) {
-  static constexpr BlockOp kOps[kNumMonoids] = {BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
-                                                BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
+  static constexpr BlockOp kOps[kNumMonoids] = {
+      BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
+      BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
   return kOps[static_cast<int>(monoid)];
 }
 
 // One LoopReduce, with the kernels that fold its values.
 struct Fold {
   const LoopReduce* reduce = nullptr;
-  std::unique_ptr<BodyKernel> body;   // null with a monoid
-  BlockFn op = nullptr;               // a monoid: elementwise
-  ReduceRowsFn rows = nullptr;        // a monoid: along contiguous elements
-  size_t first_block = 0;             // of its values, among the frame's blocks
-  size_t first_output = 0;            // among the program's outputs
-  std::vector<int> sizes;             // of the values' elements
-  std::vector<int> accumulators;      // offsets in the fold's scratch
+  std::unique_ptr<BodyKernel> body;  // null with a monoid
+  BlockFn op = nullptr;              // a monoid: elementwise
+  ReduceRowsFn rows = nullptr;       // a monoid: along contiguous elements
+  size_t first_block = 0;            // of its values, among the frame's blocks
+  size_t first_output = 0;           // among the program's outputs
+  std::vector<int> sizes;            // of the values' elements
+  std::vector<int> accumulators;     // offsets in the fold's scratch
 };
 
 class ReduceKernel final : public LoopKernel {
  public:
-  ReduceKernel(LoopProgram program, const BlockKernels& kernels) : frame_(std::move(program), kernels), k_(kernels) {}
+  ReduceKernel(LoopProgram program, const BlockKernels& kernels)
+      : frame_(std::move(program), kernels), k_(kernels) {}
 
   absl::Status Init(const LoopEngine& engine) {
     const LoopProgram& p = frame_.program();
@@ -63,7 +70,8 @@ class ReduceKernel final : public LoopKernel {
     }
     long_inner_ = rank > p.num_outer + p.num_reduced && p.dims.back() >= kLongInner;
     // Rows cross blocks when several fit in one, or when the innermost reduced dim alone is short.
-    const bool short_rows = inner_ == 1 && (reduced_ < 256 || (rank > 0 && p.dims.back() < kLongInner));
+    const bool short_rows =
+        inner_ == 1 && (reduced_ < 256 || (rank > 0 && p.dims.back() < kLongInner));
     frame_.ChooseMode(inner_ == 1 ? (short_rows ? 1 : 0) : (long_inner_ ? 0 : 1));
     std::vector<LoopValue> blocks;
     size_t output = p.stores.size();
@@ -82,7 +90,9 @@ class ReduceKernel final : public LoopKernel {
         fold.op = k_.op[static_cast<int>(OpOf(reduce.monoid))][type][0];
         fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
         if (fold.op == nullptr || fold.rows == nullptr) {
-          return Unimplemented("PJRT-C013", absl::StrCat("no kernel for reduction ", static_cast<int>(reduce.monoid), " of compute type ", type));
+          return Unimplemented(
+              "PJRT-C013", absl::StrCat("no kernel for reduction ", static_cast<int>(reduce.monoid),
+                                        " of compute type ", type));
         }
       } else {
         PJRT_ASSIGN_OR_RETURN(fold.body, engine.CompileBody(*reduce.body));
@@ -106,7 +116,8 @@ class ReduceKernel final : public LoopKernel {
   double cost_ns() const override { return cost_ns_; }
   bool CanShare(int input, int output) const override { return frame_.CanShare(input, output); }
 
-  void Run(const char* const* inputs, char* const* outputs, int64_t begin, int64_t end, char* scratch) const override {
+  void Run(const char* const* inputs, char* const* outputs, int64_t begin, int64_t end,
+           char* scratch) const override {
     BlockFrame::State state(frame_, inputs, outputs, scratch);
     Work w{inputs, outputs, scratch + AlignUp(frame_.scratch_bytes()), &state};
     for (int64_t unit = begin; unit < end; ++unit) {
@@ -117,7 +128,8 @@ class ReduceKernel final : public LoopKernel {
         RunColumns(&w, unit);
       } else {
         const int64_t from = unit * outer_per_unit_;
-        for (int64_t o = from; o < std::min(from + outer_per_unit_, outer_); ++o) RunShortInner(&w, o);
+        for (int64_t o = from; o < std::min(from + outer_per_unit_, outer_); ++o)
+          RunShortInner(&w, o);
       }
     }
   }
@@ -130,7 +142,8 @@ class ReduceKernel final : public LoopKernel {
     BlockFrame::State* state;
   };
 
-  // Scratch behind the frame's: for each fold and value an accumulator block, two temporary blocks and a result block; the largest body's scratch.
+  // Scratch behind the frame's: for each fold and value an accumulator block, two temporary blocks
+  // and a result block; the largest body's scratch.
   void LayOutScratch() {
     const int64_t block_bytes = AlignUp(std::max(block_, inner_per_block()) * 16);
     int64_t at = 0;
@@ -169,7 +182,8 @@ class ReduceKernel final : public LoopKernel {
       units_ = outer_ * (inner_ / row_) * blocks_per_row_;
       return;
     }
-    const double outer_ns = std::max(point_ns * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
+    const double outer_ns =
+        std::max(point_ns * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
     outer_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / outer_ns));
     if (inner_ == 1 && reduced_ > 0 && reduced_ < block_) {
       const int64_t rows = block_ / reduced_;
@@ -178,13 +192,20 @@ class ReduceKernel final : public LoopKernel {
     units_ = (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
   }
 
-  char* Accumulator(const Work& w, const Fold& fold, size_t i) const { return w.memory + fold.accumulators[i]; }
-  char* Temporary(const Work& w, int64_t base, size_t i) const { return w.memory + base + block_bytes_ * static_cast<int64_t>(i); }
+  char* Accumulator(const Work& w, const Fold& fold, size_t i) const {
+    return w.memory + fold.accumulators[i];
+  }
+  char* Temporary(const Work& w, int64_t base, size_t i) const {
+    return w.memory + base + block_bytes_ * static_cast<int64_t>(i);
+  }
 
-  // accumulators[0..n) = fold(accumulators, values), element by element; the first time the values are copied.
-  void Accumulate(const Work& w, const Fold& fold, const char* const* values, int64_t n, bool first) const {
+  // accumulators[0..n) = fold(accumulators, values), element by element; the first time the values
+  // are copied.
+  void Accumulate(const Work& w, const Fold& fold, const char* const* values, int64_t n,
+                  bool first) const {
     if (first) {
-      for (size_t i = 0; i < fold.sizes.size(); ++i) std::memcpy(Accumulator(w, fold, i), values[i], n * fold.sizes[i]);
+      for (size_t i = 0; i < fold.sizes.size(); ++i)
+        std::memcpy(Accumulator(w, fold, i), values[i], n * fold.sizes[i]);
       return;
     }
     if (fold.body == nullptr) {
@@ -200,13 +221,17 @@ class ReduceKernel final : public LoopKernel {
       results.push_back(Temporary(w, result_, i));
     }
     fold.body->Call(params.data(), results.data(), n, w.memory + body_scratch_);
-    for (size_t i = 0; i < fold.sizes.size(); ++i) std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
+    for (size_t i = 0; i < fold.sizes.size(); ++i)
+      std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
   }
 
-  static int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
+  static int Log2(int size) {
+    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
+  }
 
   // Folds n contiguous elements of each value to one, in order, at out[i].
-  void FoldRow(const Work& w, const Fold& fold, const char* const* values, int64_t n, char* const* out) const {
+  void FoldRow(const Work& w, const Fold& fold, const char* const* values, int64_t n,
+               char* const* out) const {
     if (fold.body == nullptr) {
       fold.rows(out[0], values[0], 1, n);
       return;
@@ -228,7 +253,8 @@ class ReduceKernel final : public LoopKernel {
         k_.gather_stride[Log2(size)](Temporary(w, left_, i), from[i], 2, half);
         k_.gather_stride[Log2(size)](Temporary(w, right_, i), from[i] + size, 2, half);
       }
-      // The odd one out moves along; its place in `results` is behind the half that the call writes.
+      // The odd one out moves along; its place in `results` is behind the half that the call
+      // writes.
       for (size_t i = 0; i < count; ++i) {
         const int size = fold.sizes[i];
         char last[16];
@@ -259,7 +285,8 @@ class ReduceKernel final : public LoopKernel {
 
   // The accumulators at the initial value, where there is one.
   void Begin(const Work& w, const Fold& fold, int64_t n) const {
-    for (size_t i = 0; HasInit(fold) && i < fold.sizes.size(); ++i) FillInit(w, fold, i, Accumulator(w, fold, i), n);
+    for (size_t i = 0; HasInit(fold) && i < fold.sizes.size(); ++i)
+      FillInit(w, fold, i, Accumulator(w, fold, i), n);
   }
 
   // The initial value folded with the accumulators, to the outputs.
@@ -279,7 +306,8 @@ class ReduceKernel final : public LoopKernel {
       } else {
         fold.body->Call(params.data(), results.data(), n, w.memory + body_scratch_);
       }
-      for (size_t i = 0; i < count; ++i) std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
     }
     Store(w, fold, point, n);
   }
@@ -297,8 +325,10 @@ class ReduceKernel final : public LoopKernel {
     }
   }
 
-  // Writes n elements, consecutive over the dims that are not reduced, from point number `point` on (a point with reduced coordinates 0).
-  void Scatter(const LoopReduce::Output& output, char* array, const char* from, int64_t point, int64_t n) const {
+  // Writes n elements, consecutive over the dims that are not reduced, from point number `point` on
+  // (a point with reduced coordinates 0).
+  void Scatter(const LoopReduce::Output& output, char* array, const char* from, int64_t point,
+               int64_t n) const {
     const int size = ByteWidth(output.type);
     const LoopProgram& p = frame_.program();
     const int rank = static_cast<int>(p.dims.size());
@@ -339,9 +369,11 @@ class ReduceKernel final : public LoopKernel {
     }
   }
 
-  absl::InlinedVector<const char*, 4> Blocks(const Work& w, const Fold& fold, int64_t element) const {
+  absl::InlinedVector<const char*, 4> Blocks(const Work& w, const Fold& fold,
+                                             int64_t element) const {
     absl::InlinedVector<const char*, 4> values;
-    for (size_t i = 0; i < fold.sizes.size(); ++i) values.push_back(w.state->block(fold.first_block + i) + element * fold.sizes[i]);
+    for (size_t i = 0; i < fold.sizes.size(); ++i)
+      values.push_back(w.state->block(fold.first_block + i) + element * fold.sizes[i]);
     return values;
   }
 
@@ -407,7 +439,8 @@ class ReduceKernel final : public LoopKernel {
     for (int64_t row = 0; row < rows; ++row) {
       auto values = Blocks(w, fold, row * reduced_);
       absl::InlinedVector<char*, 4> out;
-      for (size_t i = 0; i < fold.sizes.size(); ++i) out.push_back(Accumulator(w, fold, i) + row * fold.sizes[i]);
+      for (size_t i = 0; i < fold.sizes.size(); ++i)
+        out.push_back(Accumulator(w, fold, i) + row * fold.sizes[i]);
       FoldRow(w, fold, values.data(), reduced_, out.data());
     }
   }
@@ -428,7 +461,8 @@ class ReduceKernel final : public LoopKernel {
     for (const Fold& fold : folds_) Begin(*w, fold, n);
     for (int64_t r = 0; r < reduced_; ++r) {
       w->state->Evaluate(first + r * inner_, n);
-      for (const Fold& fold : folds_) Accumulate(*w, fold, Blocks(*w, fold, 0).data(), n, r == 0 && !HasInit(fold));
+      for (const Fold& fold : folds_)
+        Accumulate(*w, fold, Blocks(*w, fold, 0).data(), n, r == 0 && !HasInit(fold));
     }
     for (const Fold& fold : folds_) Store(*w, fold, first, n);
   }
@@ -450,7 +484,8 @@ class ReduceKernel final : public LoopKernel {
         auto values = Blocks(*w, fold, 0);
         int64_t left = count;
         if (fold.body == nullptr && !in_order) {
-          // The upper half of the points onto the lower; the values are this block's own and may be overwritten.
+          // The upper half of the points onto the lower; the values are this block's own and may be
+          // overwritten.
           char* block = const_cast<char*>(values[0]);
           const int size = fold.sizes[0];
           if (left > 1) {
@@ -466,7 +501,9 @@ class ReduceKernel final : public LoopKernel {
           const char* folded = block;
           Accumulate(*w, fold, &folded, inner_, r == 0 && !HasInit(fold));
         } else {
-          for (int64_t j = 0; j < count; ++j) Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_, r == 0 && j == 0 && !HasInit(fold));
+          for (int64_t j = 0; j < count; ++j)
+            Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_,
+                       r == 0 && j == 0 && !HasInit(fold));
         }
       }
     }
@@ -483,7 +520,8 @@ class ReduceKernel final : public LoopKernel {
         const int size = ByteWidth(output.type);
         // Initial values have the memory type of the output.
         const LoopInput& init = p.inputs[fold.reduce->init_inputs[v]];
-        const char* source = w->inputs[fold.reduce->init_inputs[v]] + init.view.offset * ByteWidth(init.type);
+        const char* source =
+            w->inputs[fold.reduce->init_inputs[v]] + init.view.offset * ByteWidth(init.type);
         for (int64_t k = 0; k < n; ++k) {
           int64_t rest_outer = o, rest_inner = i + k, offset = output.view.offset;
           for (int d = static_cast<int>(p.dims.size()) - 1; d >= p.num_outer + p.num_reduced; --d) {
@@ -509,13 +547,16 @@ class ReduceKernel final : public LoopKernel {
   int64_t row_ = 1;
   int64_t block_ = 1024;
   int64_t outer_per_unit_ = 1, blocks_per_row_ = 1, units_ = 0;
-  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, body_scratch_ = 0, scratch_bytes_ = 0;
+  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, body_scratch_ = 0,
+          scratch_bytes_ = 0;
   double cost_ns_ = 0;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program, const BlockKernels& kernels, const LoopEngine& engine) {
+absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program,
+                                                             const BlockKernels& kernels,
+                                                             const LoopEngine& engine) {
   auto kernel = std::make_unique<ReduceKernel>(std::move(program), kernels);
   PJRT_RETURN_IF_ERROR(kernel->Init(engine));
   return std::unique_ptr<LoopKernel>(std::move(kernel));

@@ -11,7 +11,9 @@
 
 namespace pjrt::cpu {
 
-absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program, const BlockKernels& kernels, const LoopEngine& engine);
+absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program,
+                                                             const BlockKernels& kernels,
+                                                             const LoopEngine& engine);
 
 }  // namespace pjrt::cpu
 

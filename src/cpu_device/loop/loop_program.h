@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LoopProgram: the unit of fusion. A loop nest whose body is a straight-line list of elementwise instructions in SSA form over one element of the iteration
-// space, with strided inputs, and stores and reductions as outputs. It serves elementwise fusion, reduce bodies, map, scatter combiners and comparators.
+// LoopProgram: the unit of fusion. A loop nest whose body is a straight-line list of elementwise
+// instructions in SSA form over one element of the iteration space, with strided inputs, and stores
+// and reductions as outputs. It serves elementwise fusion, reduce bodies, map, scatter combiners
+// and comparators.
 //
-// What a loop program says is complete: an engine needs nothing else to run it, by interpreting it a block at a time (block_engine.h) or by generating code.
+// What a loop program says is complete: an engine needs nothing else to run it, by interpreting it
+// a block at a time (block_engine.h) or by generating code.
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 
@@ -20,7 +23,8 @@ namespace pjrt::cpu {
 
 using Dims = absl::InlinedVector<int64_t, 6>;
 
-// How an array is seen from the iteration space: element (i0, i1, ...) stands at offset + i0 * strides[0] + ..., in elements. Stride 0 broadcasts.
+// How an array is seen from the iteration space: element (i0, i1, ...) stands at offset + i0 *
+// strides[0] + ..., in elements. Stride 0 broadcasts.
 struct LoopView {
   int64_t offset = 0;
   Dims strides;
@@ -37,20 +41,24 @@ using LoopValue = int32_t;
 
 struct LoopInstr {
   enum Kind : uint8_t {
-    kInput,            // the element of input `index`, in its compute type
-    kParameter,        // parameter `index` of a body (a reducer, a comparator): given by whoever calls the body
-    kConstant,         // `bits`, in the compute type's representation
-    kIota,             // with view iotas[index]: offset + sum of coordinate * strides, as an integer converted to the type
-    kOp,               // op(args...)
+    kInput,      // the element of input `index`, in its compute type
+    kParameter,  // parameter `index` of a body (a reducer, a comparator): given by whoever calls
+                 // the body
+    kConstant,   // `bits`, in the compute type's representation
+    kIota,  // with view iotas[index]: offset + sum of coordinate * strides, as an integer converted
+            // to the type
+    kOp,    // op(args...)
     kConvert,          // args[0] from its type to this one
     kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
     kReducePrecision,  // args[0] with `exponent_bits` and `mantissa_bits`
-    kGather,           // the element of input `index` (its view's offset) at linear element index args[0], an s64 within bounds
+    kGather,  // the element of input `index` (its view's offset) at linear element index args[0],
+              // an s64 within bounds
   };
   Kind kind = kConstant;
   BlockOp op = BlockOp::kCopy;
-  CType type = CType::kF32;          // of the result
-  CType operand_type = CType::kF32;  // kOp: which of the op's functions, the type of its (non-predicate) operands
+  CType type = CType::kF32;  // of the result
+  CType operand_type =
+      CType::kF32;  // kOp: which of the op's functions, the type of its (non-predicate) operands
   PrimitiveType memory_type = F32;
   int8_t exponent_bits = 0, mantissa_bits = 0;
   int32_t index = 0;
@@ -58,7 +66,8 @@ struct LoopInstr {
   char bits[16] = {};
 };
 
-// Writes a value to an array, once for each point of the iteration space. A program with reductions may store too.
+// Writes a value to an array, once for each point of the iteration space. A program with reductions
+// may store too.
 struct LoopStore {
   LoopValue value = -1;
   PrimitiveType type = F32;
@@ -67,14 +76,16 @@ struct LoopStore {
 
 struct LoopProgram;
 
-// Reduces values over the reduced dims. With a monoid there is one value; with a body, `body` has 2n parameters (n accumulated, then n new values) and yields n results,
-// and is associative: the engine may regroup but not reorder.
+// Reduces values over the reduced dims. With a monoid there is one value; with a body, `body` has
+// 2n parameters (n accumulated, then n new values) and yields n results, and is associative: the
+// engine may regroup but not reorder.
 struct LoopReduce {
   absl::InlinedVector<LoopValue, 2> values;
   bool has_monoid = true;
   Monoid monoid = Monoid::kAdd;
   std::shared_ptr<const LoopProgram> body;
-  // Arrays of one element each, inputs of the program by number: where the reduction starts from. -1: there is no initial value (a partial result).
+  // Arrays of one element each, inputs of the program by number: where the reduction starts from.
+  // -1: there is no initial value (a partial result).
   absl::InlinedVector<int32_t, 2> init_inputs;
   struct Output {
     PrimitiveType type = F32;
@@ -84,8 +95,8 @@ struct LoopReduce {
 };
 
 struct LoopProgram {
-  // The iteration space, outermost first: `num_outer` dims that are not reduced, `num_reduced` that are, and the rest, not reduced again. Without reductions all
-  // dims are outer. A body has none.
+  // The iteration space, outermost first: `num_outer` dims that are not reduced, `num_reduced` that
+  // are, and the rest, not reduced again. Without reductions all dims are outer. A body has none.
   Dims dims;
   int num_outer = 0;
   int num_reduced = 0;
@@ -101,7 +112,8 @@ struct LoopProgram {
   std::string ToString() const;
 };
 
-// Brings a program to the form that runs fastest: merges dims that all views walk as one, drops dims of size 1 and instructions that nothing uses.
+// Brings a program to the form that runs fastest: merges dims that all views walk as one, drops
+// dims of size 1 and instructions that nothing uses.
 void Simplify(LoopProgram* program);
 
 // Estimated time of one element on one thread in nanoseconds, apart from memory traffic.

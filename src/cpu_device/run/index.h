@@ -11,7 +11,8 @@
 
 namespace pjrt::cpu {
 
-// Element i of an array of an integer type (or PRED), as an int64. Values of U64 beyond it become its maximum: no array is that large.
+// Element i of an array of an integer type (or PRED), as an int64. Values of U64 beyond it become
+// its maximum: no array is that large.
 inline int64_t ReadIndex(PrimitiveType type, const char* array, int64_t i) {
   switch (type) {
     case S32:
@@ -22,7 +23,9 @@ inline int64_t ReadIndex(PrimitiveType type, const char* array, int64_t i) {
       return reinterpret_cast<const uint32_t*>(array)[i];
     case U64: {
       const uint64_t value = reinterpret_cast<const uint64_t*>(array)[i];
-      return value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(value);
+      return value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+                 ? std::numeric_limits<int64_t>::max()
+                 : static_cast<int64_t>(value);
     }
     case S16:
       return reinterpret_cast<const int16_t*>(array)[i];

@@ -19,7 +19,8 @@ struct Bytes16 {
 
 }  // namespace
 
-NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_strides, absl::Span<const int64_t> to_strides, int element_size)
+NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_strides,
+               absl::Span<const int64_t> to_strides, int element_size)
     : size_(element_size) {
   bool first = true;
   for (size_t d = dims.size(); d-- > 0;) {
@@ -32,11 +33,13 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
       first = false;
       continue;
     }
-    if (dims_.empty() && from_strides[d] == from_inner_ * inner_ && to_strides[d] == to_inner_ * inner_) {
+    if (dims_.empty() && from_strides[d] == from_inner_ * inner_ &&
+        to_strides[d] == to_inner_ * inner_) {
       inner_ *= dims[d];
       continue;
     }
-    if (!dims_.empty() && from_strides[d] == from_strides_.front() * dims_.front() && to_strides[d] == to_strides_.front() * dims_.front()) {
+    if (!dims_.empty() && from_strides[d] == from_strides_.front() * dims_.front() &&
+        to_strides[d] == to_strides_.front() * dims_.front()) {
       dims_.front() *= dims[d];
       continue;
     }
@@ -47,26 +50,27 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
 }
 
 void NdCopy::Run(const char* from, char* to) const {
-  ForEachRun([&](int64_t from_at, int64_t from_stride, int64_t to_at, int64_t to_stride, int64_t n) {
-    const char* source = from + from_at * size_;
-    char* target = to + to_at * size_;
-    if (from_stride == 1 && to_stride == 1) {
-      std::memcpy(target, source, n * size_);
-      return;
-    }
-    switch (size_) {
-      case 1:
-        return CopyRun<uint8_t>(source, from_stride, target, to_stride, n);
-      case 2:
-        return CopyRun<uint16_t>(source, from_stride, target, to_stride, n);
-      case 4:
-        return CopyRun<uint32_t>(source, from_stride, target, to_stride, n);
-      case 8:
-        return CopyRun<uint64_t>(source, from_stride, target, to_stride, n);
-      default:
-        return CopyRun<Bytes16>(source, from_stride, target, to_stride, n);
-    }
-  });
+  ForEachRun(
+      [&](int64_t from_at, int64_t from_stride, int64_t to_at, int64_t to_stride, int64_t n) {
+        const char* source = from + from_at * size_;
+        char* target = to + to_at * size_;
+        if (from_stride == 1 && to_stride == 1) {
+          std::memcpy(target, source, n * size_);
+          return;
+        }
+        switch (size_) {
+          case 1:
+            return CopyRun<uint8_t>(source, from_stride, target, to_stride, n);
+          case 2:
+            return CopyRun<uint16_t>(source, from_stride, target, to_stride, n);
+          case 4:
+            return CopyRun<uint32_t>(source, from_stride, target, to_stride, n);
+          case 8:
+            return CopyRun<uint64_t>(source, from_stride, target, to_stride, n);
+          default:
+            return CopyRun<Bytes16>(source, from_stride, target, to_stride, n);
+        }
+      });
 }
 
 }  // namespace pjrt::cpu

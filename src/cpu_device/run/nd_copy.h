@@ -11,12 +11,14 @@
 
 namespace pjrt::cpu {
 
-// A box with its walk fixed: dims that both sides walk as one are merged, dims of size 1 dropped. Immutable.
+// A box with its walk fixed: dims that both sides walk as one are merged, dims of size 1 dropped.
+// Immutable.
 class NdCopy {
  public:
   NdCopy() = default;
   // Strides in elements of `element_size` bytes: 1, 2, 4, 8 or 16.
-  NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_strides, absl::Span<const int64_t> to_strides, int element_size);
+  NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_strides,
+         absl::Span<const int64_t> to_strides, int element_size);
   // Copies the box whose first elements are given. The two must not overlap.
   void Run(const char* from, char* to) const;
   int64_t bytes() const { return count_ * size_; }

@@ -19,10 +19,12 @@ absl::Status RunSteps(const Steps& steps, const RunContext& context) {
 
 // Workspace: arena | buffer table | scratch of member 0 | scratch of member 1 | ...
 int64_t Plan::WorkspaceBytes(int threads) const {
-  return AlignUp(arena_bytes) + AlignUp(static_cast<int64_t>(buffers.size() * sizeof(char*))) + AlignUp(scratch_bytes) * threads;
+  return AlignUp(arena_bytes) + AlignUp(static_cast<int64_t>(buffers.size() * sizeof(char*))) +
+         AlignUp(scratch_bytes) * threads;
 }
 
-absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments, absl::Span<char* const> results, char* workspace, Team* team,
+absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments,
+                     absl::Span<char* const> results, char* workspace, Team* team,
                      const RunInfo& info) {
   char* const arena = workspace;
   char** const table = reinterpret_cast<char**>(workspace + AlignUp(plan.arena_bytes));
@@ -36,7 +38,8 @@ absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments, 
         table[i] = plan.constants.get() + place.offset;
         break;
       case BufferPlace::kArgument:
-        // Steps write to arguments only where buffer assignment has placed a result in a donated one.
+        // Steps write to arguments only where buffer assignment has placed a result in a donated
+        // one.
         table[i] = const_cast<char*>(arguments[place.index]);
         break;
       case BufferPlace::kResult:
@@ -46,7 +49,8 @@ absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments, 
   }
   RunContext context;
   context.buffers = table;
-  context.scratch = reinterpret_cast<char*>(table) + AlignUp(static_cast<int64_t>(plan.buffers.size() * sizeof(char*)));
+  context.scratch = reinterpret_cast<char*>(table) +
+                    AlignUp(static_cast<int64_t>(plan.buffers.size() * sizeof(char*)));
   context.scratch_stride = AlignUp(plan.scratch_bytes);
   context.team = team;
   context.info = &info;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plan: a compiled program as the CPU runs it. A flat list of steps over numbered buffers; nested regions (while, case) are lists of steps inside a
-// step, over the same buffers. Everything that can be decided before an execution is decided here: which kernel, which memory, how work is split.
+// Plan: a compiled program as the CPU runs it. A flat list of steps over numbered buffers; nested
+// regions (while, case) are lists of steps inside a step, over the same buffers. Everything that
+// can be decided before an execution is decided here: which kernel, which memory, how work is
+// split.
 #ifndef PJRT_SRC_CPU_DEVICE_RUN_PLAN_H_
 #define PJRT_SRC_CPU_DEVICE_RUN_PLAN_H_
 
@@ -24,8 +26,8 @@ inline constexpr BufferId kNoBuffer = -1;
 struct BufferPlace {
   enum Kind : uint8_t { kArena, kConstant, kArgument, kResult };
   Kind kind = kArena;
-  int32_t index = 0;    // kArgument, kResult: which
-  int64_t offset = 0;   // kArena, kConstant: bytes from the start
+  int32_t index = 0;   // kArgument, kResult: which
+  int64_t offset = 0;  // kArena, kConstant: bytes from the start
 };
 
 // What differs from one execution to the next and is no data.
@@ -39,11 +41,12 @@ struct RunInfo {
 // One execution: handed down through the steps.
 struct RunContext {
   char* const* buffers = nullptr;  // by BufferId
-  char* scratch = nullptr;         // Plan::scratch_bytes for each member of the team, one after the other
+  char* scratch = nullptr;  // Plan::scratch_bytes for each member of the team, one after the other
   int64_t scratch_stride = 0;
   Team* team = nullptr;
   const RunInfo* info = nullptr;
-  uint64_t* rng_draws = nullptr;   // how many steps of this execution have drawn numbers of a hidden state
+  uint64_t* rng_draws =
+      nullptr;  // how many steps of this execution have drawn numbers of a hidden state
   char* buffer(BufferId id) const { return buffers[id]; }
   char* member_scratch(int member) const { return scratch + member * scratch_stride; }
 };
@@ -51,8 +54,8 @@ struct RunContext {
 class Step {
  public:
   virtual ~Step() = default;
-  // Runs the step; its inputs are complete, its outputs are complete on return. Errors come from the program's data only (a failed assertion, an
-  // unknown custom call).
+  // Runs the step; its inputs are complete, its outputs are complete on return. Errors come from
+  // the program's data only (a failed assertion, an unknown custom call).
   virtual absl::Status Run(const RunContext& context) const = 0;
   // One line: the kernel, its types and sizes.
   virtual std::string Describe() const = 0;
@@ -72,20 +75,23 @@ struct Plan {
   Steps steps;
   std::vector<BufferPlace> buffers;  // by BufferId
   int64_t arena_bytes = 0;
-  int64_t scratch_bytes = 0;         // for each thread that takes part
-  std::shared_ptr<char> constants;   // 64-byte aligned
+  int64_t scratch_bytes = 0;        // for each thread that takes part
+  std::shared_ptr<char> constants;  // 64-byte aligned
   int64_t constant_bytes = 0;
   double cost_ns = 0;
   int num_arguments = 0;
   int num_results = 0;
 
-  // Bytes of working memory that an execution with `threads` threads needs, 64-byte aligned: arena, buffer table and scratch.
+  // Bytes of working memory that an execution with `threads` threads needs, 64-byte aligned: arena,
+  // buffer table and scratch.
   int64_t WorkspaceBytes(int threads) const;
 };
 
-// Runs the plan on the calling thread and its team. `workspace` is Plan::WorkspaceBytes(team->size()) bytes, aligned to 64; arguments and results are the
-// unpacked dense arrays that the program names, aligned to 16 at least. Allocates nothing and takes no lock.
-absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments, absl::Span<char* const> results, char* workspace, Team* team,
+// Runs the plan on the calling thread and its team. `workspace` is
+// Plan::WorkspaceBytes(team->size()) bytes, aligned to 64; arguments and results are the unpacked
+// dense arrays that the program names, aligned to 16 at least. Allocates nothing and takes no lock.
+absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments,
+                     absl::Span<char* const> results, char* workspace, Team* team,
                      const RunInfo& info);
 
 }  // namespace pjrt::cpu

@@ -21,10 +21,11 @@ inline void Pause() {
 #endif
 }
 
-// About 30 us on a 3 GHz x86-64: longer than the gap between two split steps of a typical plan, shorter than waking a parked
-// thread twice (17 us each on a virtual machine).
+// About 30 us on a 3 GHz x86-64: longer than the gap between two split steps of a typical plan,
+// shorter than waking a parked thread twice (17 us each on a virtual machine).
 constexpr int kHelperSpins = 1000;
-// A unit takes some 20 us; past this many pauses its thread has probably lost its core, and the master gives way.
+// A unit takes some 20 us; past this many pauses its thread has probably lost its core, and the
+// master gives way.
 constexpr int kMasterSpins = 4000;
 constexpr int kMaxTeam = 32;
 
@@ -42,7 +43,9 @@ bool Team::DoUnits(uint32_t generation, int member) {
     const uint32_t units = units_.load(std::memory_order_relaxed);
     const uint32_t unit = static_cast<uint32_t>(ticket);
     if (unit >= units) break;
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+      continue;
     (*fn)(unit, member);
     any = true;
     done_.fetch_add(1, std::memory_order_release);
@@ -55,7 +58,8 @@ void Team::Help(int member) {
   uint32_t seen = 0;
   int idle = 0;
   while (!dismissed_.load(std::memory_order_acquire)) {
-    const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_acquire) >> 32);
+    const uint32_t generation =
+        static_cast<uint32_t>(ticket_.load(std::memory_order_acquire) >> 32);
     if (generation != seen) {
       seen = generation;
       if (DoUnits(generation, member)) idle = 0;
@@ -78,7 +82,8 @@ void Team::ParallelFor(int64_t units, TeamFn fn) {
   fn_.store(&fn, std::memory_order_relaxed);
   units_.store(static_cast<uint32_t>(units), std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
-  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  const uint32_t generation =
+      static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
   ticket_.store(uint64_t{generation} << 32, std::memory_order_release);
   const int wanted = static_cast<int>(std::min<int64_t>(size_, units));
   uint32_t present = members_.load(std::memory_order_acquire);

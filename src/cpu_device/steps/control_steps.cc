@@ -10,7 +10,8 @@
 namespace pjrt::cpu {
 namespace {
 
-// A loop is taken to run this often when its cost is estimated: what matters is that a program with loops counts as more than a moment's work.
+// A loop is taken to run this often when its cost is estimated: what matters is that a program with
+// loops counts as more than a moment's work.
 constexpr double kAssumedIterations = 100;
 
 void Sum(const Steps& steps, double* cost, int64_t* scratch) {
@@ -37,7 +38,9 @@ absl::Status WhileStep::Run(const RunContext& context) const {
   }
 }
 
-std::string WhileStep::Describe() const { return absl::StrCat("while: ", cond.size(), " + ", body.size(), " steps"); }
+std::string WhileStep::Describe() const {
+  return absl::StrCat("while: ", cond.size(), " + ", body.size(), " steps");
+}
 
 void CaseStep::Estimate() {
   for (const Steps& branch : branches) {
@@ -55,12 +58,15 @@ absl::Status CaseStep::Run(const RunContext& context) const {
     int32_t value;
     std::memcpy(&value, context.buffer(index), sizeof(value));
     chosen = value;
-    if (chosen < 0 || chosen >= static_cast<int64_t>(branches.size())) chosen = static_cast<int64_t>(branches.size()) - 1;
+    if (chosen < 0 || chosen >= static_cast<int64_t>(branches.size()))
+      chosen = static_cast<int64_t>(branches.size()) - 1;
   }
   return RunSteps(branches[chosen], context);
 }
 
-std::string CaseStep::Describe() const { return absl::StrCat("case: ", branches.size(), " branches"); }
+std::string CaseStep::Describe() const {
+  return absl::StrCat("case: ", branches.size(), " branches");
+}
 
 std::vector<const Steps*> CaseStep::nested() const {
   std::vector<const Steps*> all;

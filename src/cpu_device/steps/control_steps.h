@@ -30,8 +30,8 @@ class WhileStep final : public Step {
   int64_t scratch_bytes_ = 0;
 };
 
-// Runs one of the branches: number `index` (an i32), the last one when there is no such branch. With is_predicate the first when the byte in `index` is not 0,
-// else the second.
+// Runs one of the branches: number `index` (an i32), the last one when there is no such branch.
+// With is_predicate the first when the byte in `index` is not 0, else the second.
 class CaseStep final : public Step {
  public:
   std::vector<Steps> branches;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A patch is what a window sees: (window elements, channels), zero where it looks at padding or between dilated elements. Patches of a block of places are the rows of
-// a matrix in scratch memory that is multiplied by the kernel while it is in cache; the whole matrix never exists.
+// A patch is what a window sees: (window elements, channels), zero where it looks at padding or
+// between dilated elements. Patches of a block of places are the rows of a matrix in scratch memory
+// that is multiplied by the kernel while it is in cache; the whole matrix never exists.
 #include "src/cpu_device/steps/conv_step.h"
 
 #include <algorithm>
@@ -69,19 +70,30 @@ int64_t ConvStep::PatchLength(const ConvParams& params) {
 
 int64_t ConvStep::RowsPerBlock(const ConvParams& params) {
   const int64_t row_bytes = std::max<int64_t>(PatchLength(params) * ByteWidth(params.type), 1);
-  return std::clamp<int64_t>(kBlockBytes / row_bytes / 14 * 14, 1, std::max<int64_t>(Places(params), 1));
+  return std::clamp<int64_t>(kBlockBytes / row_bytes / 14 * 14, 1,
+                             std::max<int64_t>(Places(params), 1));
 }
 
-ConvStep::ConvStep(ConvParams params, std::unique_ptr<Gemm> gemm, std::unique_ptr<Gemm> last, int64_t rows)
-    : p_(std::move(params)), gemm_(std::move(gemm)), last_(std::move(last)), rows_(rows), places_(Places(p_)), patch_length_(PatchLength(p_)) {
+ConvStep::ConvStep(ConvParams params, std::unique_ptr<Gemm> gemm, std::unique_ptr<Gemm> last,
+                   int64_t rows)
+    : p_(std::move(params)),
+      gemm_(std::move(gemm)),
+      last_(std::move(last)),
+      rows_(rows),
+      places_(Places(p_)),
+      patch_length_(PatchLength(p_)) {
   blocks_ = (places_ + rows_ - 1) / rows_;
   patch_bytes_ = AlignUp(rows_ * patch_length_ * ByteWidth(p_.type));
-  shared_bytes_ = AlignUp(std::max(gemm_->shared_bytes(), last_ == nullptr ? 0 : last_->shared_bytes()));
-  scratch_bytes_ = patch_bytes_ + shared_bytes_ + AlignUp(std::max(gemm_->scratch_bytes(), last_ == nullptr ? 0 : last_->scratch_bytes()));
+  shared_bytes_ =
+      AlignUp(std::max(gemm_->shared_bytes(), last_ == nullptr ? 0 : last_->shared_bytes()));
+  scratch_bytes_ =
+      patch_bytes_ + shared_bytes_ +
+      AlignUp(std::max(gemm_->scratch_bytes(), last_ == nullptr ? 0 : last_->scratch_bytes()));
 }
 
 double ConvStep::cost_ns() const {
-  return static_cast<double>(p_.batch * p_.groups) * static_cast<double>(blocks_) * (gemm_->cost_ns() + static_cast<double>(patch_bytes_) / 8);
+  return static_cast<double>(p_.batch * p_.groups) * static_cast<double>(blocks_) *
+         (gemm_->cost_ns() + static_cast<double>(patch_bytes_) / 8);
 }
 
 void ConvStep::FillPatches(const char* input, int64_t first, int64_t rows, char* patches) const {
@@ -104,7 +116,8 @@ void ConvStep::FillPatches(const char* input, int64_t first, int64_t rows, char*
         const ConvParams::Spatial& s = p_.spatial[d];
         const int64_t dilated = place[d] * s.stride + tap[d] * s.window_dilation - s.padding_low;
         const int64_t i = s.base_dilation == 1 ? dilated : dilated / s.base_dilation;
-        if (dilated < 0 || i >= s.input_size || (s.base_dilation != 1 && dilated % s.base_dilation != 0)) {
+        if (dilated < 0 || i >= s.input_size ||
+            (s.base_dilation != 1 && dilated % s.base_dilation != 0)) {
           inside = false;
           break;
         }
@@ -136,15 +149,22 @@ void ConvStep::RunBlock(const RunContext& context, int64_t unit, char* scratch) 
   const int64_t entry = unit / blocks_ / p_.groups;
   const int64_t first = block * rows_;
   const int64_t rows = std::min(rows_, places_ - first);
-  const char* input = context.buffer(p_.input) + (p_.input_offset + entry * p_.batch_stride + group * p_.group_stride) * ByteWidth(p_.type);
-  const char* kernel = context.buffer(p_.kernel) + (p_.kernel_offset + group * p_.kernel_group_stride) * ByteWidth(p_.kernel_type);
-  char* output = context.buffer(p_.output) + ((entry * places_ + first) * p_.output_row_stride + group * p_.features) * ByteWidth(p_.output_type);
+  const char* input =
+      context.buffer(p_.input) +
+      (p_.input_offset + entry * p_.batch_stride + group * p_.group_stride) * ByteWidth(p_.type);
+  const char* kernel =
+      context.buffer(p_.kernel) +
+      (p_.kernel_offset + group * p_.kernel_group_stride) * ByteWidth(p_.kernel_type);
+  char* output = context.buffer(p_.output) +
+                 ((entry * places_ + first) * p_.output_row_stride + group * p_.features) *
+                     ByteWidth(p_.output_type);
   FillPatches(input, first, rows, scratch);
   const Gemm& gemm = rows == rows_ ? *gemm_ : *last_;
   const OneProduct product(scratch, kernel, output);
   char* const shared = scratch + patch_bytes_;
   for (int phase = 0; phase < gemm.num_phases(); ++phase) {
-    for (int64_t u = 0; u < gemm.num_units(phase); ++u) gemm.Run(product, phase, u, shared, shared + shared_bytes_);
+    for (int64_t u = 0; u < gemm.num_units(phase); ++u)
+      gemm.Run(product, phase, u, shared, shared + shared_bytes_);
   }
 }
 
@@ -154,12 +174,15 @@ absl::Status ConvStep::Run(const RunContext& context) const {
     for (int64_t unit = 0; unit < units; ++unit) RunBlock(context, unit, context.member_scratch(0));
     return absl::OkStatus();
   }
-  context.team->ParallelFor(units, [&](int64_t unit, int member) { RunBlock(context, unit, context.member_scratch(member)); });
+  context.team->ParallelFor(units, [&](int64_t unit, int member) {
+    RunBlock(context, unit, context.member_scratch(member));
+  });
   return absl::OkStatus();
 }
 
 std::string ConvStep::Describe() const {
-  return absl::StrCat("convolution ", p_.batch, " x ", p_.groups, " groups x ", places_, " places, patches of ", patch_length_, ": ", gemm_->description());
+  return absl::StrCat("convolution ", p_.batch, " x ", p_.groups, " groups x ", places_,
+                      " places, patches of ", patch_length_, ": ", gemm_->description());
 }
 
 }  // namespace pjrt::cpu

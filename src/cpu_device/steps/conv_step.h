@@ -14,10 +14,11 @@
 
 namespace pjrt::cpu {
 
-// A convolution with batch, groups and channels sorted out. Input element (batch b, group g, channel c of the group, spatial i...) stands at
-// b * batch_stride + g * group_stride + c * channel_stride + sum i * spatial strides. All in elements.
+// A convolution with batch, groups and channels sorted out. Input element (batch b, group g,
+// channel c of the group, spatial i...) stands at b * batch_stride + g * group_stride + c *
+// channel_stride + sum i * spatial strides. All in elements.
 struct ConvParams {
-  PrimitiveType type = F32;  // of the input
+  PrimitiveType type = F32;                     // of the input
   int64_t batch = 1, groups = 1, channels = 1;  // input channels of a group
   int64_t batch_stride = 0, group_stride = 0, channel_stride = 1;
   struct Spatial {
@@ -27,10 +28,12 @@ struct ConvParams {
     int64_t stride = 1, padding_low = 0, base_dilation = 1, window_dilation = 1;
   };
   absl::InlinedVector<Spatial, 3> spatial;
-  // Kernel of a group: a (window elements * channels) x features matrix at g * kernel_group_stride, in elements.
+  // Kernel of a group: a (window elements * channels) x features matrix at g * kernel_group_stride,
+  // in elements.
   int64_t features = 1;
   int64_t kernel_group_stride = 0;
-  // Output: place (b, o...) is row b * places + o of a matrix with `output_row_stride`; group g's features begin at column g * features.
+  // Output: place (b, o...) is row b * places + o of a matrix with `output_row_stride`; group g's
+  // features begin at column g * features.
   int64_t output_row_stride = 1;
   BufferId input = kNoBuffer, kernel = kNoBuffer, output = kNoBuffer;
   int64_t input_offset = 0, kernel_offset = 0;
@@ -39,7 +42,8 @@ struct ConvParams {
 
 class ConvStep final : public Step {
  public:
-  // `gemm` multiplies a block of `rows` patches by a group's kernel; `last` does for the rest of a batch entry's places (null when there is none).
+  // `gemm` multiplies a block of `rows` patches by a group's kernel; `last` does for the rest of a
+  // batch entry's places (null when there is none).
   ConvStep(ConvParams params, std::unique_ptr<Gemm> gemm, std::unique_ptr<Gemm> last, int64_t rows);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;

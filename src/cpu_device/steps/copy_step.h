@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step that copies bytes, unless buffer assignment has put source and destination in the same place.
+// A step that copies bytes, unless buffer assignment has put source and destination in the same
+// place.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_COPY_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_COPY_STEP_H_
 

@@ -11,7 +11,9 @@ namespace pjrt::cpu {
 int64_t SliceStart::Offset(const RunContext& context) const {
   int64_t offset = 0;
   for (const Index& index : indices) {
-    const int64_t value = index.buffer == kNoBuffer ? index.constant : ReadIndex(index.type, context.buffer(index.buffer), index.offset);
+    const int64_t value = index.buffer == kNoBuffer
+                              ? index.constant
+                              : ReadIndex(index.type, context.buffer(index.buffer), index.offset);
     offset += std::clamp<int64_t>(value, 0, index.limit) * index.stride;
   }
   return offset;
@@ -25,6 +27,9 @@ absl::Status DynamicSliceStep::Run(const RunContext& context) const {
   return absl::OkStatus();
 }
 
-std::string DynamicSliceStep::Describe() const { return absl::StrCat(is_update_ ? "dynamic_update_slice " : "dynamic_slice ", copy_.bytes(), " bytes"); }
+std::string DynamicSliceStep::Describe() const {
+  return absl::StrCat(is_update_ ? "dynamic_update_slice " : "dynamic_slice ", copy_.bytes(),
+                      " bytes");
+}
 
 }  // namespace pjrt::cpu

@@ -20,18 +20,27 @@ struct SliceStart {
     BufferId buffer = kNoBuffer;  // kNoBuffer: `constant`
     int64_t offset = 0;           // in elements
     int64_t constant = 0;
-    int64_t limit = 0;            // the largest start
-    int64_t stride = 0;           // of the array, in elements
+    int64_t limit = 0;   // the largest start
+    int64_t stride = 0;  // of the array, in elements
   };
   std::vector<Index> indices;
   int64_t Offset(const RunContext& context) const;
 };
 
-// Copies the box between an array (offset `array_offset`, in elements) and a dense buffer: out of it (a slice), or into it (an update).
+// Copies the box between an array (offset `array_offset`, in elements) and a dense buffer: out of
+// it (a slice), or into it (an update).
 class DynamicSliceStep final : public Step {
  public:
-  DynamicSliceStep(SliceStart start, NdCopy copy, BufferId from, int64_t from_offset, BufferId to, int64_t to_offset, bool is_update, int size)
-      : start_(std::move(start)), copy_(std::move(copy)), from_(from), to_(to), from_offset_(from_offset), to_offset_(to_offset), is_update_(is_update), size_(size) {}
+  DynamicSliceStep(SliceStart start, NdCopy copy, BufferId from, int64_t from_offset, BufferId to,
+                   int64_t to_offset, bool is_update, int size)
+      : start_(std::move(start)),
+        copy_(std::move(copy)),
+        from_(from),
+        to_(to),
+        from_offset_(from_offset),
+        to_offset_(to_offset),
+        is_update_(is_update),
+        size_(size) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override { return 20 + static_cast<double>(copy_.bytes()) / 8; }

@@ -22,11 +22,14 @@ void CopyOne(char* to, const char* from) {
 
 GatherStep::GatherStep(GatherParams params) : p_(std::move(params)) {
   points_ = p_.space.count();
-  points_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / (cost_ns() / static_cast<double>(std::max<int64_t>(points_, 1)))));
+  points_per_unit_ = std::max<int64_t>(
+      1, static_cast<int64_t>(kUnitNs /
+                              (cost_ns() / static_cast<double>(std::max<int64_t>(points_, 1)))));
 }
 
 double GatherStep::cost_ns() const {
-  return 20 + static_cast<double>(points_) * (4 + 2 * static_cast<double>(p_.components.size()) + static_cast<double>(p_.window.bytes()) / 8);
+  return 20 + static_cast<double>(points_) * (4 + 2 * static_cast<double>(p_.components.size()) +
+                                              static_cast<double>(p_.window.bytes()) / 8);
 }
 
 void GatherStep::RunPoints(const RunContext& context, int64_t begin, int64_t end) const {
@@ -49,7 +52,9 @@ void GatherStep::RunPoints(const RunContext& context, int64_t begin, int64_t end
   for (int64_t point = begin; point < end; ++point) {
     int64_t offset = base;
     for (const IndexComponent& c : p_.components) {
-      offset += std::clamp<int64_t>(ReadIndex(p_.index_type, indices, index + c.index_offset), 0, c.limit) * c.stride;
+      offset += std::clamp<int64_t>(ReadIndex(p_.index_type, indices, index + c.index_offset), 0,
+                                    c.limit) *
+                c.stride;
     }
     const char* from = array + offset * p_.element_size;
     char* to = result + window * p_.element_size;
@@ -81,10 +86,14 @@ absl::Status GatherStep::Run(const RunContext& context) const {
     RunPoints(context, 0, points_);
     return absl::OkStatus();
   }
-  context.team->ParallelFor(units, [&](int64_t unit, int) { RunPoints(context, unit * points_per_unit_, std::min(points_, (unit + 1) * points_per_unit_)); });
+  context.team->ParallelFor(units, [&](int64_t unit, int) {
+    RunPoints(context, unit * points_per_unit_, std::min(points_, (unit + 1) * points_per_unit_));
+  });
   return absl::OkStatus();
 }
 
-std::string GatherStep::Describe() const { return absl::StrCat("gather ", points_, " windows of ", p_.window.count(), " elements"); }
+std::string GatherStep::Describe() const {
+  return absl::StrCat("gather ", points_, " windows of ", p_.window.count(), " elements");
+}
 
 }  // namespace pjrt::cpu

@@ -13,7 +13,8 @@
 
 namespace pjrt::cpu {
 
-// The points of an index space (the batch dims of gather and scatter), with where each stands in several arrays. Point i is walked in row-major order.
+// The points of an index space (the batch dims of gather and scatter), with where each stands in
+// several arrays. Point i is walked in row-major order.
 struct IndexSpace {
   Dims dims;
   Dims index_strides;   // in the array of indices
@@ -38,7 +39,7 @@ struct GatherParams {
   std::vector<IndexComponent> components;
   PrimitiveType index_type = S32;
   int element_size = 4;
-  NdCopy window;            // array to result
+  NdCopy window;  // array to result
   BufferId array = kNoBuffer, indices = kNoBuffer, result = kNoBuffer;
   int64_t array_offset = 0, indices_offset = 0;
 };

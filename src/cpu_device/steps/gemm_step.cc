@@ -10,8 +10,14 @@ namespace {
 
 class StepBatch final : public Gemm::Batch {
  public:
-  StepBatch(const Dims& dims, const BatchView& a, const BatchView& b, const BatchView& c, const RunContext& context)
-      : dims_(dims), a_(a), b_(b), c_(c), a_base_(context.buffer(a.buffer) + a.offset), b_base_(context.buffer(b.buffer) + b.offset),
+  StepBatch(const Dims& dims, const BatchView& a, const BatchView& b, const BatchView& c,
+            const RunContext& context)
+      : dims_(dims),
+        a_(a),
+        b_(b),
+        c_(c),
+        a_base_(context.buffer(a.buffer) + a.offset),
+        b_base_(context.buffer(b.buffer) + b.offset),
         c_base_(context.buffer(c.buffer) + c.offset) {}
 
   Gemm::Operands operands(int64_t i) const override {
@@ -37,8 +43,14 @@ class StepBatch final : public Gemm::Batch {
 
 }  // namespace
 
-GemmStep::GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, BatchView b, BatchView c, BufferId shared)
-    : gemm_(std::move(gemm)), batch_dims_(std::move(batch_dims)), a_(std::move(a)), b_(std::move(b)), c_(std::move(c)), shared_(shared) {}
+GemmStep::GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, BatchView b,
+                   BatchView c, BufferId shared)
+    : gemm_(std::move(gemm)),
+      batch_dims_(std::move(batch_dims)),
+      a_(std::move(a)),
+      b_(std::move(b)),
+      c_(std::move(c)),
+      shared_(shared) {}
 
 absl::Status GemmStep::Run(const RunContext& context) const {
   const StepBatch batch(batch_dims_, a_, b_, c_, context);
@@ -46,10 +58,13 @@ absl::Status GemmStep::Run(const RunContext& context) const {
   for (int phase = 0; phase < gemm_->num_phases(); ++phase) {
     const int64_t units = gemm_->num_units(phase);
     if (context.team == nullptr || units <= 1) {
-      for (int64_t unit = 0; unit < units; ++unit) gemm_->Run(batch, phase, unit, shared, context.member_scratch(0));
+      for (int64_t unit = 0; unit < units; ++unit)
+        gemm_->Run(batch, phase, unit, shared, context.member_scratch(0));
       continue;
     }
-    context.team->ParallelFor(units, [&](int64_t unit, int member) { gemm_->Run(batch, phase, unit, shared, context.member_scratch(member)); });
+    context.team->ParallelFor(units, [&](int64_t unit, int member) {
+      gemm_->Run(batch, phase, unit, shared, context.member_scratch(member));
+    });
   }
   return absl::OkStatus();
 }

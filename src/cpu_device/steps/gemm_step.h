@@ -13,7 +13,8 @@
 
 namespace pjrt::cpu {
 
-// Where the matrices of a batch begin: at offset + the coordinates of the batch entry times strides, in bytes.
+// Where the matrices of a batch begin: at offset + the coordinates of the batch entry times
+// strides, in bytes.
 struct BatchView {
   BufferId buffer = kNoBuffer;
   int64_t offset = 0;
@@ -23,7 +24,8 @@ struct BatchView {
 class GemmStep final : public Step {
  public:
   // `shared` is a buffer of gemm->shared_bytes(), kNoBuffer when that is 0.
-  GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, BatchView b, BatchView c, BufferId shared);
+  GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, BatchView b, BatchView c,
+           BufferId shared);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override { return gemm_->description(); }
   double cost_ns() const override { return gemm_->cost_ns(); }

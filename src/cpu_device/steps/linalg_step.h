@@ -13,7 +13,8 @@ namespace pjrt::cpu {
 
 class CholeskyStep final : public Step {
  public:
-  CholeskyStep(PrimitiveType type, int64_t batch, int64_t n, bool lower, BufferId from, BufferId to) : type_(type), batch_(batch), n_(n), lower_(lower), from_(from), to_(to) {}
+  CholeskyStep(PrimitiveType type, int64_t batch, int64_t n, bool lower, BufferId from, BufferId to)
+      : type_(type), batch_(batch), n_(n), lower_(lower), from_(from), to_(to) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override;
@@ -28,8 +29,15 @@ class CholeskyStep final : public Step {
 // Solves in place of b.
 class TriangularSolveStep final : public Step {
  public:
-  TriangularSolveStep(PrimitiveType type, int64_t batch, int64_t rows, int64_t columns, const TriangularSolveOptions& options, BufferId a, BufferId b)
-      : type_(type), batch_(batch), rows_(rows), columns_(columns), options_(options), a_(a), b_(b) {}
+  TriangularSolveStep(PrimitiveType type, int64_t batch, int64_t rows, int64_t columns,
+                      const TriangularSolveOptions& options, BufferId a, BufferId b)
+      : type_(type),
+        batch_(batch),
+        rows_(rows),
+        columns_(columns),
+        options_(options),
+        a_(a),
+        b_(b) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override;

@@ -7,8 +7,12 @@
 
 namespace pjrt::cpu {
 
-LoopStep::LoopStep(std::unique_ptr<LoopKernel> kernel, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what)
-    : kernel_(std::move(kernel)), inputs_(std::move(inputs)), outputs_(std::move(outputs)), what_(std::move(what)) {
+LoopStep::LoopStep(std::unique_ptr<LoopKernel> kernel, std::vector<BufferId> inputs,
+                   std::vector<BufferId> outputs, std::string what)
+    : kernel_(std::move(kernel)),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      what_(std::move(what)) {
   kernel_scratch_bytes_ = (kernel_->scratch_bytes() + 63) / 64 * 64;
   pointer_bytes_ = static_cast<int64_t>((inputs_.size() + outputs_.size()) * sizeof(char*));
   scratch_bytes_ = kernel_scratch_bytes_ + pointer_bytes_;

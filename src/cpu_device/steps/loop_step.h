@@ -15,8 +15,10 @@ namespace pjrt::cpu {
 
 class LoopStep final : public Step {
  public:
-  // `inputs` and `outputs`: the buffers behind the kernel's base pointers, in its order. `what` describes the loop in one line.
-  LoopStep(std::unique_ptr<LoopKernel> kernel, std::vector<BufferId> inputs, std::vector<BufferId> outputs, std::string what);
+  // `inputs` and `outputs`: the buffers behind the kernel's base pointers, in its order. `what`
+  // describes the loop in one line.
+  LoopStep(std::unique_ptr<LoopKernel> kernel, std::vector<BufferId> inputs,
+           std::vector<BufferId> outputs, std::string what);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override { return what_; }
   double cost_ns() const override { return kernel_->cost_ns(); }

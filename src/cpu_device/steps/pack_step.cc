@@ -24,7 +24,9 @@ absl::Status UnpackStep::Run(const RunContext& context) const {
   return absl::OkStatus();
 }
 
-std::string UnpackStep::Describe() const { return absl::StrCat("unpack ", count_, " elements of ", bits_, " bits"); }
+std::string UnpackStep::Describe() const {
+  return absl::StrCat("unpack ", count_, " elements of ", bits_, " bits");
+}
 
 absl::Status PackStep::Run(const RunContext& context) const {
   const uint8_t* from = reinterpret_cast<const uint8_t*>(context.buffer(from_));
@@ -33,12 +35,15 @@ absl::Status PackStep::Run(const RunContext& context) const {
   const uint8_t mask = static_cast<uint8_t>((1 << bits_) - 1);
   for (int64_t i = 0; i < count_; i += per_byte) {
     uint8_t byte = 0;
-    for (int64_t k = 0; k < per_byte && i + k < count_; ++k) byte = static_cast<uint8_t>(byte | (from[i + k] & mask) << (k * bits_));
+    for (int64_t k = 0; k < per_byte && i + k < count_; ++k)
+      byte = static_cast<uint8_t>(byte | (from[i + k] & mask) << (k * bits_));
     to[i / per_byte] = byte;
   }
   return absl::OkStatus();
 }
 
-std::string PackStep::Describe() const { return absl::StrCat("pack ", count_, " elements to ", bits_, " bits"); }
+std::string PackStep::Describe() const {
+  return absl::StrCat("pack ", count_, " elements to ", bits_, " bits");
+}
 
 }  // namespace pjrt::cpu

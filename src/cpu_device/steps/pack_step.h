@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between packed device memory of 1-, 2- and 4-bit types and the one byte an element that kernels work on.
+// Between packed device memory of 1-, 2- and 4-bit types and the one byte an element that kernels
+// work on.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
 
@@ -11,12 +12,14 @@
 
 namespace pjrt::cpu {
 
-// Bits that an element takes in device memory: 1, 2 or 4 for types packed there, 8 for all that take whole bytes (PRED and the 6-bit floats too).
+// Bits that an element takes in device memory: 1, 2 or 4 for types packed there, 8 for all that
+// take whole bytes (PRED and the 6-bit floats too).
 int PackedBits(PrimitiveType type);
 
 class UnpackStep final : public Step {
  public:
-  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend) : from_(from), to_(to), count_(count), bits_(bits), sign_extend_(sign_extend) {}
+  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend)
+      : from_(from), to_(to), count_(count), bits_(bits), sign_extend_(sign_extend) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override { return static_cast<double>(count_); }
@@ -30,7 +33,8 @@ class UnpackStep final : public Step {
 
 class PackStep final : public Step {
  public:
-  PackStep(BufferId from, BufferId to, int64_t count, int bits) : from_(from), to_(to), count_(count), bits_(bits) {}
+  PackStep(BufferId from, BufferId to, int64_t count, int bits)
+      : from_(from), to_(to), count_(count), bits_(bits) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override { return static_cast<double>(count_); }

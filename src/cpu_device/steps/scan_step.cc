@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of lines is scanned at once, so that the fold is a vector operation whichever dim is scanned: element i of all lines is gathered, folded into the running values, and
-// written.
+// A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
+// scanned: element i of all lines is gathered, folded into the running values, and written.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 
 int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
 constexpr int64_t kSlot = 16;
-// Lines a block when they lie apart: their cache lines (64 bytes each) then stay in L1 from one element to the next.
+// Lines a block when they lie apart: their cache lines (64 bytes each) then stay in L1 from one
+// element to the next.
 constexpr int64_t kStridedLines = 128;
 constexpr int64_t kContiguousLines = 1024;
 
@@ -27,11 +28,13 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = (p_.inner + lines_ - 1) / lines_;
-  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot +
+                   (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
 }
 
 double ScanStep::cost_ns() const {
-  return 50 + static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) * static_cast<double>(p_.arrays.size()) *
+  return 50 + static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) *
+                  static_cast<double>(p_.arrays.size()) *
                   ((p_.line_stride == 1 ? 0.4 : 1.5) + (p_.body != nullptr ? 2 : 0));
 }
 
@@ -42,7 +45,11 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
   const size_t count = p_.arrays.size();
   // Running values, new values, results of a body, bits of memory types.
-  const auto slot = [&](int kind, size_t i) { return scratch + (static_cast<int64_t>(kind) * static_cast<int64_t>(count) + static_cast<int64_t>(i)) * lines_ * kSlot; };
+  const auto slot = [&](int kind, size_t i) {
+    return scratch +
+           (static_cast<int64_t>(kind) * static_cast<int64_t>(count) + static_cast<int64_t>(i)) *
+               lines_ * kSlot;
+  };
   absl::InlinedVector<const char*, 8> params(2 * count);
   absl::InlinedVector<char*, 4> results(count);
   for (int64_t step = 0; step < p_.length; ++step) {
@@ -72,8 +79,11 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
     if (p_.op != nullptr) {
       p_.op(slot(0, 0), slot(0, 0), slot(1, 0), nullptr, n);
     } else {
-      p_.body->Call(params.data(), results.data(), n, scratch + static_cast<int64_t>(count) * 4 * lines_ * kSlot);
-      for (size_t i = 0; i < count; ++i) std::memcpy(slot(0, i), results[i], n * kCTypeSize[static_cast<int>(ComputeTypeOf(p_.arrays[i].type))]);
+      p_.body->Call(params.data(), results.data(), n,
+                    scratch + static_cast<int64_t>(count) * 4 * lines_ * kSlot);
+      for (size_t i = 0; i < count; ++i)
+        std::memcpy(slot(0, i), results[i],
+                    n * kCTypeSize[static_cast<int>(ComputeTypeOf(p_.arrays[i].type))]);
     }
     for (size_t i = 0; i < count; ++i) {
       const ScanParams::Array& a = p_.arrays[i];
@@ -91,13 +101,18 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
 absl::Status ScanStep::Run(const RunContext& context) const {
   const int64_t blocks = p_.outer * blocks_per_outer_;
   if (context.team == nullptr || blocks <= 1) {
-    for (int64_t block = 0; block < blocks; ++block) RunBlock(context, block, context.member_scratch(0));
+    for (int64_t block = 0; block < blocks; ++block)
+      RunBlock(context, block, context.member_scratch(0));
     return absl::OkStatus();
   }
-  context.team->ParallelFor(blocks, [&](int64_t block, int member) { RunBlock(context, block, context.member_scratch(member)); });
+  context.team->ParallelFor(blocks, [&](int64_t block, int member) {
+    RunBlock(context, block, context.member_scratch(member));
+  });
   return absl::OkStatus();
 }
 
-std::string ScanStep::Describe() const { return absl::StrCat("scan of ", p_.outer * p_.inner, " lines of ", p_.length); }
+std::string ScanStep::Describe() const {
+  return absl::StrCat("scan of ", p_.outer * p_.inner, " lines of ", p_.length);
+}
 
 }  // namespace pjrt::cpu

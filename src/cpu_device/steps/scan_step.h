@@ -26,7 +26,8 @@ struct ScanParams {
     int64_t from_offset = 0, init_offset = 0;
   };
   std::vector<Array> arrays;
-  // Strides in elements, the same for all arrays, dense: of the scanned dim, of lines within a block, of blocks.
+  // Strides in elements, the same for all arrays, dense: of the scanned dim, of lines within a
+  // block, of blocks.
   int64_t scan_stride = 1, line_stride = 1, outer_stride = 1;
   BlockFn op = nullptr;              // one array
   std::shared_ptr<BodyKernel> body;  // any number

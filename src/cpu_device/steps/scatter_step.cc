@@ -19,16 +19,20 @@ ScatterStep::ScatterStep(ScatterParams params) : p_(std::move(params)) {
   points_ = p_.space.count();
   if (p_.body != nullptr) block_ = std::min(block_, p_.body->max_block());
   // For each array: current values, updates, results, and their memory types' bits.
-  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot + (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot +
+                   (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
 }
 
 double ScatterStep::cost_ns() const {
   double window = 1;
   for (const ScatterParams::Dim& dim : p_.dims) window *= static_cast<double>(dim.window_size);
-  return 20 + static_cast<double>(points_) * (10 + window * (p_.mode == ScatterParams::kBody ? 10 : 1) * static_cast<double>(p_.arrays.size()));
+  return 20 +
+         static_cast<double>(points_) * (10 + window * (p_.mode == ScatterParams::kBody ? 10 : 1) *
+                                                  static_cast<double>(p_.arrays.size()));
 }
 
-void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t array_stride, int64_t update_at, int64_t update_stride, int64_t n) const {
+void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t array_stride,
+                          int64_t update_at, int64_t update_stride, int64_t n) const {
   const BlockKernels& k = *p_.kernels;
   if (p_.mode != ScatterParams::kBody) {
     for (const ScatterParams::Array& a : p_.arrays) {
@@ -40,19 +44,26 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
         if (contiguous) {
           std::memcpy(to, from, n * size);
         } else {
-          for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * array_stride * size, from + i * update_stride * size, size);
+          for (int64_t i = 0; i < n; ++i)
+            std::memcpy(to + i * array_stride * size, from + i * update_stride * size, size);
         }
       } else if (contiguous) {
         p_.op(to, to, from, nullptr, n);
       } else {
-        for (int64_t i = 0; i < n; ++i) p_.op(to + i * array_stride * size, to + i * array_stride * size, from + i * update_stride * size, nullptr, 1);
+        for (int64_t i = 0; i < n; ++i)
+          p_.op(to + i * array_stride * size, to + i * array_stride * size,
+                from + i * update_stride * size, nullptr, 1);
       }
     }
     return;
   }
   const size_t count = p_.arrays.size();
   char* const scratch = context.member_scratch(0);
-  const auto slot = [&](int kind, size_t i) { return scratch + (static_cast<int64_t>(kind) * static_cast<int64_t>(count) + static_cast<int64_t>(i)) * block_ * kSlot; };
+  const auto slot = [&](int kind, size_t i) {
+    return scratch +
+           (static_cast<int64_t>(kind) * static_cast<int64_t>(count) + static_cast<int64_t>(i)) *
+               block_ * kSlot;
+  };
   absl::InlinedVector<const char*, 8> params(2 * count);
   absl::InlinedVector<char*, 4> results(count);
   for (int64_t done = 0; done < n; done += block_) {
@@ -68,13 +79,16 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
           k.gather_stride[Log2(size)](to, from, stride, m);
         }
       };
-      load(context.buffer(a.result) + (array_at + done * array_stride) * size, array_stride, slot(0, i));
-      load(context.buffer(a.update) + (a.update_offset + update_at + done * update_stride) * size, update_stride, slot(1, i));
+      load(context.buffer(a.result) + (array_at + done * array_stride) * size, array_stride,
+           slot(0, i));
+      load(context.buffer(a.update) + (a.update_offset + update_at + done * update_stride) * size,
+           update_stride, slot(1, i));
       params[i] = slot(0, i);
       params[count + i] = slot(1, i);
       results[i] = slot(2, i);
     }
-    p_.body->Call(params.data(), results.data(), m, scratch + static_cast<int64_t>(count) * 4 * block_ * kSlot);
+    p_.body->Call(params.data(), results.data(), m,
+                  scratch + static_cast<int64_t>(count) * 4 * block_ * kSlot);
     for (size_t i = 0; i < count; ++i) {
       const ScatterParams::Array& a = p_.arrays[i];
       const int size = ByteWidth(a.type);
@@ -83,7 +97,9 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
         convert(slot(3, i), from, m);
         from = slot(3, i);
       }
-      k.scatter_stride[Log2(size)](context.buffer(a.result) + (array_at + done * array_stride) * size, from, array_stride, m);
+      k.scatter_stride[Log2(size)](
+          context.buffer(a.result) + (array_at + done * array_stride) * size, from, array_stride,
+          m);
     }
   }
 }
@@ -107,10 +123,13 @@ absl::Status ScatterStep::Run(const RunContext& context) const {
         last[d] = 1;
         continue;
       }
-      const int64_t start = dim.index_offset < 0 ? 0 : ReadIndex(p_.index_type, indices, index + dim.index_offset);
+      const int64_t start =
+          dim.index_offset < 0 ? 0 : ReadIndex(p_.index_type, indices, index + dim.index_offset);
       // start + i in [0, size): written so that no sum overflows.
       first[d] = start >= 0 ? 0 : start < -dim.window_size ? dim.window_size : -start;
-      last[d] = start >= dim.size ? 0 : std::min(dim.window_size, dim.size - std::max<int64_t>(start, -dim.window_size));
+      last[d] = start >= dim.size ? 0
+                                  : std::min(dim.window_size,
+                                             dim.size - std::max<int64_t>(start, -dim.window_size));
       if (first[d] >= last[d]) {
         any = false;
         break;
@@ -154,6 +173,8 @@ absl::Status ScatterStep::Run(const RunContext& context) const {
   return absl::OkStatus();
 }
 
-std::string ScatterStep::Describe() const { return absl::StrCat("scatter ", points_, " windows into ", p_.arrays.size(), " arrays"); }
+std::string ScatterStep::Describe() const {
+  return absl::StrCat("scatter ", points_, " windows into ", p_.arrays.size(), " arrays");
+}
 
 }  // namespace pjrt::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// scatter: combines windows of updates into arrays. Serial, in the order of the updates, so that the result is one that does not depend on threads.
+// scatter: combines windows of updates into arrays. Serial, in the order of the updates, so that
+// the result is one that does not depend on threads.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 
@@ -23,11 +24,12 @@ struct ScatterParams {
   int64_t indices_offset = 0;
   // A dim of the results: how the window lies in it.
   struct Dim {
-    int64_t size = 0;           // -1: a batching dim, never out of bounds
+    int64_t size = 0;  // -1: a batching dim, never out of bounds
     int64_t array_stride = 0;
     int64_t window_size = 1;
     int64_t window_stride = 0;  // in the updates
-    int64_t index_offset = -1;  // of its component in the index vector; -1: it has none and starts at 0
+    int64_t index_offset =
+        -1;  // of its component in the index vector; -1: it has none and starts at 0
   };
   std::vector<Dim> dims;
   struct Array {
@@ -54,7 +56,8 @@ class ScatterStep final : public Step {
 
  private:
   // Combines n updates, walked with the given strides, into the results.
-  void Combine(const RunContext& context, int64_t array_at, int64_t array_stride, int64_t update_at, int64_t update_stride, int64_t n) const;
+  void Combine(const RunContext& context, int64_t array_at, int64_t array_stride, int64_t update_at,
+               int64_t update_stride, int64_t n) const;
   ScatterParams p_;
   int64_t points_;
   int64_t block_ = 256;

@@ -25,22 +25,27 @@ SelectAndScatterStep::SelectAndScatterStep(SelectAndScatterParams params) : p_(s
   }
   lanes_ = std::min({lane_places, kMaxLanes, p_.select->max_block(), p_.scatter->max_block()});
   lane_groups_ = (lane_places + lanes_ - 1) / lanes_;
-  for (size_t d = 0; d < rank; ++d) places_ *= d + 1 == rank && lane_places > 1 ? 1 : p_.dims[d].places;
+  for (size_t d = 0; d < rank; ++d)
+    places_ *= d + 1 == rank && lane_places > 1 ? 1 : p_.dims[d].places;
   if (rank > 1) {
     inner_places_ = places_ / std::max<int64_t>(p_.dims[0].places, 1);
     splits_outer_ = p_.dims[0].window <= p_.dims[0].stride;
   }
   // Best values and candidates, a predicate, where the best stand, and bits of the memory type.
-  scratch_bytes_ = lanes_ * (5 * kSlot + 1 + static_cast<int64_t>(sizeof(int64_t))) + 128 + (std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()) + 63) / 64 * 64;
+  scratch_bytes_ =
+      lanes_ * (5 * kSlot + 1 + static_cast<int64_t>(sizeof(int64_t))) + 128 +
+      (std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()) + 63) / 64 * 64;
 }
 
 double SelectAndScatterStep::cost_ns() const {
   double window = 1;
   for (const SelectAndScatterParams::Dim& dim : p_.dims) window *= static_cast<double>(dim.window);
-  return 50 + static_cast<double>(places_ * lane_groups_) * (window * (40 + static_cast<double>(lanes_)) + 40 * static_cast<double>(lanes_));
+  return 50 + static_cast<double>(places_ * lane_groups_) *
+                  (window * (40 + static_cast<double>(lanes_)) + 40 * static_cast<double>(lanes_));
 }
 
-void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, int64_t end, char* scratch) const {
+void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, int64_t end,
+                                     char* scratch) const {
   const BlockKernels& k = *p_.kernels;
   const int size = ByteWidth(p_.type);
   const int compute_size = kCTypeSize[static_cast<int>(ComputeTypeOf(p_.type))];
@@ -57,7 +62,11 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
   char* const bits = current + lanes_ * kSlot;
   int64_t* const best_at = reinterpret_cast<int64_t*>(bits + lanes_ * kSlot);
   char* const keep = reinterpret_cast<char*>(best_at + lanes_);
-  char* const body_scratch = scratch + (scratch_bytes_ - (std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()) + 63) / 64 * 64) / 64 * 64;
+  char* const body_scratch =
+      scratch +
+      (scratch_bytes_ -
+       (std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()) + 63) / 64 * 64) /
+          64 * 64;
   const bool has_lanes = lanes_ > 1 || lane_groups_ > 1;
   const int place_rank = has_lanes ? rank - 1 : rank;
   absl::InlinedVector<int64_t, 6> place(rank, 0), tap(rank, 0);
@@ -77,7 +86,8 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
         bool inside = true;
         for (int d = 0; d < rank && inside; ++d) {
           const SelectAndScatterParams::Dim& dim = p_.dims[d];
-          const int64_t i = d < place_rank ? place[d] * dim.stride + tap[d] - dim.padding_low : lane;
+          const int64_t i =
+              d < place_rank ? place[d] * dim.stride + tap[d] - dim.padding_low : lane;
           inside = i >= 0 && i < dim.size;
           at = at * dim.size + i;
         }
@@ -112,9 +122,11 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
       }
       if (first) continue;  // the window saw padding only
       int64_t source_at = 0;
-      for (int d = 0; d < rank; ++d) source_at = source_at * p_.dims[d].places + (d < place_rank ? place[d] : lane);
+      for (int d = 0; d < rank; ++d)
+        source_at = source_at * p_.dims[d].places + (d < place_rank ? place[d] : lane);
       // Lanes go to different elements: their windows have one element in the lanes' dim.
-      for (int64_t i = 0; i < n; ++i) std::memcpy(bits + i * size, result + best_at[i] * size, size);
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(bits + i * size, result + best_at[i] * size, size);
       const char* params[2];
       if (load != nullptr) {
         load(current, bits, n);
@@ -132,7 +144,8 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
         store(bits, folded, n);
         values = bits;
       }
-      for (int64_t i = 0; i < n; ++i) std::memcpy(result + best_at[i] * size, values + i * size, size);
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(result + best_at[i] * size, values + i * size, size);
     }
   }
 }
@@ -143,11 +156,14 @@ absl::Status SelectAndScatterStep::Run(const RunContext& context) const {
     return absl::OkStatus();
   }
   context.team->ParallelFor(p_.dims[0].places, [&](int64_t unit, int member) {
-    RunPlaces(context, unit * inner_places_, (unit + 1) * inner_places_, context.member_scratch(member));
+    RunPlaces(context, unit * inner_places_, (unit + 1) * inner_places_,
+              context.member_scratch(member));
   });
   return absl::OkStatus();
 }
 
-std::string SelectAndScatterStep::Describe() const { return absl::StrCat("select_and_scatter ", places_, " x ", lanes_, " places"); }
+std::string SelectAndScatterStep::Describe() const {
+  return absl::StrCat("select_and_scatter ", places_, " x ", lanes_, " places");
+}
 
 }  // namespace pjrt::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// select_and_scatter: for each place of a window, one element of the operand is selected, and the source's element is scattered to where that stood.
+// select_and_scatter: for each place of a window, one element of the operand is selected, and the
+// source's element is scattered to where that stood.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_SELECT_AND_SCATTER_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_SELECT_AND_SCATTER_STEP_H_
 
@@ -18,19 +19,21 @@ namespace pjrt::cpu {
 struct SelectAndScatterParams {
   PrimitiveType type = F32;
   struct Dim {
-    int64_t size = 1;         // of the operand and the result
-    int64_t places = 1;       // of the source
+    int64_t size = 1;    // of the operand and the result
+    int64_t places = 1;  // of the source
     int64_t window = 1, stride = 1, padding_low = 0;
   };
-  std::vector<Dim> dims;      // all arrays are dense
-  BufferId operand = kNoBuffer, source = kNoBuffer, result = kNoBuffer;  // the result holds the initial value already
+  std::vector<Dim> dims;  // all arrays are dense
+  BufferId operand = kNoBuffer, source = kNoBuffer,
+           result = kNoBuffer;          // the result holds the initial value already
   std::shared_ptr<BodyKernel> select;   // (selected, candidate) -> keep selected
   std::shared_ptr<BodyKernel> scatter;  // (result, source) -> result
   const BlockKernels* kernels = nullptr;
 };
 
-// Lanes: when the innermost dim has a window of one element, neighbouring places along it are computed together. Windows overlap in the result, so the outermost dim alone
-// is split over threads, and only where its windows do not overlap.
+// Lanes: when the innermost dim has a window of one element, neighbouring places along it are
+// computed together. Windows overlap in the result, so the outermost dim alone is split over
+// threads, and only where its windows do not overlap.
 class SelectAndScatterStep final : public Step {
  public:
   explicit SelectAndScatterStep(SelectAndScatterParams params);
@@ -42,9 +45,9 @@ class SelectAndScatterStep final : public Step {
  private:
   void RunPlaces(const RunContext& context, int64_t begin, int64_t end, char* scratch) const;
   SelectAndScatterParams p_;
-  int64_t lanes_ = 1;       // places computed together
+  int64_t lanes_ = 1;  // places computed together
   int64_t lane_groups_ = 1;
-  int64_t places_ = 1;      // of all dims but the lanes'
+  int64_t places_ = 1;        // of all dims but the lanes'
   int64_t inner_places_ = 1;  // of those, behind the outermost dim
   bool splits_outer_ = false;
   int64_t scratch_bytes_ = 0;

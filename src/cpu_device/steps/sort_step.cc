@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys become unsigned integers of the same order and are sorted by radix, least significant digit first, along with the elements' numbers; the arrays are then read in the
-// order of the numbers. A radix sort keeps the order of equal keys, so keys of a lexicographic order are simply sorted one after the other, the least significant
-// first. 11-bit digits: three passes for 32-bit keys, with counters that fit L1.
+// Keys become unsigned integers of the same order and are sorted by radix, least significant digit
+// first, along with the elements' numbers; the arrays are then read in the order of the numbers. A
+// radix sort keeps the order of equal keys, so keys of a lexicographic order are simply sorted one
+// after the other, the least significant first. 11-bit digits: three passes for 32-bit keys, with
+// counters that fit L1.
 #include "src/cpu_device/steps/sort_step.h"
 
 #include <algorithm>
@@ -42,11 +44,14 @@ uint64_t OrderedSigned(Bits bits) {
 enum class Order { kUnsigned, kSigned, kFloat };
 
 template <typename Bits>
-void LoadKeys(const char* array, int64_t stride, Order order, bool total, bool descending, Entry* entries, int64_t n) {
+void LoadKeys(const char* array, int64_t stride, Order order, bool total, bool descending,
+              Entry* entries, int64_t n) {
   const Bits* values = reinterpret_cast<const Bits*>(array);
   for (int64_t i = 0; i < n; ++i) {
     const Bits bits = values[static_cast<int64_t>(entries[i].number) * stride];
-    const uint64_t key = order == Order::kFloat ? OrderedFloat(bits, total) : order == Order::kSigned ? OrderedSigned(bits) : bits;
+    const uint64_t key = order == Order::kFloat    ? OrderedFloat(bits, total)
+                         : order == Order::kSigned ? OrderedSigned(bits)
+                                                   : bits;
     entries[i].key = descending ? static_cast<Bits>(~key) : key;
   }
 }
@@ -64,13 +69,15 @@ void RadixSort(Entry* entries, Entry* other, int64_t n, int bits) {
       count = sum;
       sum += here;
     }
-    for (int64_t i = 0; i < n; ++i) other[counts[entries[i].key >> shift & (kDigits - 1)]++] = entries[i];
+    for (int64_t i = 0; i < n; ++i)
+      other[counts[entries[i].key >> shift & (kDigits - 1)]++] = entries[i];
     std::swap(entries, other);
   }
   if (entries != home) std::memcpy(home, entries, n * sizeof(Entry));
 }
 
-// 8-bit floats and narrower have no common bit order: sign and magnitude for all but the one without a sign.
+// 8-bit floats and narrower have no common bit order: sign and magnitude for all but the one
+// without a sign.
 Order OrderOf(PrimitiveType type) {
   if (type == F8E8M0FNU) return Order::kUnsigned;
   if (IsFloating(type)) return Order::kFloat;
@@ -81,7 +88,8 @@ template <typename T>
 void Permute(char* to, const char* from, const uint32_t* numbers, int64_t stride, int64_t n) {
   T* target = reinterpret_cast<T*>(to);
   const T* source = reinterpret_cast<const T*>(from);
-  for (int64_t i = 0; i < n; ++i) target[i * stride] = source[static_cast<int64_t>(numbers[i]) * stride];
+  for (int64_t i = 0; i < n; ++i)
+    target[i * stride] = source[static_cast<int64_t>(numbers[i]) * stride];
 }
 
 struct Bits128 {
@@ -92,13 +100,18 @@ struct Bits128 {
 
 SortStep::SortStep(SortParams params) : p_(std::move(params)) {
   // Entries twice, and numbers; the comparator's values.
-  scratch_bytes_ = p_.length * static_cast<int64_t>(2 * sizeof(Entry) + sizeof(uint32_t)) + 64 + 64 * static_cast<int64_t>(p_.arrays.size());
+  scratch_bytes_ = p_.length * static_cast<int64_t>(2 * sizeof(Entry) + sizeof(uint32_t)) + 64 +
+                   64 * static_cast<int64_t>(p_.arrays.size());
   if (p_.comparator != nullptr) scratch_bytes_ += p_.comparator->scratch_bytes() + 64;
 }
 
 double SortStep::cost_ns() const {
-  const double per_element = p_.comparator != nullptr ? 2000 : 10 * static_cast<double>(p_.keys.size()) + 3 * static_cast<double>(p_.arrays.size());
-  return 50 + static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) * per_element;
+  const double per_element =
+      p_.comparator != nullptr
+          ? 2000
+          : 10 * static_cast<double>(p_.keys.size()) + 3 * static_cast<double>(p_.arrays.size());
+  return 50 +
+         static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) * per_element;
 }
 
 void SortStep::SortLine(const RunContext& context, int64_t line, char* scratch) const {
@@ -117,30 +130,37 @@ void SortStep::SortLine(const RunContext& context, int64_t line, char* scratch) 
       const Order order = OrderOf(key.type);
       switch (size) {
         case 1:
-          // f4 and f6 keep their sign below bit 7; a byte's worth is compared after moving it there.
+          // f4 and f6 keep their sign below bit 7; a byte's worth is compared after moving it
+          // there.
           if (order == Order::kFloat && BitWidth(key.type) < 8) {
             const int shift = 8 - BitWidth(key.type);
             for (int64_t i = 0; i < n; ++i) {
-              const uint8_t bits = static_cast<uint8_t>(reinterpret_cast<const uint8_t*>(array)[entries[i].number * stride] << shift);
+              const uint8_t bits = static_cast<uint8_t>(
+                  reinterpret_cast<const uint8_t*>(array)[entries[i].number * stride] << shift);
               const uint64_t ordered = OrderedFloat(bits, key.is_total_order);
               entries[i].key = key.is_descending ? static_cast<uint8_t>(~ordered) : ordered;
             }
             break;
           }
-          LoadKeys<uint8_t>(array, stride, order, key.is_total_order, key.is_descending, entries, n);
+          LoadKeys<uint8_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
+                            n);
           break;
         case 2:
-          LoadKeys<uint16_t>(array, stride, order, key.is_total_order, key.is_descending, entries, n);
+          LoadKeys<uint16_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
+                             n);
           break;
         case 4:
-          LoadKeys<uint32_t>(array, stride, order, key.is_total_order, key.is_descending, entries, n);
+          LoadKeys<uint32_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
+                             n);
           break;
         default:
-          LoadKeys<uint64_t>(array, stride, order, key.is_total_order, key.is_descending, entries, n);
+          LoadKeys<uint64_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
+                             n);
       }
       if (n < kShortLine) {
         // Equal keys keep their order: that of `entries`, which a stable sort respects.
-        std::stable_sort(entries, entries + n, [](const Entry& a, const Entry& b) { return a.key < b.key; });
+        std::stable_sort(entries, entries + n,
+                         [](const Entry& a, const Entry& b) { return a.key < b.key; });
       } else {
         RadixSort(entries, other, n, 8 * size);
       }
@@ -203,12 +223,16 @@ absl::Status SortStep::Run(const RunContext& context) const {
     for (int64_t line = 0; line < lines; ++line) SortLine(context, line, context.member_scratch(0));
     return absl::OkStatus();
   }
-  context.team->ParallelFor(lines, [&](int64_t line, int member) { SortLine(context, line, context.member_scratch(member)); });
+  context.team->ParallelFor(lines, [&](int64_t line, int member) {
+    SortLine(context, line, context.member_scratch(member));
+  });
   return absl::OkStatus();
 }
 
 std::string SortStep::Describe() const {
-  return absl::StrCat("sort ", p_.outer * p_.inner, " lines of ", p_.length, p_.comparator != nullptr ? " by comparator" : absl::StrCat(" by ", p_.keys.size(), " keys"));
+  return absl::StrCat(
+      "sort ", p_.outer * p_.inner, " lines of ", p_.length,
+      p_.comparator != nullptr ? " by comparator" : absl::StrCat(" by ", p_.keys.size(), " keys"));
 }
 
 }  // namespace pjrt::cpu
