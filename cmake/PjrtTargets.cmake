@@ -18,6 +18,10 @@ if(PJRT_SANITIZE)
     # The vptr check needs RTTI, which the library does without. Any finding ends the test.
     list(APPEND PJRT_INSTRUMENT_FLAGS -fno-sanitize=vptr -fno-sanitize-recover=all)
   endif()
+  if(PJRT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # gcc warns of the fences in Eigen's thread pool, which ThreadSanitizer does not model.
+    list(APPEND PJRT_INSTRUMENT_FLAGS -Wno-tsan)
+  endif()
 endif()
 if(PJRT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -64,6 +64,7 @@ int Main(int argc, const char* const* argv) {
     AddVerifyCommand(&app, &action);
     AddConvertCommand(&app, &action);
     AddBenchCommand(&app, &action);
+    AddInspectCommand(&app, &action);
     AddInfoCommand(&app, &action);
     try {
       app.parse(argc, argv);

@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes: rewrites of a program that pay on every backend. Each takes a verified module and leaves
-// a module that computes the same values, bit for bit.
+// a verified module that computes the same values, bit for bit. A pass works in place, allocates in
+// the module's arena, and takes time linear in the number of ops.
+//
+// StandardPasses() is the pipeline that a backend runs before it lowers a program:
+//
+//   PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses()));
 #ifndef PJRT_IR_PASSES_H_
 #define PJRT_IR_PASSES_H_
 
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "pjrt/ir/module.h"
 
 namespace pjrt::ir {
+
+// A pass by name. `run` may be called by several threads at once on different modules.
+struct Pass {
+  absl::string_view name;     // "inline-calls": what `pjrt inspect --after` takes
+  absl::string_view summary;  // one line
+  absl::Status (*run)(Module* module);
+};
+
+// The passes of the pipeline in the order in which they run.
+absl::Span<const Pass> StandardPasses();
+
+// Runs `passes` one after the other. The first error ends it, and leaves the module fit for nothing
+// but destruction.
+absl::Status RunPasses(Module* module, absl::Span<const Pass> passes);
 
 // Replaces each func.call, and each stablehlo.composite, reachable from the entry function by the
 // body of what it calls, and removes the functions that nothing names any more. RESOURCE_EXHAUSTED
@@ -24,6 +45,11 @@ absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
 // rounded once; top_k, scan, ragged_dot; ops that broadcast by themselves. Ops on dynamic shapes,
 // and on element types that have no expansion, stay as they are. Never fails on a verified module.
 absl::Status ExpandChlo(Module* module);
+
+// Of ops that compute the same from the same operands, keeps the first: common subexpressions. Ops
+// with regions are the same when their regions are. An op in a region may be replaced by one of a
+// block around it, never the other way around. Ops with side effects stay.
+void MergeEqualOps(Module* module);
 
 // Removes ops without side effects whose results nothing uses, regions of others included.
 void RemoveDeadOps(Module* module);

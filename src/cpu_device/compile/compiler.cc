@@ -113,9 +113,7 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   info.name = std::string(module->name());
   info.fingerprint = absl::StrFormat(
       "%016x", static_cast<uint64_t>(absl::Hash<std::string>()(ir::PrintModule(*module))));
-  PJRT_RETURN_IF_ERROR(ir::InlineCalls(module.get()));
-  PJRT_RETURN_IF_ERROR(ir::ExpandChlo(module.get()));
-  ir::RemoveDeadOps(module.get());
+  PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses()));
   const ir::Function entry = module->EntryFunction();
   if (!entry || entry.body() == nullptr) {
     return InvalidArgument("PJRT-C032",

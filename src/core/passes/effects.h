@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which ops a pass may remove, merge or move.
+#ifndef PJRT_CORE_PASSES_EFFECTS_H_
+#define PJRT_CORE_PASSES_EFFECTS_H_
+
+#include "pjrt/ir/module.h"
+
+namespace pjrt::ir {
+
+// True when all that an op does is compute its results from its operands, and from nothing else: no
+// side effects, no state, no terminator, no definition; the ops of its regions likewise. An op
+// whose regions hold regions themselves counts as one that may do more.
+bool IsPure(const Op& op);
+
+}  // namespace pjrt::ir
+
+#endif  // PJRT_CORE_PASSES_EFFECTS_H_

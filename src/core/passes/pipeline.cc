@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The passes that every backend wants, in order.
+#include "pjrt/ir/passes.h"
+#include "src/core/base/status_macros.h"
+
+namespace pjrt::ir {
+namespace {
+
+// As a row of the table wants it: one type for all.
+template <void (*kPass)(Module*)>
+absl::Status Always(Module* module) {
+  kPass(module);
+  return absl::OkStatus();
+}
+
+absl::Status InlineAll(Module* module) { return InlineCalls(module); }
+
+constexpr Pass kPasses[] = {
+    {"inline-calls", "Puts the bodies of called functions in the place of their calls", InlineAll},
+    {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
+    {"merge-equal-ops", "Computes what is computed twice once", Always<MergeEqualOps>},
+    {"remove-dead-ops", "Removes what nothing uses", Always<RemoveDeadOps>},
+};
+
+}  // namespace
+
+absl::Span<const Pass> StandardPasses() { return kPasses; }
+
+absl::Status RunPasses(Module* module, absl::Span<const Pass> passes) {
+  for (const Pass& pass : passes) PJRT_RETURN_IF_ERROR(pass.run(module));
+  return absl::OkStatus();
+}
+
+}  // namespace pjrt::ir
