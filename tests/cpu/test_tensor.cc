@@ -128,6 +128,15 @@ Literal Tensor::ToLiteral() const {
       case S32:
         literal->SetLinear<int32_t>(i, static_cast<int32_t>(v));
         break;
+      case U32:
+        literal->SetLinear<uint32_t>(i, static_cast<uint32_t>(v));
+        break;
+      case S64:
+        literal->SetLinear<int64_t>(i, static_cast<int64_t>(v));
+        break;
+      case F64:
+        literal->SetLinear<double>(i, v);
+        break;
       default:
         literal->SetLinear<int8_t>(i, static_cast<int8_t>(v));
         break;

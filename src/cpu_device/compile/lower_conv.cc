@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // convolution: views put batch, features and space in one order; kernels become a matrix a group,
-// with reversal undone.
+// with reversal undone. A dilated input falls into phases: output places whose windows meet the
+// same elements of the kernel make a convolution of an input without holes.
 #include <algorithm>
+#include <numeric>
 
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/status_macros.h"
@@ -13,20 +15,218 @@
 namespace pjrt::cpu {
 namespace {
 
-absl::StatusOr<std::unique_ptr<Gemm>> PatchProduct(const ConvParams& p, int64_t rows,
-                                                   CType accumulate, const Kernels& kernels) {
+using Spatial = ConvParams::Spatial;
+
+// More phases than this are not worth their steps.
+constexpr int64_t kMaxPhases = 64;
+
+// One convolution: kernel and result in the order that steps want.
+struct Conv {
+  ConvParams p;
+  ArrayView kernel;  // [group][window...][channel][feature of the group]
+  ArrayView result;  // [batch][space...][feature]
+};
+
+// The stride of dims that a view walks as one, the outermost first; nullopt when it does not.
+struct SizeAndStride {
+  int64_t size, stride;
+};
+std::optional<int64_t> MergedStride(absl::Span<const SizeAndStride> dims) {
+  std::optional<int64_t> stride;
+  int64_t expected = 0;
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (dims[i].size == 1) continue;
+    if (!stride.has_value()) {
+      stride = dims[i].stride;
+    } else if (dims[i].stride != expected) {
+      return std::nullopt;
+    }
+    expected = dims[i].stride * dims[i].size;
+  }
+  return stride.value_or(1);
+}
+
+// The dims of a [batch][space...][feature] result in the order of the rows of patches.
+ArrayView InRowOrder(const ArrayView& result, bool batch_is_minor) {
+  if (!batch_is_minor) return result;
+  ir::DimList order;
+  const int64_t rank = static_cast<int64_t>(result.dims.size());
+  for (int64_t d = 1; d + 1 < rank; ++d) order.push_back(d);
+  order.push_back(0);
+  order.push_back(rank - 1);
+  return TransposeView(result, order);
+}
+
+bool IsWhole(const ArrayView& view) { return view.offset == 0 && view.IsDense(); }
+
+// How patches are written: by what is contiguous in the input for longest.
+void ChooseSource(const ArrayView& result, ConvParams* p) {
+  constexpr int64_t kLong = 16;
+  p->batch_is_minor = !IsWhole(result) && IsWhole(InRowOrder(result, true));
+  p->source = GemmProblem::kRows;
+  const Spatial* last = p->spatial.empty() ? nullptr : &p->spatial.back();
+  const bool plain = last != nullptr && last->base_dilation == 1 && last->window_dilation == 1;
+  int64_t channels = p->channel_stride == 1 || p->channels == 1 ? p->channels : 1;
+  if (plain && channels == p->channels && (last->input_stride == channels))
+    channels *= last->window;
+  const int64_t window = plain && last->input_stride == 1 ? last->window : 1;
+  const int64_t batch = p->batch_stride == 1 ? p->batch : 1;
+  const int64_t places =
+      last != nullptr && last->base_dilation == 1 && last->stride * last->input_stride == 1
+          ? last->output_size
+          : 1;
+  const int64_t best = std::min(kLong, std::max({channels, window, batch, places}));
+  if (channels >= best) return;
+  if (batch >= best) {
+    p->batch_is_minor = true;
+    p->source = GemmProblem::kPanels;
+  } else if (places >= best) {
+    p->batch_is_minor = false;
+    p->source = GemmProblem::kPanels;
+  } else {
+    p->channels_are_major = true;
+  }
+}
+
+// The matrix of patches is the input itself when windows are single elements at equal distances.
+std::optional<int64_t> PatchesInMemory(ConvParams* p) {
+  for (const Spatial& s : p->spatial) {
+    if (s.window != 1 || s.base_dilation != 1 || s.padding_low != 0 ||
+        (s.output_size - 1) * s.stride >= s.input_size)
+      return std::nullopt;
+  }
+  absl::InlinedVector<SizeAndStride, 4> rows;
+  if (!p->batch_is_minor) rows.push_back({p->batch, p->batch_stride});
+  for (const Spatial& s : p->spatial) rows.push_back({s.output_size, s.stride * s.input_stride});
+  if (p->batch_is_minor) rows.push_back({p->batch, p->batch_stride});
+  return MergedStride(rows);
+}
+
+absl::Status EmitProduct(Lowering& lowering, const ir::Op& op, Conv conv, Steps* steps) {
+  ConvParams& p = conv.p;
+  ChooseSource(conv.result, &p);
   GemmProblem problem;
   problem.a_type = p.type;
   problem.b_type = p.kernel_type;
   problem.c_type = p.output_type;
-  problem.accumulate = accumulate;
-  problem.m = rows;
+  problem.accumulate = ProductType(p.type, p.kernel_type, p.output_type);
+  problem.batch = p.groups;
+  problem.m = p.batch * p.Places();
   problem.n = p.features;
-  problem.k = ConvStep::PatchLength(p);
-  problem.a_row_stride = problem.k;
-  problem.b_row_stride = p.features;
+  problem.k = p.PatchLength();
+  problem.a_source = p.source;
+  if (const std::optional<int64_t> stride = PatchesInMemory(&p)) {
+    problem.a_source = GemmProblem::kMemory;
+    problem.a_row_stride = *stride;
+    problem.a_col_stride = p.channel_stride;
+  }
+
+  // The kernel's rows in the order of a patch. Where they are at equal distances it stays where it
+  // is.
+  ArrayView kernel = conv.kernel;
+  const int64_t rank = static_cast<int64_t>(kernel.dims.size());
+  if (p.channels_are_major) {
+    ir::DimList order = {0, rank - 2};
+    for (int64_t d = 1; d < rank - 2; ++d) order.push_back(d);
+    order.push_back(rank - 1);
+    kernel = TransposeView(kernel, order);
+  }
+  const auto rows_of = [](const ArrayView& view) {
+    absl::InlinedVector<SizeAndStride, 6> rows;
+    for (size_t d = 1; d + 1 < view.dims.size(); ++d)
+      rows.push_back({view.dims[d], view.strides[d]});
+    return MergedStride(rows);
+  };
+  if (problem.k > 0 && (kernel.kind != ArrayView::kBuffer || !rows_of(kernel).has_value())) {
+    const ArrayView dense = lowering.NewArray(kernel.type, kernel.dims);
+    PJRT_RETURN_IF_ERROR(lowering.Copy(kernel, dense, steps));
+    kernel = dense;
+  }
+  p.kernel = problem.k > 0 ? kernel.buffer : p.input;
+  p.kernel_offset = problem.k > 0 ? kernel.offset : 0;
+  p.kernel_group_stride = kernel.strides.front();
+  problem.b_row_stride = rows_of(kernel).value_or(0);
+  problem.b_col_stride = kernel.strides.back();
+
+  const ArrayView wanted = InRowOrder(conv.result, p.batch_is_minor);
+  const ArrayView output = IsWhole(wanted) ? wanted : lowering.NewArray(wanted.type, wanted.dims);
+  p.output = output.buffer;
+  p.output_row_stride = wanted.dims.back();
   problem.c_row_stride = p.output_row_stride;
-  return MakeGemm(problem, kernels);
+
+  absl::StatusOr<std::unique_ptr<Gemm>> gemm = MakeGemm(problem, lowering.kernels());
+  if (!gemm.ok()) return UnsupportedOp(op, gemm.status().message());
+  const BufferId shared =
+      (*gemm)->shared_bytes() > 0 ? lowering.plan().NewBuffer((*gemm)->shared_bytes()) : kNoBuffer;
+  const std::vector<BufferId> reads = {p.input, p.kernel};
+  std::vector<BufferId> writes = {output.buffer};
+  if (shared != kNoBuffer) writes.push_back(shared);
+  lowering.plan().Emit(steps, std::make_unique<ConvStep>(std::move(p), *std::move(gemm), shared),
+                       reads, writes);
+  if (output.buffer != conv.result.buffer) return lowering.Copy(output, wanted, steps);
+  return absl::OkStatus();
+}
+
+// The phases of one spatial dim: output place period * q + phase, for all q, sees window elements
+// first, first + step, ... at neighbouring elements of the input.
+struct Phase {
+  int64_t phase, period, first, step;
+  Spatial spatial;
+};
+
+std::vector<Phase> PhasesOf(const Spatial& s) {
+  if (s.base_dilation == 1) return {{0, 1, 0, 1, s}};
+  std::vector<Phase> phases;
+  const int64_t period = s.base_dilation / std::gcd(s.stride, s.base_dilation);
+  const int64_t step = s.base_dilation / std::gcd(s.window_dilation, s.base_dilation);
+  for (int64_t phase = 0; phase < std::min(period, s.output_size); ++phase) {
+    Phase result{phase, period, 0, step, s};
+    Spatial& at = result.spatial;
+    const auto place = [&](int64_t tap) {
+      return phase * s.stride - s.padding_low + tap * s.window_dilation;
+    };
+    while (result.first < std::min(step, s.window) && place(result.first) % s.base_dilation != 0)
+      ++result.first;
+    const bool any = result.first < std::min(step, s.window);
+    at.window = any ? (s.window - result.first + step - 1) / step : 0;
+    at.output_size = (s.output_size - phase + period - 1) / period;
+    at.stride = period * s.stride / s.base_dilation;
+    at.padding_low = any ? -(place(result.first) / s.base_dilation) : 0;
+    at.window_dilation = step * s.window_dilation / s.base_dilation;
+    at.base_dilation = 1;
+    phases.push_back(result);
+  }
+  return phases;
+}
+
+absl::Status EmitPhases(Lowering& lowering, const ir::Op& op, const Conv& conv, Steps* steps) {
+  const size_t rank = conv.p.spatial.size();
+  std::vector<std::vector<Phase>> phases;
+  int64_t count = 1;
+  for (const Spatial& s : conv.p.spatial) {
+    if (std::min(s.base_dilation, s.output_size) > kMaxPhases)
+      return EmitProduct(lowering, op, conv, steps);
+    phases.push_back(PhasesOf(s));
+    count *= static_cast<int64_t>(phases.back().size());
+    if (count > kMaxPhases) return EmitProduct(lowering, op, conv, steps);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Conv part = conv;
+    int64_t rest = i;
+    for (size_t d = 0; d < rank; ++d) {
+      const Phase& phase = phases[d][rest % phases[d].size()];
+      rest /= static_cast<int64_t>(phases[d].size());
+      part.p.spatial[d] = phase.spatial;
+      part.kernel.dims[d + 1] = phase.spatial.window;
+      part.kernel.offset += phase.first * part.kernel.strides[d + 1];
+      part.kernel.strides[d + 1] *= phase.step;
+      part.result.dims[d + 1] = phase.spatial.output_size;
+      part.result.offset += phase.phase * part.result.strides[d + 1];
+      part.result.strides[d + 1] *= phase.period;
+    }
+    PJRT_RETURN_IF_ERROR(EmitProduct(lowering, op, std::move(part), steps));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -49,7 +249,8 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
     PJRT_ASSIGN_OR_RETURN(input, lowering.Dense(input, steps));
   }
 
-  ConvParams p;
+  Conv conv;
+  ConvParams& p = conv.p;
   p.type = input.type;
   p.kernel_type = op.operand_type(1).primitive_type();
   p.output_type = result.type;
@@ -71,57 +272,35 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
                          w.padding_low, w.base_dilation, w.window_dilation});
   }
 
-  // The kernel as [group][window...][channel][feature of the group], dense.
   ArrayView kernel = lowering.view(op.operand(1));
+  if (kernel.kind != ArrayView::kBuffer) {
+    PJRT_ASSIGN_OR_RETURN(kernel, lowering.Dense(kernel, steps));
+  }
   ir::DimList reversed;
   for (size_t i = 0; i < rank; ++i) {
     if (window->dimensions[i].reversal) reversed.push_back(numbers->kernel_spatial_dimensions[i]);
   }
   kernel = ReverseView(kernel, reversed);
-  const int64_t all_features = kernel.dims[numbers->kernel_output_feature_dimension];
-  p.features = all_features / p.groups;
-  ArrayView arranged = kernel;
-  arranged.dims.assign({p.groups});
-  arranged.strides.assign({p.features * kernel.strides[numbers->kernel_output_feature_dimension]});
+  const int64_t features = numbers->kernel_output_feature_dimension;
+  p.features = kernel.dims[features] / p.groups;
+  conv.kernel = kernel;
+  conv.kernel.dims.assign({p.groups});
+  conv.kernel.strides.assign({p.features * kernel.strides[features]});
   for (size_t i = 0; i < rank; ++i) {
-    arranged.dims.push_back(kernel.dims[numbers->kernel_spatial_dimensions[i]]);
-    arranged.strides.push_back(kernel.strides[numbers->kernel_spatial_dimensions[i]]);
+    conv.kernel.dims.push_back(kernel.dims[numbers->kernel_spatial_dimensions[i]]);
+    conv.kernel.strides.push_back(kernel.strides[numbers->kernel_spatial_dimensions[i]]);
   }
-  arranged.dims.push_back(p.channels);
-  arranged.strides.push_back(kernel.strides[numbers->kernel_input_feature_dimension]);
-  arranged.dims.push_back(p.features);
-  arranged.strides.push_back(kernel.strides[numbers->kernel_output_feature_dimension]);
-  PJRT_ASSIGN_OR_RETURN(arranged, lowering.Dense(arranged, steps));
-  p.kernel = arranged.buffer;
-  p.kernel_group_stride = ConvStep::PatchLength(p) * p.features;
+  conv.kernel.dims.push_back(p.channels);
+  conv.kernel.strides.push_back(kernel.strides[numbers->kernel_input_feature_dimension]);
+  conv.kernel.dims.push_back(p.features);
+  conv.kernel.strides.push_back(kernel.strides[features]);
 
-  // The output as [batch][space...][features]: the result itself when its dims are in that order,
-  // else copied to it.
   ir::DimList order = {numbers->output_batch_dimension};
   order.insert(order.end(), numbers->output_spatial_dimensions.begin(),
                numbers->output_spatial_dimensions.end());
   order.push_back(numbers->output_feature_dimension);
-  const ArrayView wanted = TransposeView(result, order);
-  const ArrayView output = wanted.IsDense() ? wanted : lowering.NewArray(result.type, wanted.dims);
-  p.output = output.buffer;
-  p.output_row_stride = all_features;
-
-  const CType accumulate = ProductType(p.type, p.kernel_type, p.output_type);
-  const int64_t places = ConvStep::Places(p);
-  const int64_t rows = ConvStep::RowsPerBlock(p);
-  absl::StatusOr<std::unique_ptr<Gemm>> gemm =
-      PatchProduct(p, rows, accumulate, lowering.kernels());
-  if (!gemm.ok()) return UnsupportedOp(op, gemm.status().message());
-  std::unique_ptr<Gemm> last;
-  if (places % rows != 0) {
-    PJRT_ASSIGN_OR_RETURN(last, PatchProduct(p, places % rows, accumulate, lowering.kernels()));
-  }
-  const std::vector<BufferId> reads = {p.input, p.kernel};
-  lowering.plan().Emit(
-      steps, std::make_unique<ConvStep>(std::move(p), *std::move(gemm), std::move(last), rows),
-      reads, {output.buffer});
-  if (output.buffer != result.buffer) return lowering.Copy(output, wanted, steps);
-  return absl::OkStatus();
+  conv.result = TransposeView(result, order);
+  return EmitPhases(lowering, op, conv, steps);
 }
 
 }  // namespace pjrt::cpu

@@ -90,7 +90,7 @@ class BlockedGemm final : public Gemm {
     return shared_b_ ? p_.batch * Panels() * tile_.nr * p_.k * size_ : 0;
   }
   int64_t scratch_bytes() const override {
-    return b_offset() + BBlockBytes() + edge_bytes() + c_bytes() + row_bytes();
+    return b_offset() + BBlockBytes() + edge_bytes() + c_bytes() + row_bytes() + fill_bytes();
   }
   double cost_ns() const override {
     return 100 + static_cast<double>(p_.batch) * p_.m * p_.n * (p_.k + 16) / kMulAddsPerNs *
@@ -124,7 +124,7 @@ class BlockedGemm final : public Gemm {
   }
 
   // Scratch: packed A | packed B block | one edge panel | the accumulating block of C | one row for
-  // conversions.
+  // conversions | a tile of A as its source writes it.
   int64_t b_offset() const { return AlignUp(mc_ * kc_ * size_, 64); }
   int64_t BBlockBytes() const {
     return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * kc_ * size_, 64);
@@ -135,6 +135,11 @@ class BlockedGemm final : public Gemm {
   int64_t c_bytes() const { return in_place_ ? 0 : AlignUp(mc_ * nc_ * size_, 64); }
   int64_t row_bytes() const {
     return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}}) * 16, 64);
+  }
+
+  int64_t fill_bytes() const {
+    return p_.a_source == GemmProblem::kMemory ? 0
+                                               : AlignUp(tile_.mr * kc_ * ByteWidth(p_.a_type), 64);
   }
 
   char* SharedPanel(char* shared, int64_t entry, int64_t k_block, int64_t panel) const {
@@ -210,6 +215,29 @@ class BlockedGemm final : public Gemm {
     }
   }
 
+  void PackA(const Batch& batch, int64_t entry, const char* a, int64_t row, int64_t rows,
+             int64_t p0, int64_t depth, char* panel, char* buffer) const {
+    const int64_t size = ByteWidth(p_.a_type);
+    char* const tile = buffer + row_bytes();
+    switch (p_.a_source) {
+      case GemmProblem::kMemory:
+        return PackPanel(p_.a_type, convert_a_,
+                         a + (row * p_.a_row_stride + p0 * p_.a_col_stride) * size, p_.a_row_stride,
+                         p_.a_col_stride, rows, depth, tile_.mr, panel, buffer);
+      case GemmProblem::kRows:
+        batch.FillA(entry, row, rows, p0, depth, tile_.mr, tile);
+        return PackPanel(p_.a_type, convert_a_, tile, depth, 1, rows, depth, tile_.mr, panel,
+                         buffer);
+      case GemmProblem::kPanels:
+        if (convert_a_ == nullptr) return batch.FillA(entry, row, rows, p0, depth, tile_.mr, panel);
+        batch.FillA(entry, row, rows, p0, depth, tile_.mr, tile);
+        for (int64_t p = 0; p < depth; ++p)
+          LoadRow(p_.a_type, convert_a_, tile + p * tile_.mr * size, 1, rows,
+                  panel + p * tile_.mr * size_, buffer);
+        return;
+    }
+  }
+
   void PackB(const char* b, int64_t p0, int64_t depth, int64_t column, char* panel,
              char* scratch) const {
     const char* from = b + (p0 * p_.b_row_stride + column * p_.b_col_stride) * ByteWidth(p_.b_type);
@@ -240,13 +268,9 @@ class BlockedGemm final : public Gemm {
     }
     for (int64_t p0 = 0; p0 < p_.k; p0 += kc_) {
       const int64_t depth = std::min(kc_, p_.k - p0);
-      for (int64_t i = 0; i < rows; i += tile_.mr) {
-        const char* from =
-            at.a + ((i0 + i) * p_.a_row_stride + p0 * p_.a_col_stride) * ByteWidth(p_.a_type);
-        PackPanel(p_.a_type, convert_a_, from, p_.a_row_stride, p_.a_col_stride,
-                  std::min<int64_t>(tile_.mr, rows - i), depth, tile_.mr,
-                  packed_a + i * depth * size_, Row(scratch));
-      }
+      for (int64_t i = 0; i < rows; i += tile_.mr)
+        PackA(batch, entry, at.a, i0 + i, std::min<int64_t>(tile_.mr, rows - i), p0, depth,
+              packed_a + i * depth * size_, Row(scratch));
       for (int64_t j = 0; j < columns; j += tile_.nr) {
         const bool whole = columns - j >= tile_.nr;
         const char* panel;

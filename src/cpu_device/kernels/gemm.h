@@ -27,6 +27,10 @@ struct GemmProblem {
   int64_t a_row_stride = 0, a_col_stride = 1;  // of rows (m) and columns (k)
   int64_t b_row_stride = 0, b_col_stride = 1;  // of rows (k) and columns (n)
   int64_t c_row_stride = 0;
+  // Where the elements of A come from. A matrix that exists only as a rule (the patches of a
+  // convolution) is written a tile at a time by Gemm::Batch::FillA, by rows or p-major.
+  enum Source : uint8_t { kMemory, kRows, kPanels };
+  Source a_source = kMemory;
 };
 
 // A product made ready to run: blocking chosen for its sizes, kernels for its types. Immutable; any
@@ -53,6 +57,14 @@ class Gemm {
    public:
     virtual ~Batch() = default;
     virtual Operands operands(int64_t i) const = 0;
+    // A tile of A of batch entry i, where the problem says that A is no matrix in memory: element
+    // (row + r, p + q) for r < rows, q < depth, as to[r * depth + q] for kRows, as to[q * width +
+    // r] for kPanels, whose elements between `rows` and `width` are not used.
+    virtual void FillA(int64_t i, int64_t row, int64_t rows, int64_t p, int64_t depth,
+                       int64_t width, char* to) const {
+      static_cast<void>(i), static_cast<void>(row), static_cast<void>(rows), static_cast<void>(p);
+      static_cast<void>(depth), static_cast<void>(width), static_cast<void>(to);
+    }
   };
   virtual void Run(const Batch& batch, int phase, int64_t unit, char* shared,
                    char* scratch) const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution as matrix products over patches, a block of output places at a time.
+// Convolution as a product of patches and kernels. The matrix of patches never exists: the product
+// asks for a tile of it when it packs one.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_CONV_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_CONV_STEP_H_
 
@@ -15,8 +16,8 @@
 namespace pjrt::cpu {
 
 // A convolution with batch, groups and channels sorted out. Input element (batch b, group g,
-// channel c of the group, spatial i...) stands at b * batch_stride + g * group_stride + c *
-// channel_stride + sum i * spatial strides. All in elements.
+// channel c of the group, spatial i...) stands at input_offset + b * batch_stride + g *
+// group_stride + c * channel_stride + sum i * spatial strides. All in elements.
 struct ConvParams {
   PrimitiveType type = F32;                     // of the input
   int64_t batch = 1, groups = 1, channels = 1;  // input channels of a group
@@ -28,40 +29,45 @@ struct ConvParams {
     int64_t stride = 1, padding_low = 0, base_dilation = 1, window_dilation = 1;
   };
   absl::InlinedVector<Spatial, 3> spatial;
-  // Kernel of a group: a (window elements * channels) x features matrix at g * kernel_group_stride,
-  // in elements.
+
+  // Rows of the matrix of patches are the places of the window in each batch entry: (batch,
+  // place) in this order, or the other way round.
+  bool batch_is_minor = false;
+  // How a patch is laid out: (window elements, channels), or the other way round.
+  bool channels_are_major = false;
+  // By rows, or p-major: then neighbouring rows are neighbours in the input, and base_dilation is 1
+  // in the last spatial dimension unless batch_is_minor.
+  GemmProblem::Source source = GemmProblem::kRows;
+
+  // Kernel of a group: a patch length x features matrix at g * kernel_group_stride, in elements.
   int64_t features = 1;
   int64_t kernel_group_stride = 0;
-  // Output: place (b, o...) is row b * places + o of a matrix with `output_row_stride`; group g's
-  // features begin at column g * features.
+  // Output: row r of the matrix of patches makes row r of a matrix with `output_row_stride`; group
+  // g's features begin at column g * features.
   int64_t output_row_stride = 1;
   BufferId input = kNoBuffer, kernel = kNoBuffer, output = kNoBuffer;
   int64_t input_offset = 0, kernel_offset = 0;
   PrimitiveType kernel_type = F32, output_type = F32;
+
+  int64_t Places() const;       // of the window, in a batch entry
+  int64_t PatchLength() const;  // window elements times channels
 };
 
 class ConvStep final : public Step {
  public:
-  // `gemm` multiplies a block of `rows` patches by a group's kernel; `last` does for the rest of a
-  // batch entry's places (null when there is none).
-  ConvStep(ConvParams params, std::unique_ptr<Gemm> gemm, std::unique_ptr<Gemm> last, int64_t rows);
+  // `gemm` multiplies, for each group, all patches by the group's kernel. `shared` is a buffer of
+  // gemm->shared_bytes(), kNoBuffer when that is 0.
+  ConvStep(ConvParams params, std::unique_ptr<Gemm> gemm, BufferId shared);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
-  double cost_ns() const override;
-  int64_t scratch_bytes() const override { return scratch_bytes_; }
-
-  // How many output places make a block.
-  static int64_t RowsPerBlock(const ConvParams& params);
-  static int64_t Places(const ConvParams& params);
-  static int64_t PatchLength(const ConvParams& params);
+  double cost_ns() const override { return 1.2 * gemm_->cost_ns(); }
+  int64_t scratch_bytes() const override { return gemm_->scratch_bytes(); }
 
  private:
-  void RunBlock(const RunContext& context, int64_t unit, char* scratch) const;
-  void FillPatches(const char* input, int64_t first, int64_t rows, char* patches) const;
+  class Patches;
   ConvParams p_;
-  std::unique_ptr<Gemm> gemm_, last_;
-  int64_t rows_, places_, blocks_, patch_length_;
-  int64_t patch_bytes_, shared_bytes_, scratch_bytes_;
+  std::unique_ptr<Gemm> gemm_;
+  BufferId shared_;
 };
 
 }  // namespace pjrt::cpu

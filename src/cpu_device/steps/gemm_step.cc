@@ -43,6 +43,22 @@ class StepBatch final : public Gemm::Batch {
 
 }  // namespace
 
+void RunGemm(const Gemm& gemm, const Gemm::Batch& batch, BufferId shared_buffer,
+             const RunContext& context) {
+  char* const shared = shared_buffer == kNoBuffer ? nullptr : context.buffer(shared_buffer);
+  for (int phase = 0; phase < gemm.num_phases(); ++phase) {
+    const int64_t units = gemm.num_units(phase);
+    if (context.team == nullptr || units <= 1) {
+      for (int64_t unit = 0; unit < units; ++unit)
+        gemm.Run(batch, phase, unit, shared, context.member_scratch(0));
+      continue;
+    }
+    context.team->ParallelFor(units, [&](int64_t unit, int member) {
+      gemm.Run(batch, phase, unit, shared, context.member_scratch(member));
+    });
+  }
+}
+
 GemmStep::GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, BatchView b,
                    BatchView c, BufferId shared)
     : gemm_(std::move(gemm)),
@@ -54,18 +70,7 @@ GemmStep::GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, Bat
 
 absl::Status GemmStep::Run(const RunContext& context) const {
   const StepBatch batch(batch_dims_, a_, b_, c_, context);
-  char* const shared = shared_ == kNoBuffer ? nullptr : context.buffer(shared_);
-  for (int phase = 0; phase < gemm_->num_phases(); ++phase) {
-    const int64_t units = gemm_->num_units(phase);
-    if (context.team == nullptr || units <= 1) {
-      for (int64_t unit = 0; unit < units; ++unit)
-        gemm_->Run(batch, phase, unit, shared, context.member_scratch(0));
-      continue;
-    }
-    context.team->ParallelFor(units, [&](int64_t unit, int member) {
-      gemm_->Run(batch, phase, unit, shared, context.member_scratch(member));
-    });
-  }
+  RunGemm(*gemm_, batch, shared_, context);
   return absl::OkStatus();
 }
 

@@ -21,6 +21,11 @@ struct BatchView {
   Dims strides;
 };
 
+// Runs all phases of a product over the context's team. `shared`: a buffer of gemm.shared_bytes(),
+// kNoBuffer when that is 0.
+void RunGemm(const Gemm& gemm, const Gemm::Batch& batch, BufferId shared,
+             const RunContext& context);
+
 class GemmStep final : public Step {
  public:
   // `shared` is a buffer of gemm->shared_bytes(), kNoBuffer when that is 0.
