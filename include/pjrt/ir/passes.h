@@ -46,6 +46,12 @@ absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
 // and on element types that have no expansion, stay as they are. Never fails on a verified module.
 absl::Status ExpandChlo(Module* module);
 
+// Canonical forms and algebra that keep every bit: x * 1, x & 0, reshapes of reshapes, slices of
+// slices, conversions there and back, selections, branches and loops that a constant decides,
+// unsigned division by powers of two, and the like. Ops on dynamic shapes and on quantized types
+// stay as they are.
+void Simplify(Module* module);
+
 // Of ops that compute the same from the same operands, keeps the first: common subexpressions. Ops
 // with regions are the same when their regions are. An op in a region may be replaced by one of a
 // block around it, never the other way around. Ops with side effects stay.

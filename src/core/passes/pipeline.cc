@@ -19,6 +19,8 @@ absl::Status InlineAll(Module* module) { return InlineCalls(module); }
 constexpr Pass kPasses[] = {
     {"inline-calls", "Puts the bodies of called functions in the place of their calls", InlineAll},
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
+    {"simplify", "Removes what changes nothing and decides what constants decide",
+     Always<Simplify>},
     {"merge-equal-ops", "Computes what is computed twice once", Always<MergeEqualOps>},
     {"remove-dead-ops", "Removes what nothing uses", Always<RemoveDeadOps>},
 };

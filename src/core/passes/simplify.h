@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules of Simplify, by family. A rule looks at one op and gives the values that take the place
+// of its results, or none to leave it as it is. New ops go before the op, through `emit`. The
+// values must be the same bit for bit.
+#ifndef PJRT_CORE_PASSES_SIMPLIFY_H_
+#define PJRT_CORE_PASSES_SIMPLIFY_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/container/inlined_vector.h"
+#include "pjrt/ir/module.h"
+#include "src/core/passes/emitter.h"
+
+namespace pjrt::ir {
+
+using Replacement = absl::InlinedVector<Value*, 2>;
+using SimplifyRule = Replacement (*)(const Op& op, Emitter& emit);
+
+// True for a constant all of whose elements are `number`, as the element type rounds or wraps it; a
+// zero's sign counts.
+bool IsSplatOf(const Value* value, double number);
+bool IsSplatOfInt(const Value* value, int64_t number);
+// The integer or boolean in a constant of one element.
+std::optional<int64_t> ScalarInt(const Value* value);
+// The op of that code which makes `value`, or null.
+const Op* MadeBy(const Value* value, OpCode code);
+
+// --- simplify_elementwise.cc ---
+Replacement SimplifyAdd(const Op& op, Emitter& emit);
+Replacement SimplifySubtract(const Op& op, Emitter& emit);
+Replacement SimplifyMultiply(const Op& op, Emitter& emit);
+Replacement SimplifyDivide(const Op& op, Emitter& emit);
+Replacement SimplifyRemainder(const Op& op, Emitter& emit);
+Replacement SimplifyPower(const Op& op, Emitter& emit);
+Replacement SimplifyAnd(const Op& op, Emitter& emit);
+Replacement SimplifyOr(const Op& op, Emitter& emit);
+Replacement SimplifyXor(const Op& op, Emitter& emit);
+Replacement SimplifyShift(const Op& op, Emitter& emit);
+Replacement SimplifyExtremum(const Op& op, Emitter& emit);
+Replacement SimplifyInvolution(const Op& op, Emitter& emit);
+Replacement SimplifyIdempotent(const Op& op, Emitter& emit);
+Replacement SimplifyCompare(const Op& op, Emitter& emit);
+Replacement SimplifySelect(const Op& op, Emitter& emit);
+Replacement SimplifyConvert(const Op& op, Emitter& emit);
+Replacement SimplifyComplexPart(const Op& op, Emitter& emit);
+Replacement SimplifyComplex(const Op& op, Emitter& emit);
+
+// --- simplify_shapes.cc ---
+Replacement SimplifyReshape(const Op& op, Emitter& emit);
+Replacement SimplifyTranspose(const Op& op, Emitter& emit);
+Replacement SimplifyBroadcast(const Op& op, Emitter& emit);
+Replacement SimplifySlice(const Op& op, Emitter& emit);
+Replacement SimplifyReverse(const Op& op, Emitter& emit);
+Replacement SimplifyPad(const Op& op, Emitter& emit);
+Replacement SimplifyConcatenate(const Op& op, Emitter& emit);
+Replacement SimplifyDynamicSlice(const Op& op, Emitter& emit);
+Replacement SimplifyDynamicUpdateSlice(const Op& op, Emitter& emit);
+Replacement SimplifySort(const Op& op, Emitter& emit);
+Replacement SimplifyGetTupleElement(const Op& op, Emitter& emit);
+
+// --- simplify_control.cc. These move ops out of regions ---
+Replacement SimplifyIf(const Op& op, Emitter& emit);
+Replacement SimplifyCase(const Op& op, Emitter& emit);
+Replacement SimplifyWhile(const Op& op, Emitter& emit);
+
+}  // namespace pjrt::ir
+
+#endif  // PJRT_CORE_PASSES_SIMPLIFY_H_

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules of arithmetic that hold for every value, NaN, infinities and signed zeros included.
+#include <cstdint>
+#include <cstring>
+
+#include "pjrt/base/primitive_type.h"
+#include "src/core/passes/simplify.h"
+
+namespace pjrt::ir {
+namespace {
+
+PrimitiveType ElementOf(const Op& op) { return op.operand_type(0).primitive_type(); }
+// Integers and booleans: every value has one pattern of bits.
+bool IsExact(const Op& op) {
+  const PrimitiveType type = ElementOf(op);
+  return IsInteger(type) || type == PRED;
+}
+bool AreSame(const Op& op) { return op.operand(0) == op.operand(1); }
+
+Value* Zero(const Op& op, Emitter& emit) { return emit.IntConstant(op.result_type(), 0).value(); }
+
+// The other operand when one is a constant of `number`.
+Value* OtherThan(const Op& op, double number) {
+  if (IsSplatOf(op.operand(1), number)) return op.operand(0);
+  if (IsSplatOf(op.operand(0), number)) return op.operand(1);
+  return nullptr;
+}
+
+Replacement One(Value* value) { return value == nullptr ? Replacement() : Replacement({value}); }
+
+// k for an unsigned constant of 2^k everywhere, or -1.
+int PowerOfTwo(const Value* value) {
+  const PrimitiveType type = value->type().primitive_type();
+  if (!IsUnsignedInteger(type)) return -1;
+  const Op* constant = MadeBy(value, OpCode::kConstant);
+  if (constant == nullptr) return -1;
+  const Attribute attr = constant->attr("value");
+  const size_t bytes = static_cast<size_t>(ByteWidth(type));
+  if ((!attr.IsSplat() && attr.raw_data().size() != bytes) || attr.raw_data().size() < bytes)
+    return -1;
+  uint64_t bits = 0;
+  std::memcpy(&bits, attr.raw_data().data(), bytes);
+  if (bits == 0 || (bits & (bits - 1)) != 0) return -1;
+  int k = 0;
+  while ((bits >> k) != 1) ++k;
+  return k;
+}
+
+}  // namespace
+
+// x + 0 of floats is x but for x = -0, so only -0 is left out.
+Replacement SimplifyAdd(const Op& op, Emitter&) {
+  if (IsComplex(ElementOf(op))) return {};
+  return One(OtherThan(op, IsExact(op) ? 0.0 : -0.0));
+}
+
+Replacement SimplifySubtract(const Op& op, Emitter& emit) {
+  if (IsComplex(ElementOf(op))) return {};
+  if (IsSplatOf(op.operand(1), 0.0)) return One(op.operand(0));
+  return IsExact(op) && AreSame(op) ? One(Zero(op, emit)) : Replacement();
+}
+
+Replacement SimplifyMultiply(const Op& op, Emitter& emit) {
+  if (IsComplex(ElementOf(op))) return {};
+  if (Value* other = OtherThan(op, 1.0)) return One(other);
+  return IsExact(op) && OtherThan(op, 0.0) != nullptr ? One(Zero(op, emit)) : Replacement();
+}
+
+Replacement SimplifyDivide(const Op& op, Emitter& emit) {
+  if (IsComplex(ElementOf(op))) return {};
+  if (IsSplatOf(op.operand(1), 1.0)) return One(op.operand(0));
+  const int k = PowerOfTwo(op.operand(1));
+  return k < 0 ? Replacement() : One(ShiftRight(emit(op.operand(0)), k).value());
+}
+
+Replacement SimplifyRemainder(const Op& op, Emitter& emit) {
+  const int k = PowerOfTwo(op.operand(1));
+  if (k < 0) return {};
+  const Term x = emit(op.operand(0));
+  return One((x & x.LikeInt(static_cast<int64_t>((uint64_t{1} << k) - 1))).value());
+}
+
+Replacement SimplifyPower(const Op& op, Emitter& emit) {
+  if (IsComplex(ElementOf(op))) return {};
+  if (IsSplatOf(op.operand(1), 1.0)) return One(op.operand(0));
+  // The product is the power, rounded correctly.
+  const Term x = emit(op.operand(0));
+  return IsSplatOf(op.operand(1), 2.0) ? One((x * x).value()) : Replacement();
+}
+
+Replacement SimplifyAnd(const Op& op, Emitter& emit) {
+  if (AreSame(op)) return One(op.operand(0));
+  for (size_t i : {0u, 1u}) {
+    if (IsSplatOfInt(op.operand(i), -1)) return One(op.operand(1 - i));
+    if (IsSplatOfInt(op.operand(i), 0)) return One(Zero(op, emit));
+  }
+  return {};
+}
+
+Replacement SimplifyOr(const Op& op, Emitter&) {
+  if (AreSame(op)) return One(op.operand(0));
+  for (size_t i : {0u, 1u}) {
+    if (IsSplatOfInt(op.operand(i), 0)) return One(op.operand(1 - i));
+    if (IsSplatOfInt(op.operand(i), -1)) return One(op.operand(i));
+  }
+  return {};
+}
+
+Replacement SimplifyXor(const Op& op, Emitter& emit) {
+  if (AreSame(op)) return One(Zero(op, emit));
+  for (size_t i : {0u, 1u}) {
+    if (IsSplatOfInt(op.operand(i), 0)) return One(op.operand(1 - i));
+  }
+  return {};
+}
+
+Replacement SimplifyShift(const Op& op, Emitter&) {
+  return IsSplatOfInt(op.operand(1), 0) ? One(op.operand(0)) : Replacement();
+}
+
+Replacement SimplifyExtremum(const Op& op, Emitter&) {
+  return AreSame(op) ? One(op.operand(0)) : Replacement();
+}
+
+// f(f(x)) = x.
+Replacement SimplifyInvolution(const Op& op, Emitter&) {
+  const Op* inner = MadeBy(op.operand(0), op.opcode());
+  return inner == nullptr ? Replacement() : One(inner->operand(0));
+}
+
+// f(f(x)) = f(x).
+Replacement SimplifyIdempotent(const Op& op, Emitter&) {
+  const Op* inner = MadeBy(op.operand(0), op.opcode());
+  return inner == nullptr || op.result_type() != op.operand_type(0) ? Replacement()
+                                                                    : One(op.operand(0));
+}
+
+Replacement SimplifyCompare(const Op& op, Emitter& emit) {
+  if (!IsExact(op) || !AreSame(op)) return {};
+  const auto direction = EnumFrom<ComparisonDirection>(op.attr("comparison_direction"));
+  if (!direction.has_value()) return {};
+  const bool equal = *direction == ComparisonDirection::kEq ||
+                     *direction == ComparisonDirection::kGe ||
+                     *direction == ComparisonDirection::kLe;
+  return One(emit.IntConstant(op.result_type(), equal ? 1 : 0).value());
+}
+
+Replacement SimplifySelect(const Op& op, Emitter& emit) {
+  if (op.operand(1) == op.operand(2)) return One(op.operand(1));
+  if (IsSplatOfInt(op.operand(0), 1)) return One(op.operand(1));
+  if (IsSplatOfInt(op.operand(0), 0)) return One(op.operand(2));
+  if (const Op* inverse = MadeBy(op.operand(0), OpCode::kNot)) {
+    return One(Select(emit(inverse->operand(0)), emit(op.operand(2)), emit(op.operand(1))).value());
+  }
+  return {};
+}
+
+namespace {
+
+// True when `wide` holds each value of `narrow`.
+bool Holds(PrimitiveType wide, PrimitiveType narrow) {
+  if (wide == narrow) return true;
+  if (IsComplex(wide) || IsComplex(narrow) || wide == PRED) return false;
+  if (narrow == PRED) return true;
+  if (IsInteger(narrow) && IsInteger(wide)) {
+    if (IsUnsignedInteger(narrow)) return BitWidth(wide) > BitWidth(narrow);
+    return IsSignedInteger(wide) && BitWidth(wide) >= BitWidth(narrow);
+  }
+  if (IsInteger(narrow)) {
+    // As many digits as the significand has.
+    return BitWidth(narrow) <= (wide == F64 ? 53 : wide == F32 ? 24 : 0);
+  }
+  if (IsInteger(wide)) return false;
+  if (wide == F64) return true;
+  return wide == F32 && narrow != F64;
+}
+
+}  // namespace
+
+Replacement SimplifyConvert(const Op& op, Emitter& emit) {
+  if (op.operand_type(0) == op.result_type()) return One(op.operand(0));
+  // What was made wider without loss need not have been.
+  const Op* inner = MadeBy(op.operand(0), OpCode::kConvert);
+  if (inner == nullptr) return {};
+  const PrimitiveType from = inner->operand_type(0).primitive_type();
+  const PrimitiveType over = ElementOf(op), to = op.result_type().primitive_type();
+  if (!Holds(over, from)) return {};
+  // To booleans, to complex numbers and between floats and narrower integers there are rules that
+  // depend on where the value comes from.
+  if (from != to && (to == PRED || IsComplex(to) || from == PRED ||
+                     IsInteger(from) != IsInteger(over))) {
+    return {};
+  }
+  return One(Convert(emit(inner->operand(0)), to).value());
+}
+
+Replacement SimplifyComplexPart(const Op& op, Emitter&) {
+  const Op* made = MadeBy(op.operand(0), OpCode::kComplex);
+  return made == nullptr ? Replacement() : One(made->operand(op.Is(OpCode::kReal) ? 0 : 1));
+}
+
+Replacement SimplifyComplex(const Op& op, Emitter&) {
+  const Op* real = MadeBy(op.operand(0), OpCode::kReal);
+  const Op* imag = MadeBy(op.operand(1), OpCode::kImag);
+  if (real == nullptr || imag == nullptr || real->operand(0) != imag->operand(0)) return {};
+  return real->operand_type(0) == op.result_type() ? One(real->operand(0)) : Replacement();
+}
+
+}  // namespace pjrt::ir
