@@ -17,6 +17,7 @@
 namespace pjrt {
 
 struct CompileOptions;
+class CustomCallRegistry;
 class Executor;
 class PjRtTopologyDescription;
 
@@ -79,6 +80,10 @@ struct CpuClientOptions {
   // Called on the options of each compilation before it begins, on the thread that compiles; may
   // change them, and must be safe to call from several threads. Null for none.
   std::function<void(CompileOptions&)> customize_compile_options;
+
+  // The functions that programs can call by name, beside the built-in ones: see
+  // pjrt/cpu/custom_call.h. Not to be changed once the client is made. Null for none.
+  std::shared_ptr<const CustomCallRegistry> custom_calls;
 
   // The instruction set to compute with, by name: "baseline", "avx2", "avx512", "neon". Empty for
   // the best that the machine has. INVALID_ARGUMENT for one that it hasn't or this build doesn't

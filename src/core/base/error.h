@@ -7,7 +7,7 @@
 //
 // gives INVALID_ARGUMENT with the message "[PJRT-B005] dimension 1 is -4; expected at least 0". The
 // letter names the area: B base values, P parser, I IR and builder, V verifier, R runtime, C
-// compilation on a device, T tool.
+// compilation on a device, K custom calls, T tool.
 #ifndef PJRT_CORE_BASE_ERROR_H_
 #define PJRT_CORE_BASE_ERROR_H_
 

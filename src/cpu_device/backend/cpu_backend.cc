@@ -51,6 +51,7 @@ CpuBackend::CpuBackend(const CpuClientOptions& options, const Kernels* kernels, 
       threads_(threads),
       keep_f32_(options.keep_f32_in_fusions),
       customize_(options.customize_compile_options),
+      custom_calls_(options.custom_calls),
       devices_(MakeCpuDevices(options.process_id, options.cpu_device_count.value_or(1))),
       memories_(MakeCpuMemories(devices_)),
       engine_(MakeBlockEngine(*kernels->block)),
@@ -114,6 +115,7 @@ absl::StatusOr<std::shared_ptr<const DeviceProgram>> CpuBackend::Compile(
   }
   LoweringOptions lowering;
   lowering.keep_f32 = keep_f32_;
+  lowering.custom_calls = custom_calls_.get();
   CompileOptions customized = options;
   if (customize_) customize_(customized);
   PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, CompileModule(std::move(module), customized,

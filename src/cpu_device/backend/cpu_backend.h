@@ -57,6 +57,7 @@ class CpuBackend final : public Backend {
   const int threads_;
   const bool keep_f32_;
   const std::function<void(CompileOptions&)> customize_;
+  const std::shared_ptr<const CustomCallRegistry> custom_calls_;
   std::vector<BackendDevice> devices_;
   std::vector<BackendMemory> memories_;
   BackendLimits limits_;

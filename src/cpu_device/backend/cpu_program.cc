@@ -76,6 +76,7 @@ absl::StatusOr<Execution> Execution::Prepare(const LaunchArgs& args,
   execution.info_.seed = args.options != nullptr ? args.options->seed : 0;
   execution.info_.replica_id = args.replica;
   execution.info_.partition_id = args.partition;
+  execution.info_.context = args.options != nullptr ? args.options->context : nullptr;
   return execution;
 }
 

@@ -43,6 +43,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kConstant, LowerConstant},
       {OpCode::kConvolution, LowerConvolution},
       {OpCode::kCreateToken, LowerToken},
+      {OpCode::kCustomCall, LowerCustomCall},
       {OpCode::kDotGeneral, LowerDotGeneral},
       {OpCode::kDynamicBroadcastInDim, LowerDynamicBroadcastInDim},
       {OpCode::kDynamicIota, LowerDynamicIota},

@@ -21,11 +21,16 @@
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/run/plan.h"
 
+namespace pjrt {
+class CustomCallRegistry;
+}
+
 namespace pjrt::cpu {
 
 struct LoweringOptions {
   bool fuse = true;
   bool keep_f32 = true;
+  const CustomCallRegistry* custom_calls = nullptr;  // the application's; null for none
 };
 
 class Lowering {
@@ -159,6 +164,7 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
 absl::Status LowerCholesky(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerTriangularSolve(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
 

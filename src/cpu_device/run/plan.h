@@ -15,6 +15,10 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
+namespace pjrt {
+class ExecuteContext;
+}
+
 namespace pjrt::cpu {
 
 class Team;
@@ -36,6 +40,7 @@ struct RunInfo {
   int64_t seed = 0;
   int32_t replica_id = 0;
   int32_t partition_id = 0;
+  const ExecuteContext* context = nullptr;  // of the application, for custom calls
 };
 
 // One execution: handed down through the steps.
