@@ -47,10 +47,19 @@ absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
 absl::Status ExpandChlo(Module* module);
 
 // Canonical forms and algebra that keep every bit: x * 1, x & 0, reshapes of reshapes, slices of
-// slices, conversions there and back, selections, branches and loops that a constant decides,
-// unsigned division by powers of two, and the like. Ops on dynamic shapes and on quantized types
-// stay as they are.
+// slices, conversions there and back, selections and branches that a constant decides, loops that
+// run at most once, unsigned division by powers of two, and the like. Ops on dynamic shapes and on
+// quantized types stay as they are.
 void Simplify(Module* module);
+
+// Moves broadcasts behind the elementwise ops that follow them, which then compute each element
+// once, and reshapes and transposes likewise where this lets elementwise ops meet.
+void SinkShapeOps(Module* module);
+
+// Takes out of stablehlo.while what is the same each time around: ops without side effects on
+// values from outside, unless they would keep more memory than they read, and values that the loop
+// carries without changing them.
+void HoistLoopInvariants(Module* module);
 
 // Of ops that compute the same from the same operands, keeps the first: common subexpressions. Ops
 // with regions are the same when their regions are. An op in a region may be replaced by one of a

@@ -21,6 +21,9 @@ constexpr Pass kPasses[] = {
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
     {"simplify", "Removes what changes nothing and decides what constants decide",
      Always<Simplify>},
+    {"sink-shape-ops", "Computes before it broadcasts", Always<SinkShapeOps>},
+    {"hoist-loop-invariants", "Takes out of loops what is the same each time around",
+     Always<HoistLoopInvariants>},
     {"merge-equal-ops", "Computes what is computed twice once", Always<MergeEqualOps>},
     {"remove-dead-ops", "Removes what nothing uses", Always<RemoveDeadOps>},
 };

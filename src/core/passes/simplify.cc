@@ -167,8 +167,7 @@ std::optional<int64_t> ScalarInt(const Value* value) {
   const Attribute attr = constant->attr("value");
   const PrimitiveType type = value->type().primitive_type();
   const size_t bytes = static_cast<size_t>(ByteWidth(type));
-  if ((!IsInteger(type) && type != PRED) || attr.raw_data().size() != bytes)
-    return std::nullopt;
+  if ((!IsInteger(type) && type != PRED) || attr.raw_data().size() != bytes) return std::nullopt;
   uint64_t bits = 0;
   for (size_t i = bytes; i-- > 0;)
     bits = bits << 8 | static_cast<unsigned char>(attr.raw_data()[i]);

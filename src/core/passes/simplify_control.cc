@@ -2,13 +2,16 @@
 //
 // Control flow that is decided by a constant.
 #include <cstdint>
+#include <optional>
 
 #include "src/core/passes/simplify.h"
+#include "src/core/passes/trip_count.h"
 
 namespace pjrt::ir {
 namespace {
 
-// Puts the ops of a region without arguments before `op`, and gives what the region returns.
+// Puts the ops of a region, whose arguments nothing uses, before `op`, and gives what the region
+// returns.
 Replacement Unwrap(const Region& region, Op* op) {
   Block* block = region.block();
   Replacement values;
@@ -45,14 +48,20 @@ Replacement SimplifyCase(const Op& op, Emitter&) {
       op, *index < 0 || *index > static_cast<int64_t>(last) ? last : static_cast<size_t>(*index));
 }
 
-// A loop that never begins leaves its operands as they are.
+// A loop that never begins leaves its operands as they are; one that runs once is its body.
 Replacement SimplifyWhile(const Op& op, Emitter&) {
-  const Block* condition = op.region(0)->block();
-  const std::optional<int64_t> goes_on = ScalarInt(condition->terminator()->operand(0));
-  Replacement operands;
-  if (!goes_on.has_value() || *goes_on != 0) return operands;
-  for (const Use& use : op.operand_uses()) operands.push_back(use.value());
-  return operands;
+  const Op* end = op.region(0)->block()->terminator();
+  const std::optional<int64_t> goes_on = ScalarInt(end->operand(0));
+  const std::optional<int64_t> count = goes_on == 0          ? std::optional<int64_t>(0)
+                                       : goes_on.has_value() ? std::nullopt
+                                                             : TripCount(op);
+  if (!count.has_value() || *count > 1 || op.num_results() == 0) return {};
+  Replacement values;
+  for (const Use& use : op.operand_uses()) values.push_back(use.value());
+  if (*count == 0) return values;
+  Block* body = op.region(1)->block();
+  for (size_t i = 0; i < values.size(); ++i) body->argument(i)->ReplaceAllUsesWith(values[i]);
+  return Unwrap(*op.region(1), const_cast<Op*>(&op));
 }
 
 }  // namespace pjrt::ir

@@ -188,8 +188,8 @@ Replacement SimplifyConvert(const Op& op, Emitter& emit) {
   if (!Holds(over, from)) return {};
   // To booleans, to complex numbers and between floats and narrower integers there are rules that
   // depend on where the value comes from.
-  if (from != to && (to == PRED || IsComplex(to) || from == PRED ||
-                     IsInteger(from) != IsInteger(over))) {
+  if (from != to &&
+      (to == PRED || IsComplex(to) || from == PRED || IsInteger(from) != IsInteger(over))) {
     return {};
   }
   return One(Convert(emit(inner->operand(0)), to).value());

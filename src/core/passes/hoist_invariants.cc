@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes out of loops what is the same each time around: values that a loop carries without changing
+// them, and ops on nothing but such values.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "pjrt/ir/passes.h"
+#include "src/core/passes/effects.h"
+
+namespace pjrt::ir {
+namespace {
+
+// Results of up to this many bytes may be larger than what they are made of: keeping them costs
+// nothing to speak of.
+constexpr int64_t kSmallBytes = 4096;
+
+int64_t Bytes(Type type) {
+  if (!type.IsTensor() || !type.HasStaticShape()) return 0;
+  return type.element_count() *
+         (type.primitive_type() == PrimitiveType::INVALID ? 8 : ByteWidth(type.primitive_type()));
+}
+
+// A value in memory for the whole loop should not be larger than those that it saves reading.
+bool IsWorthKeeping(const Op& op) {
+  if (op.Is(OpCode::kConstant)) return true;
+  int64_t in = kSmallBytes, out = 0;
+  for (size_t i = 0; i < op.num_operands(); ++i) in += Bytes(op.operand_type(i));
+  for (size_t i = 0; i < op.num_results(); ++i) out += Bytes(op.result_type(i));
+  return out <= in;
+}
+
+class Hoister {
+ public:
+  // Inner loops first: what leaves them may go on to leave the loop around.
+  void Run(Block* body) {
+    std::vector<Op*> loops;
+    std::vector<Block*> blocks = {body};
+    while (!blocks.empty()) {
+      Block* block = blocks.back();
+      blocks.pop_back();
+      for (Op* op : *block) {
+        if (op->Is(OpCode::kWhile)) loops.push_back(op);
+        for (size_t r = 0; r < op->num_regions(); ++r) {
+          if (Block* inner = op->region(r)->block()) blocks.push_back(inner);
+        }
+      }
+    }
+    while (!loops.empty()) {
+      Op* loop = loops.back();
+      loops.pop_back();
+      ForwardUnchanged(loop);
+      for (size_t r = 0; r < 2; ++r) HoistFrom(loop->region(r)->block(), loop);
+    }
+  }
+
+ private:
+  // Lets everyone use the operand in place of a carried value that never changes.
+  void ForwardUnchanged(Op* loop) {
+    Block *condition = loop->region(0)->block(), *body = loop->region(1)->block();
+    const Op* next = body->terminator();
+    for (size_t i = 0; i < loop->num_operands(); ++i) {
+      if (next->operand(i) != body->argument(i)) continue;
+      condition->argument(i)->ReplaceAllUsesWith(loop->operand(i));
+      loop->result(i)->ReplaceAllUsesWith(loop->operand(i));
+      // All uses but the terminator's, which keeps the loop well-formed.
+      for (const Use *use = body->argument(i)->first_use(), *after; use != nullptr; use = after) {
+        after = use->next();
+        if (use->owner() != next) use->owner()->set_operand(use->operand_index(), loop->operand(i));
+      }
+    }
+  }
+
+  // Ops in program order, so that one that is used by another has left before.
+  void HoistFrom(Block* block, Op* loop) {
+    for (Op* op : *block) {
+      if (op->Is(OpCode::kCustomCall) || op->num_regions() > 0 || !IsPure(*op)) continue;
+      const bool invariant =
+          std::none_of(op->operand_uses().begin(), op->operand_uses().end(),
+                       [&](const Use& use) { return use.value()->block() == block; });
+      if (invariant && IsWorthKeeping(*op)) op->MoveBefore(loop);
+    }
+  }
+};
+
+// Rebuilds a loop without the carried values that never change and that nothing asks it for.
+void DropUnchanged(Module* module, Op* loop) {
+  Block* body = loop->region(1)->block();
+  const Op* next = body->terminator();
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < loop->num_operands(); ++i) {
+    const Value* in = body->argument(i);
+    const bool unchanged = next->operand(i) == in && in->HasOneUse();
+    if (!unchanged || loop->result(i)->has_uses() ||
+        loop->region(0)->block()->argument(i)->has_uses()) {
+      kept.push_back(i);
+    }
+  }
+  if (kept.size() == loop->num_operands() || kept.empty()) return;
+  absl::InlinedVector<Value*, 8> operands;
+  absl::InlinedVector<Type, 8> types;
+  for (const size_t i : kept) {
+    operands.push_back(loop->operand(i));
+    types.push_back(loop->operand_type(i));
+  }
+  OpState state;
+  state.name = loop->name();
+  state.location = loop->location();
+  state.operands = operands;
+  state.result_types = types;
+  state.attributes = loop->attributes();
+  state.num_regions = 2;
+  Op* copy = module->Append(loop->block(), state, loop);
+  for (size_t r = 0; r < 2; ++r) {
+    Block *from = loop->region(r)->block(), *to = copy->region(r)->AddBlock();
+    for (const size_t i : kept) {
+      from->argument(i)->ReplaceAllUsesWith(
+          to->AddArgument(from->argument(i)->type(), from->argument(i)->location()));
+    }
+    Op* terminator = from->terminator();
+    absl::InlinedVector<Value*, 8> results;
+    if (r == 0) {
+      results.push_back(terminator->operand(0));
+    } else {
+      for (const size_t i : kept) results.push_back(terminator->operand(i));
+    }
+    OpState end;
+    end.name = terminator->name();
+    end.location = terminator->location();
+    end.operands = results;
+    Op* last = module->Append(to, end);
+    for (Op* op : *from) {
+      if (op != terminator) op->MoveBefore(last);
+    }
+  }
+  for (size_t k = 0; k < kept.size(); ++k)
+    loop->result(kept[k])->ReplaceAllUsesWith(copy->result(k));
+  loop->Erase();
+}
+
+}  // namespace
+
+void HoistLoopInvariants(Module* module) {
+  std::vector<Op*> loops;
+  for (Op* op : *module->body()) {
+    if (!op->Is(OpCode::kFuncFunc)) continue;
+    if (Block* body = op->region()->block()) Hoister().Run(body);
+  }
+  module->Walk([&](Op* op) {
+    if (op->Is(OpCode::kWhile)) loops.push_back(op);
+  });
+  for (Op* loop : loops) DropUnchanged(module, loop);
+}
+
+}  // namespace pjrt::ir

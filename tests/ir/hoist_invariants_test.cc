@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// HoistLoopInvariants, and what Simplify does with loops whose trip count is known.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/ir/pass_test_util.h"
+
+namespace pjrt::ir {
+namespace {
+
+TEST(HoistLoopInvariantsTest, OpsOnOuterValuesAndUnchangedCarriesLeaveTheLoop) {
+  ExpectBecomes(HoistLoopInvariants, R"(
+func.func @main(%x: tensor<f32>, %w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %n = stablehlo.constant dense<10.0> : tensor<f32>
+  %0:2 = stablehlo.while(%a = %x, %b = %w) : tensor<f32>, tensor<f32> cond {
+    %p = stablehlo.compare LT, %a, %n : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.sine %b : tensor<f32>
+    %2 = stablehlo.multiply %1, %w : tensor<f32>
+    %3 = stablehlo.add %a, %2 : tensor<f32>
+    stablehlo.return %3, %b : tensor<f32>, tensor<f32>
+  }
+  return %0#0, %0#1 : tensor<f32>, tensor<f32>
+})",
+                R"(
+func.func @main(%x: tensor<f32>, %w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %n = stablehlo.constant dense<10.0> : tensor<f32>
+  %1 = stablehlo.sine %w : tensor<f32>
+  %2 = stablehlo.multiply %1, %w : tensor<f32>
+  %0 = stablehlo.while(%a = %x) : tensor<f32> cond {
+    %p = stablehlo.compare LT, %a, %n : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %3 = stablehlo.add %a, %2 : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }
+  return %0, %w : tensor<f32>, tensor<f32>
+})");
+}
+
+TEST(HoistLoopInvariantsTest, WhatLeavesAnInnerLoopLeavesTheOuterOneToo) {
+  const std::string text = After(HoistLoopInvariants, R"(
+func.func @main(%x: tensor<f32>, %w: tensor<f32>) -> tensor<f32> {
+  %n = stablehlo.constant dense<10.0> : tensor<f32>
+  %0 = stablehlo.while(%a = %x) : tensor<f32> cond {
+    %p = stablehlo.compare LT, %a, %n : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.while(%b = %a) : tensor<f32> cond {
+      %q = stablehlo.compare LT, %b, %n : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %q : tensor<i1>
+    } do {
+      %2 = stablehlo.sine %w : tensor<f32>
+      %3 = stablehlo.add %b, %2 : tensor<f32>
+      stablehlo.return %3 : tensor<f32>
+    }
+    stablehlo.return %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+})");
+  EXPECT_LT(text.find("stablehlo.sine"), text.find("stablehlo.while")) << text;
+}
+
+TEST(HoistLoopInvariantsTest, WhatWouldOnlyTakeMemoryAndWhatHasEffectsStays) {
+  const std::string text = After(HoistLoopInvariants, R"(
+func.func @main(%x: tensor<1000x1000xf32>, %w: tensor<f32>) -> tensor<1000x1000xf32> {
+  %p = stablehlo.constant dense<true> : tensor<i1>
+  %0 = stablehlo.while(%a = %x) : tensor<1000x1000xf32> cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.iota dim = 0 : tensor<1000x1000xf32>
+    %2 = stablehlo.broadcast_in_dim %w, dims = [] : (tensor<f32>) -> tensor<1000x1000xf32>
+    %3 = stablehlo.add %1, %2 : tensor<1000x1000xf32>
+    %4 = stablehlo.custom_call @tell(%w) {has_side_effect = true} : (tensor<f32>) -> tensor<f32>
+    stablehlo.return %3 : tensor<1000x1000xf32>
+  }
+  return %0 : tensor<1000x1000xf32>
+})");
+  EXPECT_LT(text.find("stablehlo.while"), text.find("stablehlo.iota")) << text;
+  EXPECT_LT(text.find("stablehlo.while"), text.find("stablehlo.broadcast_in_dim")) << text;
+  EXPECT_LT(text.find("stablehlo.while"), text.find("stablehlo.custom_call")) << text;
+}
+
+// A loop that counts from `start`, compares by `direction` with `limit` and adds `step`.
+std::string Counting(absl::string_view type, absl::string_view start, absl::string_view direction,
+                     absl::string_view limit, absl::string_view step) {
+  return absl::StrCat(R"(
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %s = stablehlo.constant dense<)",
+                      start, "> : tensor<", type, R"(>
+  %0:2 = stablehlo.while(%i = %s, %a = %x) : tensor<)",
+                      type, R"(>, tensor<f32> cond {
+    %l = stablehlo.constant dense<)",
+                      limit, "> : tensor<", type, R"(>
+    %p = stablehlo.compare )",
+                      direction, ", %i, %l : (tensor<", type, ">, tensor<", type,
+                      R"(>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %d = stablehlo.constant dense<)",
+                      step, "> : tensor<", type, R"(>
+    %n = stablehlo.add %i, %d : tensor<)",
+                      type, R"(>
+    %1 = stablehlo.sine %a : tensor<f32>
+    stablehlo.return %n, %1 : tensor<)",
+                      type, R"(>, tensor<f32>
+  }
+  return %0#1 : tensor<f32>
+})");
+}
+
+// How often the body runs: 0, 1, or 2 for "more, or not known".
+int Runs(absl::string_view type, absl::string_view start, absl::string_view direction,
+         absl::string_view limit, absl::string_view step) {
+  const std::string text = After(
+      [](Module* module) {
+        Simplify(module);
+        RemoveDeadOps(module);
+      },
+      Counting(type, start, direction, limit, step));
+  if (absl::StrContains(text, "while")) return 2;
+  return absl::StrContains(text, "sine") ? 1 : 0;
+}
+
+TEST(TripCountTest, LoopsThatRunAtMostOnceAreNoLoops) {
+  EXPECT_EQ(Runs("i32", "0", "LT", "0", "1"), 0);
+  EXPECT_EQ(Runs("i32", "0", "LT", "1", "1"), 1);
+  EXPECT_EQ(Runs("i32", "0", "LT", "5", "5"), 1);
+  EXPECT_EQ(Runs("i32", "0", "LT", "6", "5"), 2);
+  EXPECT_EQ(Runs("i32", "0", "LE", "0", "1"), 1);
+  EXPECT_EQ(Runs("i32", "1", "LE", "0", "1"), 0);
+  EXPECT_EQ(Runs("i64", "3", "GT", "2", "-1"), 1);
+  EXPECT_EQ(Runs("i64", "3", "GT", "3", "-1"), 0);
+  EXPECT_EQ(Runs("i64", "3", "GE", "3", "-1"), 1);
+  EXPECT_EQ(Runs("ui32", "3", "NE", "4", "1"), 1);
+  EXPECT_EQ(Runs("ui32", "4", "NE", "4", "1"), 0);
+}
+
+TEST(TripCountTest, LoopsThatWrapAroundOrNeverEndAreNotCounted) {
+  EXPECT_EQ(Runs("i8", "127", "LE", "127", "1"), 2);    // 127 + 1 is -128
+  EXPECT_EQ(Runs("i8", "100", "LT", "101", "100"), 2);  // 200 is -56
+  EXPECT_EQ(Runs("i32", "0", "LT", "1", "0"), 2);
+  EXPECT_EQ(Runs("i32", "0", "LT", "1", "-1"), 2);
+  EXPECT_EQ(Runs("i32", "0", "NE", "1", "2"), 2);
+  EXPECT_EQ(Runs("i32", "0", "EQ", "0", "1"), 2);
+}
+
+}  // namespace
+}  // namespace pjrt::ir
