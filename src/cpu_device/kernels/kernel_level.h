@@ -15,6 +15,7 @@ namespace pjrt::cpu {
 
 struct BlockKernels;
 struct GemmKernels;
+struct LinalgKernels;
 
 // All kernel tables of one level. They live as long as the program and never change.
 struct Kernels {
@@ -23,7 +24,8 @@ struct Kernels {
   bool (*supported)();   // by this machine and its operating system
   const BlockKernels*
       block;  // null unless supported(): the code that builds the table is the level's
-  const GemmKernels* gemm;  // likewise
+  const GemmKernels* gemm;      // likewise
+  const LinalgKernels* linalg;  // likewise
 };
 
 // The levels compiled into the library, from the oldest to the widest.

@@ -8,13 +8,15 @@
 
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/linalg_vectors.h"
 
 namespace pjrt::cpu {
 
-#define PJRT_DECLARE_LEVEL_(level)       \
-  namespace level {                      \
-  const BlockKernels* GetBlockKernels(); \
-  const GemmKernels* GetGemmKernels();   \
+#define PJRT_DECLARE_LEVEL_(level)         \
+  namespace level {                        \
+  const BlockKernels* GetBlockKernels();   \
+  const GemmKernels* GetGemmKernels();     \
+  const LinalgKernels* GetLinalgKernels(); \
   }
 PJRT_DECLARE_LEVEL_(baseline)
 PJRT_DECLARE_LEVEL_(avx2)

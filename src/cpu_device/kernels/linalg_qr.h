@@ -30,8 +30,8 @@ void Geqp3(const Kernels& kernels, int64_t m, int64_t n, T* a, int32_t* permutat
 
 // The first n columns of Q = H1 ... Ht in place of a (m x n), whose first t columns hold the tails
 // of the reflectors as Geqrf leaves them; what is on and above the diagonal is not read. Meant for
-// m >= n >= t. If n < t reflectors beyond the n-th count for nothing, as they leave the first n
-// columns alone only if m >= n; if n > m columns from m on become zero.
+// m >= n >= t. Reflectors beyond the first min(m, n) are left out, and columns of Q from m on are
+// zero.
 template <typename T>
 void Orgqr(const Kernels& kernels, int64_t m, int64_t n, int64_t t, T* a, const T* taus);
 
