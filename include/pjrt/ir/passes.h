@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "pjrt/ir/attributes.h"
 #include "pjrt/ir/module.h"
 
 namespace pjrt::ir {
@@ -65,6 +66,26 @@ void HoistLoopInvariants(Module* module);
 // with regions are the same when their regions are. An op in a region may be replaced by one of a
 // block around it, never the other way around. Ops with side effects stay.
 void MergeEqualOps(Module* module);
+
+// The value of an op whose operands are these constants (dense attributes), in the context of the
+// op's module. Its result types must be static and right. Null when the op cannot be evaluated: an
+// operand is null, the op isn't among those that CanEvaluate names, what is read or made has more
+// than `max_elements` elements (but for splats, which stay splats), or a device could give other
+// bits.
+//
+// Evaluated are ops of one result: integers and booleans of every width as a device computes them
+// (wrapping, x / 0 = -1, ...); floats where IEEE arithmetic says each bit (+ - * / sqrt, rounding,
+// comparisons, conversions) and no NaN comes out; everything that only moves elements. A
+// get_dimension_size needs its operand's type alone.
+Attribute EvaluateOp(const Op& op, absl::Span<const Attribute> operands, int64_t max_elements);
+
+// Whether EvaluateOp knows the op. It may still refuse element types and values.
+bool CanEvaluate(const Op& op);
+
+// Replaces ops whose operands are constants by constants of at most `max_elements` elements, and
+// conditionals whose choice is constant by the branch chosen, in every function. What became
+// useless stays for RemoveDeadOps.
+void FoldConstants(Module* module, int64_t max_elements = 1024);
 
 // Removes ops without side effects whose results nothing uses, regions of others included.
 void RemoveDeadOps(Module* module);
