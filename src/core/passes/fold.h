@@ -18,7 +18,8 @@ bool FoldOp(Op* op, int64_t max_elements);
 void ReplaceByConstant(Op* op, Attribute value);
 
 // Puts the ops of the branch that a constant chooses in the place of an `if` or `case`, erases that
-// and returns the op that now stands in its place. Null when the choice isn't constant.
+// and returns the op that now stands in its place. Null when the choice isn't constant, or the op
+// has no results.
 Op* InlineBranch(Op* op);
 
 }  // namespace pjrt::ir

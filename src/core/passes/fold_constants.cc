@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "pjrt/ir/op_attributes.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/fold.h"
+#include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
 
@@ -39,31 +39,14 @@ void ReplaceByConstant(Op* op, Attribute value) {
 
 Op* InlineBranch(Op* op) {
   if (!op->Is(OpCode::kIf) && !op->Is(OpCode::kCase)) return nullptr;
-  const Op* const source = op->operand(0)->defining_op();
-  if (source == nullptr || !source->Is(OpCode::kConstant)) return nullptr;
-  DimList value;
-  if (!GetIntList(source->attr("value"), &value) || value.size() != 1) return nullptr;
-  size_t branch = value[0] != 0 ? 0 : 1;
-  if (op->Is(OpCode::kCase)) {
-    const int64_t last = static_cast<int64_t>(op->num_regions()) - 1;
-    branch = static_cast<size_t>(value[0] < 0 || value[0] > last ? last : value[0]);
-  }
-  if (branch >= op->num_regions()) return nullptr;
-  Block* const body = op->region(branch)->block();
-  Op* const end = body == nullptr ? nullptr : body->terminator();
-  if (end == nullptr || end->num_operands() != op->num_results()) return nullptr;
-  Op* first = nullptr;
-  for (Op* inner : *body) {
-    if (inner == end) break;
-    inner->MoveBefore(op);
-    if (first == nullptr) first = inner;
-  }
-  for (size_t i = 0; i < op->num_results(); ++i) {
-    op->result(i)->ReplaceAllUsesWith(end->operand(i));
-  }
-  if (first == nullptr) first = op->next();
+  Op* const before = op->prev();
+  Emitter emit(op->module(), op);
+  const Replacement values = op->Is(OpCode::kIf) ? SimplifyIf(*op, emit) : SimplifyCase(*op, emit);
+  if (values.empty()) return nullptr;
+  Block* const block = op->block();
+  for (size_t i = 0; i < values.size(); ++i) op->result(i)->ReplaceAllUsesWith(values[i]);
   op->Erase();
-  return first;
+  return before != nullptr ? before->next() : block->front();
 }
 
 void FoldConstants(Module* module, int64_t max_elements) {
