@@ -7,6 +7,7 @@
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
+#include "src/cpu_device/compile/scalar_runs.h"
 #include "src/cpu_device/steps/copy_step.h"
 #include "src/cpu_device/steps/loop_step.h"
 #include "src/cpu_device/steps/pack_step.h"
@@ -113,6 +114,7 @@ absl::StatusOr<Plan> Lowering::Run(ir::Function function) {
   PJRT_RETURN_IF_ERROR(LowerBlock(*function.body(), &steps));
   PJRT_RETURN_IF_ERROR(PlaceResults(*function.body()->terminator(), &steps));
   Plan plan = plan_.Finish();
+  MakeScalarRuns(plan_, *kernels_.block, plan, &steps);
   plan.num_arguments = static_cast<int>(function.body()->num_arguments());
   plan.num_results = static_cast<int>(function.body()->terminator()->num_operands());
   for (const std::unique_ptr<Step>& step : steps) {

@@ -146,6 +146,7 @@ void PlanBuilder::Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<cons
         buffers_[share.to].bytes == buffers_[share.from].bytes)
       shares_of_[share.to].push_back(share.from);
   }
+  positions_[step.get()] = position_;
   steps->push_back(std::move(step));
   ++position_;
 }
@@ -208,6 +209,12 @@ bool PlanBuilder::ResultMayAlias(int32_t index, int32_t argument) const {
   if (read != written) return read < written;
   const std::vector<BufferId>& shares = shares_of_[result_id];
   return std::find(shares.begin(), shares.end(), argument_id) != shares.end();
+}
+
+PlanBuilder::Life PlanBuilder::LifeOf(BufferId id) const {
+  const BufferId root = Root(id);
+  const Buffer& b = buffers_[root];
+  return {root, b.bytes, b.first, b.last};
 }
 
 void PlanBuilder::AssignOffsets() {

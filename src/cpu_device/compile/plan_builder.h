@@ -62,6 +62,16 @@ class PlanBuilder {
   // before, or as, the result is written.
   bool ResultMayAlias(int32_t index, int32_t argument) const;
 
+  // The life of a buffer, for those who look at the plan's steps once it is finished.
+  struct Life {
+    BufferId root = kNoBuffer;  // the buffer that it was merged into, or itself
+    int64_t bytes = 0;
+    int32_t first = -1, last = -1;  // positions: of the step that defines it, of its last use
+  };
+  Life LifeOf(BufferId id) const;
+  // The position that `step` was emitted at.
+  int32_t PositionOf(const Step& step) const { return positions_.at(&step); }
+
   // Gives every arena buffer its offset and returns the plan without its steps.
   Plan Finish();
 
@@ -87,6 +97,7 @@ class PlanBuilder {
   std::vector<char> constants_;
   absl::flat_hash_map<uint64_t, std::vector<BufferId>> constant_index_;
   std::vector<std::vector<BufferId>> shares_of_;  // by `to`
+  absl::flat_hash_map<const Step*, int32_t> positions_;
   int32_t position_ = 0;
   int64_t arena_bytes_ = 0;
   int num_arguments_ = 0, num_results_ = 0;

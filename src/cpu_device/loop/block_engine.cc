@@ -67,6 +67,7 @@ class MapKernel final : public LoopKernel {
   int64_t num_units() const override { return units_; }
   int64_t scratch_bytes() const override { return frame_.scratch_bytes(); }
   double cost_ns() const override { return cost_ns_; }
+  const LoopProgram& program() const override { return frame_.program(); }
   bool CanShare(int input, int output) const override { return frame_.CanShare(input, output); }
 
   void Run(const char* const* inputs, char* const* outputs, int64_t begin, int64_t end,

@@ -28,6 +28,9 @@ class LoopKernel {
   // True when output `output` may be written over the memory of input `input`: both see the same
   // elements at the same points, and the kernel reads an element before it writes it.
   virtual bool CanShare(int input, int output) const = 0;
+  // The program that it runs, simplified. Inputs, stores and reduces are numbered as in the
+  // original.
+  virtual const LoopProgram& program() const = 0;
   // Estimated time of all units on one thread.
   virtual double cost_ns() const = 0;
 };

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -21,6 +22,7 @@ class ExecuteContext;
 
 namespace pjrt::cpu {
 
+class ScalarAssembler;
 class Team;
 
 using BufferId = int32_t;
@@ -70,6 +72,13 @@ class Step {
   virtual int64_t scratch_bytes() const { return 0; }
   // The steps of nested regions, for inspection; empty for most.
   virtual std::vector<const std::vector<std::unique_ptr<Step>>*> nested() const { return {}; }
+  // Calls `rewrite` with the steps of each nested region, which it may replace by others that do
+  // the same.
+  virtual void RewriteRegions(
+      absl::FunctionRef<void(std::vector<std::unique_ptr<Step>>*)> /*rewrite*/) {}
+  // Writes what the step does on single elements (steps/scalar_assembler.h). False when it is
+  // something else; then what has been written counts for nothing.
+  virtual bool EmitScalar(ScalarAssembler* /*assembler*/) const { return false; }
 };
 
 using Steps = std::vector<std::unique_ptr<Step>>;

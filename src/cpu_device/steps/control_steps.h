@@ -24,6 +24,8 @@ class WhileStep final : public Step {
   double cost_ns() const override { return cost_ns_; }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::vector<const Steps*> nested() const override { return {&cond, &body}; }
+  void RewriteRegions(absl::FunctionRef<void(Steps*)> rewrite) override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
 
  private:
   double cost_ns_ = 0;
@@ -44,6 +46,8 @@ class CaseStep final : public Step {
   double cost_ns() const override { return cost_ns_; }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::vector<const Steps*> nested() const override;
+  void RewriteRegions(absl::FunctionRef<void(Steps*)> rewrite) override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
 
  private:
   double cost_ns_ = 0;

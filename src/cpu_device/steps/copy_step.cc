@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/run/team.h"
+#include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -28,6 +29,10 @@ absl::Status CopyStep::Run(const RunContext& context) const {
     std::memcpy(to + begin, from + begin, std::min(kUnitBytes, bytes_ - begin));
   });
   return absl::OkStatus();
+}
+
+bool CopyStep::EmitScalar(ScalarAssembler* assembler) const {
+  return assembler->Copy(from_, from_offset_, to_, to_offset_, bytes_);
 }
 
 std::string CopyStep::Describe() const { return absl::StrCat("copy ", bytes_, " bytes"); }

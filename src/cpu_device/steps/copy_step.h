@@ -18,6 +18,7 @@ class CopyStep final : public Step {
       : from_(from), to_(to), from_offset_(from_offset), to_offset_(to_offset), bytes_(bytes) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override { return 5 + static_cast<double>(bytes_) / 8; }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/run/index.h"
+#include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 
@@ -25,6 +26,41 @@ absl::Status DynamicSliceStep::Run(const RunContext& context) const {
   char* to = context.buffer(to_) + (to_offset_ + (is_update_ ? start : 0)) * size_;
   copy_.Run(from, to);
   return absl::OkStatus();
+}
+
+bool DynamicSliceStep::EmitScalar(ScalarAssembler* assembler) const {
+  if (copy_.count() > ScalarAssembler::kMaxElements || size_ > 8) return false;
+  ScalarAssembler::Reg at = assembler->Integer(0);
+  for (const SliceStart::Index& index : start_.indices) {
+    if (index.buffer == kNoBuffer) {
+      const int64_t offset = std::clamp<int64_t>(index.constant, 0, index.limit) * index.stride;
+      if (offset != 0) at = assembler->MulAdd(assembler->Integer(offset), size_, at);
+      continue;
+    }
+    const int bytes = ByteWidth(index.type);
+    const ScalarAssembler::Reg value = assembler->Read(index.buffer, index.offset * bytes, bytes);
+    at = assembler->Index(index.type, value, index.limit, index.stride * size_, at);
+  }
+  // All elements are read before the first is written.
+  absl::InlinedVector<std::pair<int64_t, ScalarAssembler::Reg>, ScalarAssembler::kMaxElements>
+      elements;
+  copy_.ForEachRun(
+      [&](int64_t from, int64_t from_stride, int64_t to, int64_t to_stride, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t offset = (from_offset_ + from + i * from_stride) * size_;
+          elements.emplace_back((to_offset_ + to + i * to_stride) * size_,
+                                is_update_ ? assembler->Read(from_, offset, size_)
+                                           : assembler->ReadAt(from_, offset, at, size_));
+        }
+      });
+  for (const auto& [offset, value] : elements) {
+    if (is_update_) {
+      assembler->WriteAt(to_, offset, at, size_, value);
+    } else {
+      assembler->Write(to_, offset, size_, value);
+    }
+  }
+  return true;
 }
 
 std::string DynamicSliceStep::Describe() const {

@@ -43,6 +43,7 @@ class DynamicSliceStep final : public Step {
         size_(size) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override { return 20 + static_cast<double>(copy_.bytes()) / 8; }
 
  private:

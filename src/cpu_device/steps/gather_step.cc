@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/run/team.h"
+#include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -90,6 +91,22 @@ absl::Status GatherStep::Run(const RunContext& context) const {
     RunPoints(context, unit * points_per_unit_, std::min(points_, (unit + 1) * points_per_unit_));
   });
   return absl::OkStatus();
+}
+
+// One window of one element.
+bool GatherStep::EmitScalar(ScalarAssembler* assembler) const {
+  const int size = p_.element_size;
+  if (points_ != 1 || p_.window.count() != 1 || size > 8) return false;
+  ScalarAssembler::Reg at = assembler->Integer(0);
+  const int bytes = ByteWidth(p_.index_type);
+  for (const IndexComponent& c : p_.components) {
+    const ScalarAssembler::Reg index =
+        assembler->Read(p_.indices, (p_.indices_offset + c.index_offset) * bytes, bytes);
+    at = assembler->Index(p_.index_type, index, c.limit, c.stride * size, at);
+  }
+  assembler->Write(p_.result, 0, size,
+                   assembler->ReadAt(p_.array, p_.array_offset * size, at, size));
+  return true;
 }
 
 std::string GatherStep::Describe() const {

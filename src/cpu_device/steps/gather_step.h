@@ -49,6 +49,7 @@ class GatherStep final : public Step {
   explicit GatherStep(GatherParams params);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override;
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/cpu_device/run/team.h"
+#include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 
@@ -34,6 +35,10 @@ absl::Status LoopStep::Run(const RunContext& context) const {
     kernel_->Run(inputs, outputs, unit, unit + 1, context.member_scratch(member));
   });
   return absl::OkStatus();
+}
+
+bool LoopStep::EmitScalar(ScalarAssembler* assembler) const {
+  return EmitScalarLoop(kernel_->program(), inputs_, outputs_, assembler);
 }
 
 }  // namespace pjrt::cpu

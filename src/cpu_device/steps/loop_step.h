@@ -23,6 +23,7 @@ class LoopStep final : public Step {
   std::string Describe() const override { return what_; }
   double cost_ns() const override { return kernel_->cost_ns(); }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   const LoopKernel& kernel() const { return *kernel_; }
 
  private:

@@ -51,6 +51,7 @@ class ScatterStep final : public Step {
   explicit ScatterStep(ScatterParams params);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override;
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps on single elements, and loops and branches of such steps, as scalar programs: which steps
+// become one, and that every instruction gives the bits that the block kernels give.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "pjrt/ir/parser.h"
+#include "src/cpu_device/compile/compiler.h"
+#include "tests/cpu/cpu_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// The steps of a program, one a line.
+std::vector<std::string> StepsOf(absl::string_view text) {
+  std::vector<std::string> lines;
+  auto module = ir::ParseModule(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto kernels = ChooseKernels();
+  EXPECT_TRUE(kernels.ok());
+  if (!module.ok() || !kernels.ok()) return lines;
+  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*(*kernels)->block);
+  auto compiled = CompileModule(*std::move(module), {}, **kernels, *engine, {});
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  if (!compiled.ok()) return lines;
+  for (const std::unique_ptr<Step>& step : compiled->plan.steps) lines.push_back(step->Describe());
+  return lines;
+}
+
+bool IsOneScalarProgram(absl::string_view text) {
+  const std::vector<std::string> steps = StepsOf(text);
+  return steps.size() == 1 && absl::StartsWith(steps[0], "scalar program");
+}
+
+// Loops over the elements of the arguments and computes one result element an iteration. `body`
+// makes %r from the scalars %x and %y.
+std::string OneByOne(const std::string& body, const std::string& in, const std::string& out,
+                     int64_t n) {
+  return absl::StrReplaceAll(
+      R"(func.func @main(%a: tensor<NxIN>, %b: tensor<NxIN>) -> tensor<NxOUT> {
+        %zero = stablehlo.constant dense<0> : tensor<i32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %n = stablehlo.constant dense<N> : tensor<i32>
+        %start = stablehlo.convert %a : (tensor<NxIN>) -> tensor<NxOUT>
+        %w:2 = stablehlo.while(%i = %zero, %z = %start) : tensor<i32>, tensor<NxOUT>
+        cond {
+          %go = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %go : tensor<i1>
+        } do {
+          %x1 = stablehlo.dynamic_slice %a, %i, sizes = [1] : (tensor<NxIN>, tensor<i32>) -> tensor<1xIN>
+          %y1 = stablehlo.dynamic_slice %b, %i, sizes = [1] : (tensor<NxIN>, tensor<i32>) -> tensor<1xIN>
+          %x = stablehlo.reshape %x1 : (tensor<1xIN>) -> tensor<IN>
+          %y = stablehlo.reshape %y1 : (tensor<1xIN>) -> tensor<IN>
+          BODY
+          %r1 = stablehlo.reshape %r : (tensor<OUT>) -> tensor<1xOUT>
+          %u = stablehlo.dynamic_update_slice %z, %r1, %i : (tensor<NxOUT>, tensor<1xOUT>, tensor<i32>) -> tensor<NxOUT>
+          %next = stablehlo.add %i, %one : tensor<i32>
+          stablehlo.return %next, %u : tensor<i32>, tensor<NxOUT>
+        }
+        return %w#1 : tensor<NxOUT>
+      })",
+      {{"BODY", absl::StrReplaceAll(body, {{"IN", absl::StrCat("tensor<", in, ">")},
+                                           {"OUT", absl::StrCat("tensor<", out, ">")}})},
+       {"IN", in},
+       {"OUT", out},
+       {"N", absl::StrCat(n)}});
+}
+
+// The same on whole arrays.
+std::string AllAtOnce(const std::string& body, const std::string& in, const std::string& out,
+                      int64_t n) {
+  return absl::StrReplaceAll(
+      "func.func @main(%x: IN, %y: IN) -> OUT {\nBODY\nreturn %r : OUT\n}",
+      {{"BODY", body}, {"IN", TensorText({n}, in)}, {"OUT", TensorText({n}, out)}});
+}
+
+std::vector<double> Numbers(PrimitiveType type) {
+  if (type == PRED) return {0, 1};
+  std::vector<double> numbers = {0, 1, 2, 3, 7, 31, 32, 63, 64, 100};
+  if (IsFloating(type)) {
+    const double inf = std::numeric_limits<double>::infinity();
+    numbers.insert(numbers.end(), {-0.0, 0.5, -1.5, -3, 6.25, inf, -inf,
+                                   std::numeric_limits<double>::quiet_NaN()});
+  } else if (IsSignedInteger(type)) {
+    numbers.insert(numbers.end(), {-1, -2, -7, -64, std::ldexp(-1, BitWidth(type) - 1),
+                                   std::ldexp(1, BitWidth(type) - 2)});
+  } else {
+    numbers.push_back(std::ldexp(1, BitWidth(type) - 1));
+  }
+  return numbers;
+}
+
+// All pairs of a type's numbers, as f64 that the programs convert from.
+std::pair<Literal, Literal> PairsOf(PrimitiveType type) {
+  std::vector<double> a, b;
+  for (double x : Numbers(type)) {
+    for (double y : Numbers(type)) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  const int64_t n = static_cast<int64_t>(a.size());
+  const std::string name(GetPrimitiveTypeInfo(type).stablehlo_name);
+  const std::string text =
+      absl::StrCat("func.func @main(%x: ", TensorText({n}, "f64"), ") -> ", TensorText({n}, name),
+                   " {\n%r = stablehlo.convert %x : (", TensorText({n}, "f64"), ") -> ",
+                   TensorText({n}, name), "\nreturn %r : ", TensorText({n}, name), "\n}");
+  const Literal x = Array<double>({n}, a), y = Array<double>({n}, b);
+  return {*RunAll(text, {&x})[0], *RunAll(text, {&y})[0]};
+}
+
+bool SameBits(const Literal& a, const Literal& b, PrimitiveType type, std::string* where) {
+  const int size = ByteWidth(type);
+  const char* x = static_cast<const char*>(a.untyped_data());
+  const char* y = static_cast<const char*>(b.untyped_data());
+  for (int64_t i = 0; i < a.element_count(); ++i) {
+    if (std::memcmp(x + i * size, y + i * size, size) == 0) continue;
+    if (type == F32 && std::isnan(a.data<float>()[i]) && std::isnan(b.data<float>()[i])) continue;
+    if (type == F64 && std::isnan(a.data<double>()[i]) && std::isnan(b.data<double>()[i])) continue;
+    *where = absl::StrCat("element ", i);
+    return false;
+  }
+  return true;
+}
+
+// `body` gives the same one element at a time and on arrays.
+void Check(const std::string& body, PrimitiveType in, PrimitiveType out) {
+  const auto [a, b] = PairsOf(in);
+  const int64_t n = a.element_count();
+  const std::string in_name(GetPrimitiveTypeInfo(in).stablehlo_name);
+  const std::string out_name(GetPrimitiveTypeInfo(out).stablehlo_name);
+  const auto scalar = RunAll(OneByOne(body, in_name, out_name, n), {&a, &b});
+  const auto block = RunAll(AllAtOnce(body, in_name, out_name, n), {&a, &b});
+  ASSERT_EQ(scalar.size(), 1u) << body;
+  ASSERT_EQ(block.size(), 1u) << body;
+  std::string where;
+  EXPECT_TRUE(SameBits(*scalar[0], *block[0], out, &where))
+      << body << " on " << in_name << " to " << out_name << ": " << where;
+}
+
+class ScalarOpTest : public ::testing::TestWithParam<PrimitiveType> {};
+
+TEST_P(ScalarOpTest, GivesTheBitsOfTheBlockKernels) {
+  const PrimitiveType type = GetParam();
+  std::vector<std::string> binary = {"add", "multiply", "maximum", "minimum"};
+  std::vector<std::string> unary;
+  if (type != PRED) {
+    for (const char* op : {"subtract", "divide", "remainder", "power"}) binary.push_back(op);
+    unary = {"negate", "sign", "abs"};
+    if (!IsFloating(type) && !IsSignedInteger(type)) unary = {"negate"};
+  }
+  if (IsFloating(type)) {
+    for (const char* op : {"sqrt", "exponential", "floor", "tanh", "round_nearest_even"})
+      unary.push_back(op);
+  } else {
+    for (const char* op : {"and", "or", "xor"}) binary.push_back(op);
+    unary.push_back("not");
+    if (type != PRED) {
+      for (const char* op : {"shift_left", "shift_right_logical", "shift_right_arithmetic"})
+        binary.push_back(op);
+      for (const char* op : {"popcnt", "count_leading_zeros"}) unary.push_back(op);
+    }
+  }
+  for (const std::string& op : binary)
+    Check(absl::StrCat("%r = stablehlo.", op, " %x, %y : IN"), type, type);
+  for (const std::string& op : unary)
+    Check(absl::StrCat("%r = stablehlo.", op, " %x : IN"), type, type);
+  for (const char* direction : {"EQ", "NE", "LT", "LE", "GT", "GE"}) {
+    const std::string compare =
+        absl::StrCat("stablehlo.compare ", direction, ", %x, %y : (IN, IN) -> ");
+    Check(absl::StrCat("%r = ", compare, "OUT"), type, PRED);
+  }
+  Check("%r = stablehlo.clamp %y, %x, %x : IN", type, type);
+  Check("%r = stablehlo.clamp %x, %y, %x : IN", type, type);
+  for (PrimitiveType to : {PRED, S8, U8, S16, U16, S32, U32, S64, U64, F16, F32, F64})
+    Check("%r = stablehlo.convert %x : (IN) -> OUT", type, to);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ScalarOpTest,
+                         ::testing::Values(PRED, S8, U8, S16, U16, S32, U32, S64, U64, F16, BF16,
+                                           F32, F64),
+                         [](const auto& param_info) {
+                           return std::string(GetPrimitiveTypeInfo(param_info.param).name);
+                         });
+
+constexpr char kNested[] = R"(
+  func.func @main(%seed: tensor<i32>, %x: tensor<6xi64>) -> (tensor<i32>, tensor<6xi64>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %limit = stablehlo.constant dense<20> : tensor<i32>
+    %o:3 = stablehlo.while(%i = %zero, %s = %seed, %v = %x) : tensor<i32>, tensor<i32>, tensor<6xi64>
+    cond {
+      %go = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %p:2 = stablehlo.while(%j = %i, %t = %s) : tensor<i32>, tensor<i32>
+      cond {
+        %more = stablehlo.compare LT, %j, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %odd = stablehlo.compare NE, %t, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %both = stablehlo.and %more, %odd : tensor<i1>
+        stablehlo.return %both : tensor<i1>
+      } do {
+        %k = stablehlo.add %j, %three : tensor<i32>
+        %t3 = stablehlo.multiply %t, %three : tensor<i32>
+        %t4 = stablehlo.add %t3, %j : tensor<i32>
+        stablehlo.return %k, %t4 : tensor<i32>, tensor<i32>
+      }
+      %which = stablehlo.remainder %p#1, %three : tensor<i32>
+      %b = "stablehlo.case"(%which) ({
+        %c0 = stablehlo.add %v, %v : tensor<6xi64>
+        stablehlo.return %c0 : tensor<6xi64>
+      }, {
+        %c1 = stablehlo.reverse %v, dims = [0] : tensor<6xi64>
+        stablehlo.return %c1 : tensor<6xi64>
+      }, {
+        %w = stablehlo.convert %p#1 : (tensor<i32>) -> tensor<i64>
+        %wb = stablehlo.broadcast_in_dim %w, dims = [] : (tensor<i64>) -> tensor<6xi64>
+        %c2 = stablehlo.subtract %v, %wb : tensor<6xi64>
+        stablehlo.return %c2 : tensor<6xi64>
+      }) : (tensor<i32>) -> tensor<6xi64>
+      %next = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %next, %p#1, %b : tensor<i32>, tensor<i32>, tensor<6xi64>
+    }
+    return %o#1, %o#2 : tensor<i32>, tensor<6xi64>
+  })";
+
+TEST(ScalarRunTest, NestedLoopsAndBranchesOfFewElementsAreOneStep) {
+  EXPECT_TRUE(IsOneScalarProgram(kNested));
+  for (int32_t seed : {0, 1, 2, 3, 5, -4, 1000}) {
+    std::vector<int64_t> v = {1, -2, 3, 40, 5, 6};
+    const Literal s0 = Scalar<int32_t>(seed), x0 = Array<int64_t>({6}, v);
+    const auto results = RunAll(kNested, {&s0, &x0});
+    ASSERT_EQ(results.size(), 2u);
+    uint32_t s = static_cast<uint32_t>(seed);
+    for (int32_t i = 0; i < 20; ++i) {
+      for (int32_t j = i; j < 20 && s != 3; j += 3) s = s * 3 + static_cast<uint32_t>(j);
+      const int32_t signed_s = static_cast<int32_t>(s);
+      switch (signed_s % 3) {
+        case 0:
+          for (int64_t& e : v) e = static_cast<int64_t>(static_cast<uint64_t>(e) * 2);
+          break;
+        case 1:
+          v = {v[5], v[4], v[3], v[2], v[1], v[0]};
+          break;
+        default:  // 2, and what is no branch
+          for (int64_t& e : v) e -= signed_s;
+      }
+    }
+    EXPECT_EQ(results[0]->GetFirstElement<int32_t>(), static_cast<int32_t>(s)) << seed;
+    EXPECT_EQ(Elements<int64_t>(*results[1]), v) << seed;
+  }
+}
+
+TEST(ScalarRunTest, SlicesAreClampedAndUpdatesOutsideAreDropped) {
+  // For i = -3 ... 7: y[i] of an array of 4 is added up, clamped to it; z[i] += i where inside.
+  constexpr char kText[] = R"(
+    func.func @main(%y: tensor<4xf32>, %z: tensor<100xf32>) -> (tensor<f32>, tensor<100xf32>) {
+      %first = stablehlo.constant dense<-3> : tensor<i64>
+      %limit = stablehlo.constant dense<110> : tensor<i64>
+      %one = stablehlo.constant dense<1> : tensor<i64>
+      %none = stablehlo.constant dense<0.0> : tensor<f32>
+      %w:3 = stablehlo.while(%i = %first, %s = %none, %v = %z) : tensor<i64>, tensor<f32>, tensor<100xf32>
+      cond {
+        %go = stablehlo.compare LT, %i, %limit : (tensor<i64>, tensor<i64>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %e1 = stablehlo.dynamic_slice %y, %i, sizes = [1] : (tensor<4xf32>, tensor<i64>) -> tensor<1xf32>
+        %e = stablehlo.reshape %e1 : (tensor<1xf32>) -> tensor<f32>
+        %t = stablehlo.add %s, %e : tensor<f32>
+        %f = stablehlo.convert %i : (tensor<i64>) -> tensor<f32>
+        %at = stablehlo.reshape %i : (tensor<i64>) -> tensor<1xi64>
+        %u = "stablehlo.scatter"(%v, %at, %f) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+          %sum = stablehlo.add %l, %r : tensor<f32>
+          stablehlo.return %sum : tensor<f32>
+        }) : (tensor<100xf32>, tensor<1xi64>, tensor<f32>) -> tensor<100xf32>
+        %next = stablehlo.add %i, %one : tensor<i64>
+        stablehlo.return %next, %t, %u : tensor<i64>, tensor<f32>, tensor<100xf32>
+      }
+      return %w#1, %w#2 : tensor<f32>, tensor<100xf32>
+    })";
+  const Literal y = Array<float>({4}, {1, 10, 100, 1000});
+  const Literal z = Array<float>({100}, std::vector<float>(100, 0.5f));
+  const auto results = RunAll(kText, {&y, &z});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]->GetFirstElement<float>(), 4 * 1 + 10 + 100 + 107 * 1000);
+  const std::vector<float> updated = Elements<float>(*results[1]);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(updated[i], static_cast<float>(i) + 0.5f) << i;
+}
+
+TEST(ScalarRunTest, AStepOnAnArrayKeepsTheScalarsAroundItApart) {
+  const std::vector<std::string> steps = StepsOf(R"(
+    func.func @main(%a: tensor<f32>, %x: tensor<4096xf32>) -> tensor<4096xf32> {
+      %0 = stablehlo.multiply %a, %a : tensor<f32>
+      %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4096xf32>
+      %2 = stablehlo.add %x, %1 : tensor<4096xf32>
+      return %2 : tensor<4096xf32>
+    })");
+  for (const std::string& step : steps)
+    EXPECT_TRUE(absl::StartsWith(step, "scalar program") || absl::StrContains(step, "add")) << step;
+}
+
+TEST(ScalarRunTest, PartsOfABufferMayBeReadInUnitsOfTheirOwn) {
+  // The loop carries the first two of four f16, which are also read one by one.
+  constexpr char kText[] = R"(
+    func.func @main(%x: tensor<4xf16>) -> (tensor<2xf16>, tensor<f16>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %half = stablehlo.slice %x [0:2] : (tensor<4xf16>) -> tensor<2xf16>
+      %e = stablehlo.slice %x [1:2] : (tensor<4xf16>) -> tensor<1xf16>
+      %e0 = stablehlo.reshape %e : (tensor<1xf16>) -> tensor<f16>
+      %w:3 = stablehlo.while(%i = %zero, %v = %half, %s = %e0) : tensor<i32>, tensor<2xf16>, tensor<f16>
+      cond {
+        %go = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %next = stablehlo.add %i, %one : tensor<i32>
+        %t = stablehlo.add %s, %e0 : tensor<f16>
+        stablehlo.return %next, %v, %t : tensor<i32>, tensor<2xf16>, tensor<f16>
+      }
+      return %w#1, %w#2 : tensor<2xf16>, tensor<f16>
+    })";
+  const Literal x = Array<uint16_t>(F16, {4}, {0x3c00, 0xc000, 0x4200, 0x4400});
+  const auto results = RunAll(kText, {&x});
+  ASSERT_EQ(results.size(), 2u);
+  const uint16_t* pair = static_cast<const uint16_t*>(results[0]->untyped_data());
+  EXPECT_EQ(pair[0], 0x3c00);
+  EXPECT_EQ(pair[1], 0xc000);
+  EXPECT_EQ(*static_cast<const uint16_t*>(results[1]->untyped_data()), 0xc400);  // -4
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
