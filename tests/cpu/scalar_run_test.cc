@@ -81,8 +81,8 @@ std::string OneByOne(const std::string& body, const std::string& in, const std::
 std::string AllAtOnce(const std::string& body, const std::string& in, const std::string& out,
                       int64_t n) {
   return absl::StrReplaceAll(
-      "func.func @main(%x: IN, %y: IN) -> OUT {\nBODY\nreturn %r : OUT\n}",
-      {{"BODY", body}, {"IN", TensorText({n}, in)}, {"OUT", TensorText({n}, out)}});
+      absl::StrCat("func.func @main(%x: IN, %y: IN) -> OUT {\n", body, "\nreturn %r : OUT\n}"),
+      {{"IN", TensorText({n}, in)}, {"OUT", TensorText({n}, out)}});
 }
 
 std::vector<double> Numbers(PrimitiveType type) {
@@ -102,7 +102,7 @@ std::vector<double> Numbers(PrimitiveType type) {
 }
 
 // All pairs of a type's numbers, as f64 that the programs convert from.
-std::pair<Literal, Literal> PairsOf(PrimitiveType type) {
+std::pair<std::shared_ptr<Literal>, std::shared_ptr<Literal>> PairsOf(PrimitiveType type) {
   std::vector<double> a, b;
   for (double x : Numbers(type)) {
     for (double y : Numbers(type)) {
@@ -117,7 +117,7 @@ std::pair<Literal, Literal> PairsOf(PrimitiveType type) {
                    " {\n%r = stablehlo.convert %x : (", TensorText({n}, "f64"), ") -> ",
                    TensorText({n}, name), "\nreturn %r : ", TensorText({n}, name), "\n}");
   const Literal x = Array<double>({n}, a), y = Array<double>({n}, b);
-  return {*RunAll(text, {&x})[0], *RunAll(text, {&y})[0]};
+  return {RunAll(text, {&x})[0], RunAll(text, {&y})[0]};
 }
 
 bool SameBits(const Literal& a, const Literal& b, PrimitiveType type, std::string* where) {
@@ -137,11 +137,11 @@ bool SameBits(const Literal& a, const Literal& b, PrimitiveType type, std::strin
 // `body` gives the same one element at a time and on arrays.
 void Check(const std::string& body, PrimitiveType in, PrimitiveType out) {
   const auto [a, b] = PairsOf(in);
-  const int64_t n = a.element_count();
+  const int64_t n = a->element_count();
   const std::string in_name(GetPrimitiveTypeInfo(in).stablehlo_name);
   const std::string out_name(GetPrimitiveTypeInfo(out).stablehlo_name);
-  const auto scalar = RunAll(OneByOne(body, in_name, out_name, n), {&a, &b});
-  const auto block = RunAll(AllAtOnce(body, in_name, out_name, n), {&a, &b});
+  const auto scalar = RunAll(OneByOne(body, in_name, out_name, n), {a.get(), b.get()});
+  const auto block = RunAll(AllAtOnce(body, in_name, out_name, n), {a.get(), b.get()});
   ASSERT_EQ(scalar.size(), 1u) << body;
   ASSERT_EQ(block.size(), 1u) << body;
   std::string where;
@@ -313,32 +313,30 @@ TEST(ScalarRunTest, AStepOnAnArrayKeepsTheScalarsAroundItApart) {
 }
 
 TEST(ScalarRunTest, PartsOfABufferMayBeReadInUnitsOfTheirOwn) {
-  // The loop carries the first two of four f16, which are also read one by one.
+  // The loop carries the first two of four i16, which are also read one by one.
   constexpr char kText[] = R"(
-    func.func @main(%x: tensor<4xf16>) -> (tensor<2xf16>, tensor<f16>) {
+    func.func @main(%x: tensor<4xi16>) -> (tensor<2xi16>, tensor<i16>) {
       %zero = stablehlo.constant dense<0> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>
-      %half = stablehlo.slice %x [0:2] : (tensor<4xf16>) -> tensor<2xf16>
-      %e = stablehlo.slice %x [1:2] : (tensor<4xf16>) -> tensor<1xf16>
-      %e0 = stablehlo.reshape %e : (tensor<1xf16>) -> tensor<f16>
-      %w:3 = stablehlo.while(%i = %zero, %v = %half, %s = %e0) : tensor<i32>, tensor<2xf16>, tensor<f16>
+      %half = stablehlo.slice %x [0:2] : (tensor<4xi16>) -> tensor<2xi16>
+      %e = stablehlo.slice %x [1:2] : (tensor<4xi16>) -> tensor<1xi16>
+      %e0 = stablehlo.reshape %e : (tensor<1xi16>) -> tensor<i16>
+      %w:3 = stablehlo.while(%i = %zero, %v = %half, %s = %e0) : tensor<i32>, tensor<2xi16>, tensor<i16>
       cond {
         %go = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
         stablehlo.return %go : tensor<i1>
       } do {
         %next = stablehlo.add %i, %one : tensor<i32>
-        %t = stablehlo.add %s, %e0 : tensor<f16>
-        stablehlo.return %next, %v, %t : tensor<i32>, tensor<2xf16>, tensor<f16>
+        %t = stablehlo.add %s, %e0 : tensor<i16>
+        stablehlo.return %next, %v, %t : tensor<i32>, tensor<2xi16>, tensor<i16>
       }
-      return %w#1, %w#2 : tensor<2xf16>, tensor<f16>
+      return %w#1, %w#2 : tensor<2xi16>, tensor<i16>
     })";
-  const Literal x = Array<uint16_t>(F16, {4}, {0x3c00, 0xc000, 0x4200, 0x4400});
+  const Literal x = Array<int16_t>({4}, {100, -200, 300, 400});
   const auto results = RunAll(kText, {&x});
   ASSERT_EQ(results.size(), 2u);
-  const uint16_t* pair = static_cast<const uint16_t*>(results[0]->untyped_data());
-  EXPECT_EQ(pair[0], 0x3c00);
-  EXPECT_EQ(pair[1], 0xc000);
-  EXPECT_EQ(*static_cast<const uint16_t*>(results[1]->untyped_data()), 0xc400);  // -4
+  EXPECT_EQ(Elements<int16_t>(*results[0]), (std::vector<int16_t>{100, -200}));
+  EXPECT_EQ(results[1]->GetFirstElement<int16_t>(), -400);
 }
 
 }  // namespace
