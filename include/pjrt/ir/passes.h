@@ -47,6 +47,26 @@ absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
 // and on element types that have no expansion, stay as they are. Never fails on a verified module.
 absl::Status ExpandChlo(Module* module);
 
+// Replaces quantized types by their storage types and ops on them by ops on stored integers and
+// floats, which compute what the specification says, section "Quantized types": per tensor, per
+// axis and per block.
+//
+// * Quantizing is round_nearest_even(clamp(min, x / scale + zero_point, max)), each step in the
+//   expressed type; NaN becomes 0, or the end of the stored range next to it. Dequantizing is
+//   (stored - zero_point) * scale with an exact difference. Changing the quantization is the one
+//   after the other.
+// * Arithmetic dequantizes, computes in the expressed type and quantizes the result: products of
+//   matrices and convolutions are products of floats. Integers are computed with where the result
+//   is provably the same: sums, differences, maxima and comparisons of one quantization with at
+//   most 16 bits.
+// * Ops that move values move stored integers. Regions are rewritten like the rest, so that a
+//   reduction quantizes what it has so far after each step, as its body says.
+// * Arguments and results of functions are stored integers: tensor<2x!quant.uniform<i8:f32, ...>>
+//   becomes tensor<2xi8>.
+//
+// A program with quantized tensors of dynamic shapes stays as it is.
+void ExpandQuantized(Module* module);
+
 // Canonical forms and algebra that keep every bit: x * 1, x & 0, reshapes of reshapes, slices of
 // slices, conversions there and back, selections and branches that a constant decides, loops that
 // run at most once, unsigned division by powers of two, and the like. Ops on dynamic shapes and on

@@ -2,6 +2,7 @@
 //
 // Result types of the ops that make, move and reshape data.
 #include <algorithm>
+#include <vector>
 
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"
@@ -122,6 +123,44 @@ absl::Status InferReverse(const InferInput& in, TypeList* out) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// The element type of a transposed tensor: its scales move with the dimensions that have them.
+Type TransposeScales(Context& context, Type element, absl::Span<const int64_t> permutation) {
+  QuantizedParams params = element.quantized();
+  DimList axes(params.axes.begin(), params.axes.end());
+  for (int64_t& axis : axes)
+    axis = std::find(permutation.begin(), permutation.end(), axis) - permutation.begin();
+  params.axes = axes;
+  const absl::Span<const int64_t> old_dims = params.scale_dims;
+  if (old_dims.size() != permutation.size()) return context.Quantized(params);
+  // Walks the scales in their new order; strides are those of the old one.
+  DimList dims, strides, at(old_dims.size(), 0), old_strides(old_dims.size(), 1);
+  for (size_t d = old_dims.size(); d-- > 1;) old_strides[d - 1] = old_strides[d] * old_dims[d];
+  for (const int64_t d : permutation) {
+    dims.push_back(old_dims[static_cast<size_t>(d)]);
+    strides.push_back(old_strides[static_cast<size_t>(d)]);
+  }
+  std::vector<double> scales;
+  std::vector<int64_t> zero_points;
+  for (size_t i = 0, from = 0; i < params.scales.size(); ++i) {
+    scales.push_back(params.scales[from]);
+    zero_points.push_back(params.zero_points[from]);
+    for (size_t d = dims.size(); d-- > 0;) {
+      from += static_cast<size_t>(strides[d]);
+      if (++at[d] < dims[d]) break;
+      from -= static_cast<size_t>(strides[d] * dims[d]);
+      at[d] = 0;
+    }
+  }
+  params.scale_dims = dims;
+  params.scales = scales;
+  params.zero_points = zero_points;
+  return context.Quantized(params);
+}
+
+}  // namespace
+
 absl::Status InferTranspose(const InferInput& in, TypeList* out) {
   const Type operand = in.operand_type(0);
   const DimList permutation = Ints(in, "permutation");
@@ -131,14 +170,7 @@ absl::Status InferTranspose(const InferInput& in, TypeList* out) {
   Extents extents;
   for (int64_t d : permutation) extents.push_back(ExtentOf(operand, static_cast<size_t>(d)));
   Type element = operand.element_type();
-  if (IsQuantized(element) && !element.quantized().IsPerTensor()) {
-    QuantizedParams params = element.quantized();
-    DimList axes(params.axes.begin(), params.axes.end());
-    for (int64_t& axis : axes)
-      axis = std::find(permutation.begin(), permutation.end(), axis) - permutation.begin();
-    params.axes = axes;
-    element = in.context->Quantized(params);
-  }
+  if (IsQuantized(element)) element = TransposeScales(*in.context, element, permutation);
   out->assign(1, MakeTensor(*in.context, extents, element));
   return absl::OkStatus();
 }

@@ -48,6 +48,7 @@ PJRT_VERIFY(VerifyBroadcastInDim);
 PJRT_VERIFY(VerifyDynamicBroadcastInDim);
 PJRT_VERIFY(VerifyDynamicPad);
 PJRT_VERIFY(VerifyReshape);
+PJRT_VERIFY(VerifyTranspose);
 PJRT_VERIFY(VerifyDynamicReshape);
 PJRT_VERIFY(VerifyRealDynamicSlice);
 

@@ -110,7 +110,8 @@ constexpr OpRow kRows[] = {
         .Out("result", kAnyQ)
         .Attr("permutation", AttrType::kI64Array)
         .Asm("$* , dims = @permutation:ints {} : functional")
-        .Infer(InferTranspose),
+        .Infer(InferTranspose)
+        .Verify(VerifyTranspose),
     Row(OpCode::kSlice, "the part between start and limit, by strides")
         .In("operand")
         .Out("result")

@@ -312,8 +312,10 @@ absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred,
   return absl::OkStatus();
 }
 
-absl::Status CheckTensorBounds(Type type) {
-  if (!type.IsTensor() || type.bounds().empty()) return absl::OkStatus();
+namespace {
+
+absl::Status CheckBounds(Type type) {
+  if (type.bounds().empty()) return absl::OkStatus();
   if (type.bounds().size() != type.dims().size()) {
     return InvalidArgument(rule::kBounds, "there must be a bound for each dimension; given ",
                            type.bounds().size(), " for ", type.ToString());
@@ -326,6 +328,51 @@ absl::Status CheckTensorBounds(Type type) {
     }
   }
   return absl::OkStatus();
+}
+
+// Per axis: the tensor has the axis, with a scale an index. Per block: each dimension falls into as
+// many blocks as there are scales along it.
+absl::Status CheckScales(Type type) {
+  if (!IsQuantized(type.element_type())) return absl::OkStatus();
+  const QuantizedParams& params = type.element_type().quantized();
+  if (params.IsPerTensor()) return absl::OkStatus();
+  for (const int64_t axis : params.axes) {
+    if (axis >= 0 && axis < type.rank()) continue;
+    return InvalidArgument(rule::kQuantized, "the quantized dimension must be below the rank, ",
+                           type.rank(), "; given ", axis, " in ", type.ToString());
+  }
+  const size_t rank = type.dims().size();
+  DimList given(rank, 1), blocks(type.dims().begin(), type.dims().end());
+  if (params.IsPerAxis()) {
+    const size_t axis = static_cast<size_t>(params.axes[0]);
+    given[axis] = static_cast<int64_t>(params.scales.size());
+    blocks[axis] = 1;
+  } else if (params.scale_dims.size() != rank) {
+    return InvalidArgument(rule::kQuantized, "scales of blocks must have ", rank,
+                           " dimensions, as the tensor; given ", params.scale_dims.size(), " in ",
+                           type.ToString());
+  } else {
+    given.assign(params.scale_dims.begin(), params.scale_dims.end());
+    for (size_t i = 0; i < params.axes.size(); ++i)
+      blocks[static_cast<size_t>(params.axes[i])] = params.block_sizes[i];
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t size = type.dims()[d];
+    if (size == kDynamic || (size == 0 && given[d] == 1)) continue;
+    if (blocks[d] > 0 && size % blocks[d] == 0 && size / blocks[d] == given[d]) continue;
+    return InvalidArgument(rule::kQuantized, "dimension ", d, " of ", size,
+                           " indices must have a scale for each ", blocks[d], "; given ", given[d],
+                           " in ", type.ToString());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckTensor(Type type) {
+  if (!type.IsTensor()) return absl::OkStatus();
+  PJRT_RETURN_IF_ERROR(CheckBounds(type));
+  return CheckScales(type);
 }
 
 bool SplitOperands(absl::Span<const OperandSpec> specs, size_t count, Attribute segment_sizes,

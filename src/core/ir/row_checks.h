@@ -19,8 +19,9 @@ absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results,
 absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred,
                            absl::Span<const Type> declared);
 
-// Bounds of a tensor: one a dimension, on dynamic dimensions only.
-absl::Status CheckTensorBounds(Type type);
+// What a tensor type must keep by itself: bounds, one a dimension, on dynamic dimensions only; as
+// many scales as its quantized elements need. Other types pass.
+absl::Status CheckTensor(Type type);
 
 }  // namespace pjrt::ir
 

@@ -35,7 +35,7 @@ absl::Status CheckOp(const Op& op, Context& scratch) {
   absl::InlinedVector<Type, 4> results;
   for (size_t i = 0; i < op.num_results(); ++i) {
     results.push_back(op.result_type(i));
-    PJRT_RETURN_IF_ERROR(CheckTensorBounds(results[i]));
+    PJRT_RETURN_IF_ERROR(CheckTensor(results[i]));
   }
   PJRT_RETURN_IF_ERROR(CheckResults(info, results, op.attr("resultSegmentSizes")));
   if (info.infer != nullptr) {
@@ -77,7 +77,7 @@ absl::Status CheckRegions(const Op& op) {
                              " is empty; expected a block that ends in ", GetOpInfo(expected).name);
     }
     for (const Value* argument : region.block()->arguments())
-      PJRT_RETURN_IF_ERROR(CheckTensorBounds(argument->type()));
+      PJRT_RETURN_IF_ERROR(CheckTensor(argument->type()));
     if (expected == OpCode::kUnknown) continue;
     if (region.num_blocks() > 1) {
       return InvalidArgument(rule::kTerminator, "region ", r, " must have one block; given ",

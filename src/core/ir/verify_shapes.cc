@@ -178,6 +178,14 @@ absl::Status VerifyDynamicPad(const Op& op) {
   return absl::OkStatus();
 }
 
+absl::Status VerifyTranspose(const Op& op) {
+  const DimList permutation = op.IntsAttr("permutation");
+  DimList places(permutation.size());  // where each dimension goes
+  for (size_t d = 0; d < permutation.size(); ++d)
+    places[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
+  return CheckAxisMap(op.operand_type(0), op.result_type(), places);
+}
+
 absl::Status VerifyReshape(const Op& op) {
   const Type operand = op.operand_type(0), result = op.result_type();
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "result", result));

@@ -10,7 +10,7 @@ Op* Emitter::Make(absl::string_view name, absl::Span<Value* const> operands,
                   size_t regions) {
   OpState state;
   state.name = name;
-  state.location = before_ != nullptr ? before_->location() : location_;
+  state.location = location_;
   state.operands = operands;
   state.result_types = results;
   state.attributes = attributes;

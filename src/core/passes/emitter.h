@@ -47,7 +47,14 @@ class Term {
 class Emitter {
  public:
   // Ops land before `before`, with its location.
-  Emitter(Module* module, Op* before) : module_(module), block_(before->block()), before_(before) {}
+  Emitter(Module* module, Op* before)
+      : module_(module), block_(before->block()), before_(before), location_(before->location()) {}
+  // Ops land behind `op`, with its location. Its block has a terminator.
+  static Emitter Behind(Module* module, Op* op) {
+    Emitter emit(module, op->next());
+    emit.location_ = op->location();
+    return emit;
+  }
   // Ops land at the end of `block`.
   Emitter(Module* module, Block* block, Location location)
       : module_(module), block_(block), location_(location) {}

@@ -19,6 +19,8 @@ absl::Status InlineAll(Module* module) { return InlineCalls(module); }
 constexpr Pass kPasses[] = {
     {"inline-calls", "Puts the bodies of called functions in the place of their calls", InlineAll},
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
+    {"expand-quantized", "Computes quantized types with stored integers and floats",
+     Always<ExpandQuantized>},
     {"simplify", "Removes what changes nothing and decides what constants decide",
      Always<Simplify>},
     {"sink-shape-ops", "Computes before it broadcasts", Always<SinkShapeOps>},
