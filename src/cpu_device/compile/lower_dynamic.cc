@@ -53,7 +53,8 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
   lowering.plan().Emit(
       steps,
       std::make_unique<DynamicSliceStep>(
-          std::move(start), NdCopy(result.dims, operand.strides, result.strides, size),
+          std::move(start),
+          NdCopy(result.dims, operand.strides, result.strides, size, *lowering.kernels().block),
           operand.buffer, operand.offset, result.buffer, 0, /*is_update=*/false, size),
       reads, {result.buffer});
   return absl::OkStatus();
@@ -85,7 +86,8 @@ absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps
   lowering.plan().Emit(
       steps,
       std::make_unique<DynamicSliceStep>(
-          std::move(start), NdCopy(update.dims, update.strides, result.strides, size),
+          std::move(start),
+          NdCopy(update.dims, update.strides, result.strides, size, *lowering.kernels().block),
           update.buffer, update.offset, result.buffer, 0, /*is_update=*/true, size),
       reads, {result.buffer});
   return absl::OkStatus();

@@ -68,11 +68,8 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
   const PrimitiveType type = p->arrays[0].type;
   if (std::optional<Monoid> monoid = MatchMonoid(body);
       monoid.has_value() && kernels.load[type] == nullptr && kernels.store[type] == nullptr) {
-    static constexpr BlockOp kOps[kNumMonoids] = {
-        BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
-        BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
-    p->op = kernels.op[static_cast<int>(kOps[static_cast<int>(*monoid)])]
-                      [static_cast<int>(ComputeTypeOf(type))][0];
+    p->op =
+        kernels.op[static_cast<int>(MonoidOp(*monoid))][static_cast<int>(ComputeTypeOf(type))][0];
     if (p->op != nullptr) {
       p->mode = ScatterParams::kOp;
       return absl::OkStatus();
@@ -122,7 +119,8 @@ absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
     from_strides.push_back(array.strides[d]);
     to_strides.push_back(result.strides[numbers->offset_dims[offset_dim++]]);
   }
-  p.window = NdCopy(window_dims, from_strides, to_strides, p.element_size);
+  p.window =
+      NdCopy(window_dims, from_strides, to_strides, p.element_size, *lowering.kernels().block);
   lowering.plan().Emit(steps, std::make_unique<GatherStep>(std::move(p)),
                        {array.buffer, indices.buffer}, {result.buffer});
   return absl::OkStatus();

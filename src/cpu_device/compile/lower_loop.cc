@@ -24,16 +24,6 @@ int64_t Product(absl::Span<const int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-template <typename Fn>
-void ForEachView(LoopProgram* program, Fn fn) {
-  for (LoopInput& input : program->inputs) fn(&input.view);
-  for (LoopView& iota : program->iotas) fn(&iota);
-  for (LoopStore& store : program->stores) fn(&store.view);
-  for (LoopReduce& reduce : program->reduces) {
-    for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);
-  }
-}
-
 // Orders the dims: kept ones before the last reduced one, reduced ones, kept ones behind it.
 void OrderDims(LoopProgram* program, absl::Span<const int64_t> reduced) {
   const int rank = static_cast<int>(program->dims.size());

@@ -91,10 +91,7 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
     lowering.Bind(op.result(i), to);
   }
   if (combiner.monoid.has_value()) {
-    static constexpr BlockOp kOps[kNumMonoids] = {
-        BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
-        BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
-    p.op = p.kernels->op[static_cast<int>(kOps[static_cast<int>(*combiner.monoid)])]
+    p.op = p.kernels->op[static_cast<int>(MonoidOp(*combiner.monoid))]
                         [static_cast<int>(ComputeTypeOf(p.arrays[0].type))][0];
     if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
   } else {

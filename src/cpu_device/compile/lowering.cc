@@ -10,6 +10,7 @@
 #include "src/cpu_device/compile/scalar_runs.h"
 #include "src/cpu_device/steps/copy_step.h"
 #include "src/cpu_device/steps/loop_step.h"
+#include "src/cpu_device/steps/move_step.h"
 #include "src/cpu_device/steps/pack_step.h"
 
 namespace pjrt::cpu {
@@ -213,6 +214,14 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
                std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer,
                                           to.offset * size, bytes),
                {from.buffer}, {to.buffer}, shares);
+    return absl::OkStatus();
+  }
+  if (from.kind == ArrayView::kBuffer) {
+    NdCopy copy(from.dims, from.strides, to.strides, size, *kernels_.block);
+    plan_.Emit(steps,
+               std::make_unique<MoveStep>(std::move(copy), from.buffer, from.offset * size,
+                                          to.buffer, to.offset * size),
+               {from.buffer}, {to.buffer});
     return absl::OkStatus();
   }
   // Bits are moved as integers of their width, so that no type is converted on the way.

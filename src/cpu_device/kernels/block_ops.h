@@ -144,6 +144,13 @@ inline constexpr int kNumScalars = 6;
 // The monoids with a vectorised reduction.
 enum class Monoid : uint8_t { kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, kXor };
 inline constexpr int kNumMonoids = 7;
+// The operation of a monoid on two elements.
+constexpr BlockOp MonoidOp(Monoid monoid) {
+  constexpr BlockOp kOps[kNumMonoids] = {BlockOp::kAdd,     BlockOp::kMultiply, BlockOp::kMaximum,
+                                         BlockOp::kMinimum, BlockOp::kAnd,      BlockOp::kOr,
+                                         BlockOp::kXor};
+  return kOps[static_cast<int>(monoid)];
+}
 
 // Reduces `rows` runs of `n` contiguous elements: out[r] = a[r*n] op a[r*n+1] op ..., n >= 1. The
 // order is a tree that depends on n alone and is the same at every level: of 32 lanes, lane j takes
@@ -167,9 +174,13 @@ using FillFn = void (*)(void* dst, const void* src, int64_t n);
 // (floats, complex).
 using IotaFn = void (*)(void* dst, int64_t start, int64_t step, int64_t n);
 // Rows x cols transpose of elements of one size: dst[c * dst_stride + r] = src[r * src_stride + c],
-// strides in elements.
+// strides in elements. The elements need not be aligned.
 using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                                int64_t rows, int64_t cols);
+
+// Rows of `bytes` contiguous bytes, copied one after the other; strides in bytes, of any sign.
+using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
+                            int64_t bytes, int64_t rows);
 
 // One kernel level's functions. Entries are null for combinations that StableHLO does not have, and
 // for scalar-operand forms that are not worth having (the engine then fills a block).
@@ -195,6 +206,7 @@ struct BlockKernels {
   FillFn fill[5];
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];
+  CopyRowsFn copy_rows;
 };
 
 // The compute type of a memory type; kPred for types without one (tokens), which callers exclude.

@@ -24,6 +24,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
+#include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 
@@ -42,7 +43,6 @@ constexpr int64_t kMaxSharedBytes = 64 << 20;
 constexpr double kMulAddsPerNs = 30;
 
 int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-int Log2(int64_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
 
 class BlockedGemm final : public Gemm {
  public:
@@ -167,7 +167,7 @@ class BlockedGemm final : public Gemm {
     char* const loaded = row;
     char* const converted = row + row_bytes() / 3;
     if (stride != 1) {
-      k_.gather_stride[Log2(size)](convert == nullptr ? to : loaded, from, stride, count);
+      k_.gather_stride[SizeLog2(size)](convert == nullptr ? to : loaded, from, stride, count);
       if (convert == nullptr) return;
       source = loaded;
     } else if (convert == nullptr) {
@@ -204,14 +204,14 @@ class BlockedGemm final : public Gemm {
       return;
     }
     if (convert == nullptr) {
-      k_.transpose_2d[Log2(size_)](panel, width, from, line_stride, lines, depth);
+      k_.transpose_2d[SizeLog2(size_)](panel, width, from, line_stride, lines, depth);
       return;
     }
     // Along lines: each is converted, then spread over the panel.
     char* const line = row + 2 * (row_bytes() / 3);
     for (int64_t i = 0; i < lines; ++i) {
       LoadRow(type, convert, from + i * line_stride * size, 1, depth, line, row);
-      k_.scatter_stride[Log2(size_)](panel + i * size_, line, width, depth);
+      k_.scatter_stride[SizeLog2(size_)](panel + i * size_, line, width, depth);
     }
   }
 

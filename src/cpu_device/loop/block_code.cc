@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
+#include "src/cpu_device/kernels/element_size.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -59,9 +60,6 @@ class Lowering {
     return slot;
   }
   static int SizeOf(CType type) { return kCTypeSize[static_cast<int>(type)]; }
-  static int Log2(int size) {
-    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
-  }
   CType TypeOf(LoopValue v) const { return p_.instrs[v].type; }
 
   // A value whose own instruction can write its store's memory needs no register: the first store,
@@ -102,7 +100,7 @@ class Lowering {
       BlockInstr fill;
       fill.kind = BlockInstr::kFill;
       fill.a = code_.value_slot[v];
-      fill.index = Log2(SizeOf(TypeOf(v)));
+      fill.index = SizeLog2(SizeOf(TypeOf(v)));
       fill.dst = filled_[v] = NewRegister(SizeOf(TypeOf(v)));
       code_.instrs.push_back(fill);
     }
@@ -307,7 +305,7 @@ class Lowering {
     if (store_access_[index] == Access::kPointer) {
       BlockInstr out;
       out.kind = scalar ? BlockInstr::kFill : BlockInstr::kOp;
-      out.index = Log2(size);
+      out.index = SizeLog2(size);
       out.a = raw;
       if (!scalar)
         out.op = k_.op[static_cast<int>(BlockOp::kCopy)][static_cast<int>(CopyType(size))][0];
@@ -318,7 +316,7 @@ class Lowering {
     if (scalar) {
       BlockInstr fill;
       fill.kind = BlockInstr::kFill;
-      fill.index = Log2(size);
+      fill.index = SizeLog2(size);
       fill.a = raw;
       fill.dst = raw = NewRegister(size);
       code_.instrs.push_back(fill);

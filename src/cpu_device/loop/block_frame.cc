@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/kernels/element_size.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -20,8 +21,6 @@ constexpr int64_t kRowModeLength = 64;
 int64_t AlignUp(int64_t n, int64_t alignment) {
   return (n + alignment - 1) / alignment * alignment;
 }
-
-int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
 
 bool IsDense(const LoopView& view, const Dims& dims) {
   int64_t stride = 1;
@@ -220,13 +219,15 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
       }
       case BlockInstr::kLoad: {
         const LoopInput& input = frame_.program_.inputs[instr.index];
-        Move(input.view, Log2(ByteWidth(input.type)), inputs_[instr.index], s[instr.dst], from, n,
+        Move(input.view, SizeLog2(ByteWidth(input.type)), inputs_[instr.index], s[instr.dst], from,
+             n,
              /*store=*/false);
         break;
       }
       case BlockInstr::kStore: {
         const LoopStore& store = frame_.program_.stores[instr.index];
-        Move(store.view, Log2(ByteWidth(store.type)), outputs_[instr.index], s[instr.a], from, n,
+        Move(store.view, SizeLog2(ByteWidth(store.type)), outputs_[instr.index], s[instr.a], from,
+             n,
              /*store=*/true);
         break;
       }

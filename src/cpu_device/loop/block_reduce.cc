@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/loop/block_frame.h"
 
 namespace pjrt::cpu {
@@ -37,13 +38,6 @@ constexpr int64_t kLongInner = 64;
 constexpr int64_t kFewPoints = 64;
 constexpr int64_t kAlign = 64;
 int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
-
-BlockOp OpOf(Monoid monoid) {
-  static constexpr BlockOp kOps[kNumMonoids] = {
-      BlockOp::kAdd, BlockOp::kMultiply, BlockOp::kMaximum, BlockOp::kMinimum,
-      BlockOp::kAnd, BlockOp::kOr,       BlockOp::kXor};
-  return kOps[static_cast<int>(monoid)];
-}
 
 // One LoopReduce, with the kernels that fold its values.
 struct Fold {
@@ -87,7 +81,7 @@ class ReduceKernel final : public LoopKernel {
       }
       if (reduce.has_monoid) {
         const int type = static_cast<int>(p.instrs[reduce.values[0]].type);
-        fold.op = k_.op[static_cast<int>(OpOf(reduce.monoid))][type][0];
+        fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
         fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
         if (fold.op == nullptr || fold.rows == nullptr) {
           return Unimplemented(
@@ -226,10 +220,6 @@ class ReduceKernel final : public LoopKernel {
       std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
   }
 
-  static int Log2(int size) {
-    return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4;
-  }
-
   // Folds n contiguous elements of each value to one, in order, at out[i].
   void FoldRow(const Work& w, const Fold& fold, const char* const* values, int64_t n,
                char* const* out) const {
@@ -251,8 +241,8 @@ class ReduceKernel final : public LoopKernel {
       const int64_t half = n / 2;
       for (size_t i = 0; i < count; ++i) {
         const int size = fold.sizes[i];
-        k_.gather_stride[Log2(size)](Temporary(w, left_, i), from[i], 2, half);
-        k_.gather_stride[Log2(size)](Temporary(w, right_, i), from[i] + size, 2, half);
+        k_.gather_stride[SizeLog2(size)](Temporary(w, left_, i), from[i], 2, half);
+        k_.gather_stride[SizeLog2(size)](Temporary(w, right_, i), from[i] + size, 2, half);
       }
       // The odd one out moves along; its place in `results` is behind the half that the call
       // writes.
@@ -281,7 +271,7 @@ class ReduceKernel final : public LoopKernel {
       load(one, source, 1);
       source = one;
     }
-    k_.fill[Log2(fold.sizes[i])](block, source, n);
+    k_.fill[SizeLog2(fold.sizes[i])](block, source, n);
   }
 
   // The accumulators at the initial value, where there is one.
@@ -356,7 +346,7 @@ class ReduceKernel final : public LoopKernel {
       if (strides[0] == 1) {
         std::memcpy(array + offset * size, from, piece * size);
       } else {
-        k_.scatter_stride[Log2(size)](array + offset * size, from, strides[0], piece);
+        k_.scatter_stride[SizeLog2(size)](array + offset * size, from, strides[0], piece);
       }
       n -= piece;
       from += piece * size;
@@ -430,7 +420,8 @@ class ReduceKernel final : public LoopKernel {
       for (int64_t r = 0; r < reduced_; ++r) {
         auto values = Blocks(w, fold, r);
         for (size_t i = 0; i < fold.sizes.size(); ++i) {
-          k_.gather_stride[Log2(fold.sizes[i])](Temporary(w, right_, i), values[i], reduced_, rows);
+          k_.gather_stride[SizeLog2(fold.sizes[i])](Temporary(w, right_, i), values[i], reduced_,
+                                                    rows);
           values[i] = Temporary(w, right_, i);
         }
         Accumulate(w, fold, values.data(), rows, r == 0);

@@ -38,17 +38,6 @@ double OpCostNs(BlockOp op, CType type) {
   }
 }
 
-// Visits every view of the program.
-template <typename Fn>
-void ForEachView(LoopProgram* p, Fn fn) {
-  for (LoopInput& input : p->inputs) fn(&input.view);
-  for (LoopView& iota : p->iotas) fn(&iota);
-  for (LoopStore& store : p->stores) fn(&store.view);
-  for (LoopReduce& reduce : p->reduces) {
-    for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);
-  }
-}
-
 // Removes dim d of the iteration space; the views drop its stride.
 void DropDim(LoopProgram* p, int d) {
   p->dims.erase(p->dims.begin() + d);
@@ -102,6 +91,15 @@ void DropUnused(LoopProgram* p) {
 }
 
 }  // namespace
+
+void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn) {
+  for (LoopInput& input : program->inputs) fn(&input.view);
+  for (LoopView& iota : program->iotas) fn(&iota);
+  for (LoopStore& store : program->stores) fn(&store.view);
+  for (LoopReduce& reduce : program->reduces) {
+    for (LoopReduce::Output& output : reduce.outputs) fn(&output.view);
+  }
+}
 
 int64_t LoopProgram::ElementCount() const {
   int64_t count = 1;

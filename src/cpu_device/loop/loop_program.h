@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/block_ops.h"
 
@@ -111,6 +112,9 @@ struct LoopProgram {
   // A few lines, for inspection.
   std::string ToString() const;
 };
+
+// Calls fn on every view of the program: of inputs, iotas, stores and reductions' outputs.
+void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn);
 
 // Brings a program to the form that runs fastest: merges dims that all views walk as one, drops
 // dims of size 1 and instructions that nothing uses.

@@ -1,76 +1,236 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu_device/run/nd_copy.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/element_size.h"
 
 namespace pjrt::cpu {
 namespace {
 
-template <typename T>
-void CopyRun(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t n) {
-  const T* source = reinterpret_cast<const T*>(from);
-  T* target = reinterpret_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) target[i * to_stride] = source[i * from_stride];
-}
+// One thread copies a unit in some 20 us; a piece is what one call of a kernel copies.
+constexpr int64_t kUnitBytes = 256 * 1024;
+constexpr int64_t kPieceBytes = 64 * 1024;
+// Parts of a transposed piece are a multiple of this many rows: whole cache lines.
+constexpr int64_t kTransposeRows = 64;
 
-struct Bytes16 {
-  uint64_t low, high;
-};
+void CopyElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int size,
+                  int64_t n) {
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, size);
+}
 
 }  // namespace
 
 NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_strides,
-               absl::Span<const int64_t> to_strides, int element_size)
-    : size_(element_size) {
-  bool first = true;
-  for (size_t d = dims.size(); d-- > 0;) {
+               absl::Span<const int64_t> to_strides, int element_size, const BlockKernels& kernels)
+    : kernels_(&kernels), size_(element_size), element_size_(element_size) {
+  DimList walked;
+  for (size_t d = 0; d < dims.size(); ++d) {
     count_ *= dims[d];
-    if (dims[d] == 1) continue;
-    if (first) {
-      inner_ = dims[d];
-      from_inner_ = from_strides[d];
-      to_inner_ = to_strides[d];
-      first = false;
-      continue;
+    if (dims[d] != 1)
+      walked.push_back({dims[d], from_strides[d] * element_size, to_strides[d] * element_size});
+  }
+  if (count_ == 0) return;
+  // The target is written from its beginning to its end.
+  std::stable_sort(walked.begin(), walked.end(),
+                   [](const Dim& a, const Dim& b) { return std::abs(a.to) > std::abs(b.to); });
+  DimList merged;
+  for (const Dim& dim : walked) {
+    if (!merged.empty() && merged.back().from == dim.from * dim.size &&
+        merged.back().to == dim.to * dim.size) {
+      merged.back() = {merged.back().size * dim.size, dim.from, dim.to};
+    } else {
+      merged.push_back(dim);
     }
-    if (dims_.empty() && from_strides[d] == from_inner_ * inner_ &&
-        to_strides[d] == to_inner_ * inner_) {
-      inner_ *= dims[d];
-      continue;
+  }
+  ChoosePattern(std::move(merged));
+  SplitIntoUnits();
+}
+
+// Takes the dims of a piece out of `dims`; the rest are loops.
+void NdCopy::ChoosePattern(DimList dims) {
+  const auto contiguous = [&] {
+    return !dims.empty() && dims.back().from == size_ && dims.back().to == size_;
+  };
+  const auto take_inner = [&](size_t d) {
+    inner_ = dims[d].size;
+    from_inner_ = dims[d].from;
+    to_inner_ = dims[d].to;
+    dims.erase(dims.begin() + static_cast<int64_t>(d));
+  };
+  const auto take_rows = [&](size_t d) {
+    rows_ = dims[d].size;
+    from_row_ = dims[d].from;
+    to_row_ = dims[d].to;
+    dims.erase(dims.begin() + static_cast<int64_t>(d));
+  };
+  // A few elements that stay together are moved as one wider element.
+  if (contiguous()) {
+    const int64_t run = dims.back().size * size_;
+    if (run == 2 || run == 4 || run == 8 || run == 16) {
+      size_ = static_cast<int>(run);
+      dims.pop_back();
     }
-    if (!dims_.empty() && from_strides[d] == from_strides_.front() * dims_.front() &&
-        to_strides[d] == to_strides_.front() * dims_.front()) {
-      dims_.front() *= dims[d];
-      continue;
+  }
+  if (dims.empty() || contiguous()) {
+    pattern_ = kRows;
+    inner_ = size_;
+    if (!dims.empty()) {
+      inner_ *= dims.back().size;
+      dims.pop_back();
     }
-    dims_.insert(dims_.begin(), dims[d]);
-    from_strides_.insert(from_strides_.begin(), from_strides[d]);
-    to_strides_.insert(to_strides_.begin(), to_strides[d]);
+    size_ = 1;
+    from_inner_ = to_inner_ = 1;
+    if (dims.empty()) {
+      // Rows of one byte behind each other, so that it can be cut anywhere.
+      rows_ = std::exchange(inner_, 1);
+      from_row_ = to_row_ = 1;
+    } else {
+      take_rows(dims.size() - 1);
+    }
+    outer_ = std::move(dims);
+    return;
+  }
+  const auto source =
+      std::find_if(dims.begin(), dims.end(), [&](const Dim& dim) { return dim.from == size_; });
+  if (dims.back().to == size_ && source != dims.end()) {
+    pattern_ = kTranspose;
+    take_inner(dims.size() - 1);
+    take_rows(static_cast<size_t>(source - dims.begin()));
+    outer_ = std::move(dims);
+    return;
+  }
+  pattern_ = kStrided;
+  take_inner(dims.size() - 1);
+  if (!dims.empty()) take_rows(dims.size() - 1);
+  outer_ = std::move(dims);
+}
+
+void NdCopy::SplitIntoUnits() {
+  int64_t places = 1;
+  for (const Dim& dim : outer_) places *= dim.size;
+  const int64_t row_bytes = std::max<int64_t>(inner_ * size_, 1);
+  // Few long rows are cut along their length, others between rows.
+  cut_inner_ = pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > kPieceBytes;
+  const int64_t extent = cut_inner_ ? inner_ : rows_;
+  const int64_t bytes_each = cut_inner_ ? rows_ * size_ : row_bytes;
+  part_ = std::max<int64_t>(kPieceBytes / bytes_each, 1);
+  if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
+  part_ = std::min(part_, extent);
+  parts_ = (extent + part_ - 1) / part_;
+  pieces_ = places * parts_;
+  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / (part_ * bytes_each), 1);
+  units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
+}
+
+void NdCopy::RunPiece(const char* from, char* to, int64_t part) const {
+  const int64_t begin = part * part_;
+  if (cut_inner_) {
+    Move(from + begin * from_inner_, to + begin * to_inner_, rows_,
+         std::min(part_, inner_ - begin));
+  } else {
+    Move(from + begin * from_row_, to + begin * to_row_, std::min(part_, rows_ - begin), inner_);
+  }
+}
+
+void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const {
+  switch (pattern_) {
+    case kRows:
+      if (rows == 1 || (from_row_ == inner && to_row_ == inner)) {
+        std::memcpy(to, from, rows * inner);
+      } else {
+        kernels_->copy_rows(to, to_row_, from, from_row_, inner, rows);
+      }
+      return;
+    case kTranspose:
+      kernels_->transpose_2d[SizeLog2(size_)](to, to_row_ / size_, from, from_inner_ / size_, inner,
+                                              rows);
+      return;
+    case kStrided:
+      break;
+  }
+  const int log2 = SizeLog2(size_);
+  for (int64_t r = 0; r < rows; ++r, from += from_row_, to += to_row_) {
+    if (to_inner_ == size_ && from_inner_ == 0) {
+      kernels_->fill[log2](to, from, inner);
+    } else if (to_inner_ == size_ && from_inner_ % size_ == 0) {
+      kernels_->gather_stride[log2](to, from, from_inner_ / size_, inner);
+    } else if (from_inner_ == size_ && to_inner_ % size_ == 0) {
+      kernels_->scatter_stride[log2](to, from, to_inner_ / size_, inner);
+    } else {
+      CopyElements(from, from_inner_, to, to_inner_, size_, inner);
+    }
+  }
+}
+
+void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) const {
+  absl::InlinedVector<int64_t, 6> at(outer_.size());
+  int64_t part = begin % parts_, place = begin / parts_;
+  for (size_t d = outer_.size(); d-- > 0;) {
+    at[d] = place % outer_[d].size;
+    place /= outer_[d].size;
+    from += at[d] * outer_[d].from;
+    to += at[d] * outer_[d].to;
+  }
+  for (int64_t piece = begin; piece < end; ++piece) {
+    RunPiece(from, to, part);
+    if (++part < parts_) continue;
+    part = 0;
+    for (size_t d = outer_.size(); d-- > 0;) {
+      from += outer_[d].from;
+      to += outer_[d].to;
+      if (++at[d] < outer_[d].size) break;
+      from -= outer_[d].from * outer_[d].size;
+      to -= outer_[d].to * outer_[d].size;
+      at[d] = 0;
+    }
   }
 }
 
 void NdCopy::Run(const char* from, char* to) const {
-  ForEachRun(
-      [&](int64_t from_at, int64_t from_stride, int64_t to_at, int64_t to_stride, int64_t n) {
-        const char* source = from + from_at * size_;
-        char* target = to + to_at * size_;
-        if (from_stride == 1 && to_stride == 1) {
-          std::memcpy(target, source, n * size_);
-          return;
-        }
-        switch (size_) {
-          case 1:
-            return CopyRun<uint8_t>(source, from_stride, target, to_stride, n);
-          case 2:
-            return CopyRun<uint16_t>(source, from_stride, target, to_stride, n);
-          case 4:
-            return CopyRun<uint32_t>(source, from_stride, target, to_stride, n);
-          case 8:
-            return CopyRun<uint64_t>(source, from_stride, target, to_stride, n);
-          default:
-            return CopyRun<Bytes16>(source, from_stride, target, to_stride, n);
-        }
-      });
+  if (count_ == 0) return;
+  if (pieces_ == 1) {
+    Move(from, to, rows_, inner_);
+  } else {
+    RunPieces(0, pieces_, from, to);
+  }
+}
+
+void NdCopy::RunUnit(int64_t unit, const char* from, char* to) const {
+  if (count_ == 0) return;
+  RunPieces(unit * pieces_per_unit_, std::min((unit + 1) * pieces_per_unit_, pieces_), from, to);
+}
+
+double NdCopy::cost_ns() const {
+  const double bytes = static_cast<double>(count_ * element_size_);
+  const double moves = bytes / static_cast<double>(size_);
+  const double places = static_cast<double>(pieces_) * 5;
+  switch (pattern_) {
+    case kRows:
+      return places + bytes / 8 + static_cast<double>(bytes) / static_cast<double>(inner_);
+    case kTranspose:
+      return places + bytes / 8 + moves * 0.1;
+    case kStrided:
+      break;
+  }
+  return places + bytes / 8 + moves * 0.5;
+}
+
+std::string NdCopy::Describe() const {
+  switch (pattern_) {
+    case kRows:
+      return absl::StrCat("rows of ", inner_, " bytes");
+    case kTranspose:
+      return absl::StrCat("transposes of ", rows_, "x", inner_, " elements of ", size_, " bytes");
+    case kStrided:
+      break;
+  }
+  return absl::StrCat("elements of ", size_, " bytes, ", from_inner_, " to ", to_inner_,
+                      " bytes apart");
 }
 
 }  // namespace pjrt::cpu

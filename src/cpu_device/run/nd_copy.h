@@ -1,59 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies an n-dimensional box of elements between two strided arrays.
+// Copies an n-dimensional box of elements between two strided arrays: transposes, slices,
+// reversals, pieces of concatenations, gathered windows.
 #ifndef PJRT_SRC_CPU_DEVICE_RUN_ND_COPY_H_
 #define PJRT_SRC_CPU_DEVICE_RUN_ND_COPY_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/types/span.h"
+#include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/loop/loop_program.h"
 
 namespace pjrt::cpu {
 
-// A box with its walk fixed: dims that both sides walk as one are merged, dims of size 1 dropped.
-// Immutable.
+// A box with its walk fixed. Dims of size 1 are dropped and dims that both sides walk as one are
+// merged, in whatever order suits; what is left is a two-dimensional piece that one kernel copies,
+// inside of loops over the other dims. Immutable; any number of threads may run it at once.
 class NdCopy {
  public:
   NdCopy() = default;
-  // Strides in elements of `element_size` bytes: 1, 2, 4, 8 or 16.
+  // Strides in elements of `element_size` bytes: 1, 2, 4, 8 or 16. They may be negative, and 0 in
+  // `from`. `kernels` must outlive the copy.
   NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_strides,
-         absl::Span<const int64_t> to_strides, int element_size);
-  // Copies the box whose first elements are given. The two must not overlap.
+         absl::Span<const int64_t> to_strides, int element_size, const BlockKernels& kernels);
+
+  // Copies the box whose elements of lowest index stand at `from` and `to`. The two must not
+  // overlap.
   void Run(const char* from, char* to) const;
-  int64_t bytes() const { return count_ * size_; }
+
+  // A large box falls into units that may be copied in any order and at the same time.
+  int64_t num_units() const { return units_; }
+  void RunUnit(int64_t unit, const char* from, char* to) const;
+
+  int64_t bytes() const { return count_ * element_size_; }
   int64_t count() const { return count_; }
-  // The innermost run and its strides, for callers that do something else than copy.
-  template <typename Fn>
-  void ForEachRun(Fn fn) const;
+  // Estimated time of Run on one thread.
+  double cost_ns() const;
+  // How it is copied, for people: "rows of 256 bytes".
+  std::string Describe() const;
 
  private:
-  Dims dims_, from_strides_, to_strides_;  // in elements, without the innermost
-  int64_t inner_ = 1, from_inner_ = 1, to_inner_ = 1;
-  int64_t count_ = 1;
-  int size_ = 4;
-};
+  enum Pattern : uint8_t {
+    kRows,       // rows of `inner_` contiguous bytes (size_ is 1)
+    kTranspose,  // the source is contiguous along the rows' dim, the target along the inner one
+    kStrided,    // elements apart on one side or both
+  };
+  struct Dim {
+    int64_t size, from, to;  // strides in bytes
+  };
+  using DimList = absl::InlinedVector<Dim, 6>;
 
-// fn(from_offset, from_stride, to_offset, to_stride, n), in elements, for each innermost run.
-template <typename Fn>
-void NdCopy::ForEachRun(Fn fn) const {
-  if (count_ == 0) return;
-  int64_t from = 0, to = 0;
-  absl::InlinedVector<int64_t, 6> at(dims_.size(), 0);
-  while (true) {
-    fn(from, from_inner_, to, to_inner_, inner_);
-    int d = static_cast<int>(dims_.size()) - 1;
-    for (; d >= 0; --d) {
-      from += from_strides_[d];
-      to += to_strides_[d];
-      if (++at[d] < dims_[d]) break;
-      from -= from_strides_[d] * dims_[d];
-      to -= to_strides_[d] * dims_[d];
-      at[d] = 0;
-    }
-    if (d < 0) return;
-  }
-}
+  void ChoosePattern(DimList dims);
+  void SplitIntoUnits();
+  void RunPieces(int64_t begin, int64_t end, const char* from, char* to) const;
+  void RunPiece(const char* from, char* to, int64_t part) const;
+  void Move(const char* from, char* to, int64_t rows, int64_t inner) const;
+
+  const BlockKernels* kernels_ = nullptr;
+  Pattern pattern_ = kRows;
+  int size_ = 1;  // of the elements that are moved: several of the array's when they stay together
+  int element_size_ = 1;
+  int64_t count_ = 1;  // elements of the arrays
+  DimList outer_;      // the loops around a piece, outermost first
+  // A piece: rows_ x inner_, strides in bytes.
+  int64_t rows_ = 1, from_row_ = 0, to_row_ = 0;
+  int64_t inner_ = 1, from_inner_ = 0, to_inner_ = 0;
+  // A piece is cut into parts, between its rows or along them; parts of one place are next to each
+  // other in the order of pieces.
+  bool cut_inner_ = false;
+  int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
+};
 
 }  // namespace pjrt::cpu
 

@@ -9,12 +9,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
 
-int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
 constexpr int64_t kSlot = 16;
 // Lines a block when they lie apart: their cache lines (64 bytes each) then stay in L1 from one
 // element to the next.
@@ -60,7 +60,8 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
       const char* from = context.buffer(a.from) + (a.from_offset + at) * size;
       char* values = slot(1, i);
       ConvertFn load = k.load[a.type];
-      k.gather_stride[Log2(size)](load == nullptr ? values : slot(3, i), from, p_.line_stride, n);
+      k.gather_stride[SizeLog2(size)](load == nullptr ? values : slot(3, i), from, p_.line_stride,
+                                      n);
       if (load != nullptr) load(values, slot(3, i), n);
       if (step == 0) {
         // The initial value comes first.
@@ -70,7 +71,7 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
           load(one, init, 1);
           init = one;
         }
-        k.fill[Log2(kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))])](slot(0, i), init, n);
+        k.fill[SizeLog2(kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))])](slot(0, i), init, n);
       }
       params[i] = slot(0, i);
       params[count + i] = values;
@@ -93,7 +94,7 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
         store(slot(3, i), values, n);
         values = slot(3, i);
       }
-      k.scatter_stride[Log2(size)](context.buffer(a.to) + at * size, values, p_.line_stride, n);
+      k.scatter_stride[SizeLog2(size)](context.buffer(a.to) + at * size, values, p_.line_stride, n);
     }
   }
 }

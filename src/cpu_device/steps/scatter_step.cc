@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 namespace {
 
-int Log2(int size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4; }
 constexpr int64_t kSlot = 16;  // bytes an element takes in scratch at most
 
 }  // namespace
@@ -74,10 +74,10 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
       const int size = ByteWidth(a.type);
       const auto load = [&](const char* from, int64_t stride, char* to) {
         if (ConvertFn convert = k.load[a.type]; convert != nullptr) {
-          k.gather_stride[Log2(size)](slot(3, i), from, stride, m);
+          k.gather_stride[SizeLog2(size)](slot(3, i), from, stride, m);
           convert(to, slot(3, i), m);
         } else {
-          k.gather_stride[Log2(size)](to, from, stride, m);
+          k.gather_stride[SizeLog2(size)](to, from, stride, m);
         }
       };
       load(context.buffer(a.result) + (array_at + done * array_stride) * size, array_stride,
@@ -98,7 +98,7 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
         convert(slot(3, i), from, m);
         from = slot(3, i);
       }
-      k.scatter_stride[Log2(size)](
+      k.scatter_stride[SizeLog2(size)](
           context.buffer(a.result) + (array_at + done * array_stride) * size, from, array_stride,
           m);
     }

@@ -48,6 +48,66 @@ void ScatterStride(void* dst, const void* src, int64_t stride, int64_t n) {
   }
 }
 
+// Rows of at most 2 * kHalf bytes and at least kHalf, as two pieces that may overlap.
+template <int kHalf>
+void CopyShortRows(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
+                   int64_t bytes, int64_t rows) {
+  struct Piece {
+    char bytes[kHalf];
+  };
+  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride) {
+    Piece first, last;
+    __builtin_memcpy(&first, src, kHalf);
+    __builtin_memcpy(&last, src + bytes - kHalf, kHalf);
+    __builtin_memcpy(dst, &first, kHalf);
+    __builtin_memcpy(dst + bytes - kHalf, &last, kHalf);
+  }
+}
+
+// Rows of more than kLine bytes, a cache line at a time; the last piece overlaps the one before.
+void CopyLineRows(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
+                  int64_t rows) {
+  constexpr int kLine = 64;
+  struct Piece {
+    char bytes[kLine];
+  };
+  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride) {
+    Piece piece;
+    for (int64_t i = 0; i < bytes - kLine; i += kLine) {
+      __builtin_memcpy(&piece, src + i, kLine);
+      __builtin_memcpy(dst + i, &piece, kLine);
+    }
+    __builtin_memcpy(&piece, src + bytes - kLine, kLine);
+    __builtin_memcpy(dst + bytes - kLine, &piece, kLine);
+  }
+}
+
+void CopyRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t bytes,
+              int64_t rows) {
+  char* d = static_cast<char*>(dst);
+  const char* s = static_cast<const char*>(src);
+  if (bytes > 1024) {
+    for (int64_t r = 0; r < rows; ++r)
+      memcpy(d + r * dst_stride, s + r * src_stride, static_cast<size_t>(bytes));
+  } else if (bytes > 128) {
+    CopyLineRows(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes >= 64) {
+    CopyShortRows<64>(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes >= 32) {
+    CopyShortRows<32>(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes >= 16) {
+    CopyShortRows<16>(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes >= 8) {
+    CopyShortRows<8>(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes >= 4) {
+    CopyShortRows<4>(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes >= 2) {
+    CopyShortRows<2>(d, dst_stride, s, src_stride, bytes, rows);
+  } else if (bytes == 1) {
+    for (int64_t r = 0; r < rows; ++r) d[r * dst_stride] = s[r * src_stride];
+  }
+}
+
 // start + i * step modulo 2^64, as a signed integer.
 PJRT_INLINE int64_t CountAt(int64_t start, int64_t step, int64_t i) {
   return static_cast<int64_t>(static_cast<uint64_t>(start) +
@@ -110,6 +170,7 @@ void FillMove(BlockKernels* k) {
   FillSize<uint32_t>(k, 2);
   FillSize<uint64_t>(k, 3);
   FillSize<Bits128>(k, 4);
+  k->copy_rows = CopyRows;
   SetIota<int8_t>(k, IotaInteger<uint8_t>);
   SetIota<uint8_t>(k, IotaInteger<uint8_t>);
   SetIota<int16_t>(k, IotaInteger<uint16_t>);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Boxes copied between strided arrays, at each kernel level: against the definition, element by
+// element.
+#include "src/cpu_device/run/nd_copy.h"
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Where the elements of a box stand: strides in elements, and the range that they cover.
+struct Place {
+  std::vector<int64_t> strides;
+  int64_t lowest = 0, highest = 0;
+};
+
+// Strides of a dense array whose dims lie in memory in the order `order`, outermost first, with
+// steps between elements of each dim and gaps at its end.
+Place PlaceOf(const std::vector<int64_t>& dims, const std::vector<int>& order,
+              const std::vector<int64_t>& steps, int64_t gap) {
+  Place place;
+  place.strides.resize(dims.size());
+  int64_t stride = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    const int d = order[k];
+    place.strides[d] = stride * steps[d];
+    const int64_t reach = (dims[d] - 1) * place.strides[d];
+    (reach < 0 ? place.lowest : place.highest) += reach;
+    stride *= std::max<int64_t>(dims[d] * std::abs(steps[d]), 1) + gap;
+  }
+  return place;
+}
+
+// Copies a box, whole and unit by unit, and compares every byte of the target.
+void CheckCopy(const std::vector<int64_t>& dims, const Place& from, const Place& to, int size) {
+  int64_t count = 1;
+  for (int64_t d : dims) count *= d;
+  std::mt19937 random(7);
+  std::vector<uint8_t> source((from.highest - from.lowest + 1) * size);
+  for (uint8_t& byte : source) byte = static_cast<uint8_t>(random());
+  const std::vector<uint8_t> untouched = Untouched<uint8_t>((to.highest - to.lowest + 1) * size);
+  std::vector<uint8_t> expected = untouched;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, from_at = -from.lowest, to_at = -to.lowest;
+    for (size_t d = dims.size(); d-- > 0;) {
+      from_at += rest % dims[d] * from.strides[d];
+      to_at += rest % dims[d] * to.strides[d];
+      rest /= dims[d];
+    }
+    std::memcpy(&expected[to_at * size], &source[from_at * size], size);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const NdCopy copy(dims, from.strides, to.strides, size, *kernels);
+    ASSERT_EQ(copy.count(), count);
+    ASSERT_EQ(copy.bytes(), count * size);
+    const std::string what =
+        absl::StrCat(kernels->level, " size ", size, " dims ", absl::StrJoin(dims, "x"), " from ",
+                     absl::StrJoin(from.strides, ","), " to ", absl::StrJoin(to.strides, ","));
+    for (bool by_unit : {false, true}) {
+      std::vector<uint8_t> result = untouched;
+      const char* const first = reinterpret_cast<const char*>(&source[-from.lowest * size]);
+      char* const target = reinterpret_cast<char*>(&result[-to.lowest * size]);
+      if (by_unit) {
+        for (int64_t unit = copy.num_units(); unit-- > 0;) copy.RunUnit(unit, first, target);
+      } else {
+        copy.Run(first, target);
+      }
+      ASSERT_TRUE(result == expected) << what << (by_unit ? " by units" : "");
+    }
+  }
+}
+
+std::vector<int64_t> Ones(size_t n) { return std::vector<int64_t>(n, 1); }
+
+TEST(NdCopyTest, EveryPermutationOfEveryWidthIsItsDefinition) {
+  const std::vector<std::vector<int64_t>> boxes = {
+      {},      {1},       {7},        {0, 5},     {33, 17},    {2, 100},     {100, 3},
+      {4, 70}, {5, 6, 7}, {3, 1, 40}, {8, 16, 2}, {66, 1, 35}, {2, 3, 4, 5}, {5, 19, 2, 4}};
+  for (const std::vector<int64_t>& dims : boxes) {
+    std::vector<int> identity(dims.size());
+    std::iota(identity.begin(), identity.end(), 0);
+    std::vector<int> order = identity;
+    do {
+      for (int size : {1, 2, 4, 8, 16}) {
+        CheckCopy(dims, PlaceOf(dims, order, Ones(dims.size()), 0),
+                  PlaceOf(dims, identity, Ones(dims.size()), 0), size);
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+TEST(NdCopyTest, StepsReversalsAndGapsOnEitherSide) {
+  const std::vector<int64_t> dims = {4, 9, 37};
+  const std::vector<std::vector<int64_t>> steps = {{1, 1, 1}, {1, 1, -1}, {-1, 1, 1}, {1, -1, 1},
+                                                   {1, 1, 2}, {1, 2, -3}, {3, 1, 1}};
+  for (const std::vector<int64_t>& from : steps) {
+    for (const std::vector<int64_t>& to : steps) {
+      for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}}) {
+        for (int size : {1, 4, 16}) {
+          CheckCopy(dims, PlaceOf(dims, order, from, 0), PlaceOf(dims, {0, 1, 2}, to, 2), size);
+        }
+      }
+    }
+  }
+}
+
+TEST(NdCopyTest, AStrideOfZeroRepeatsAnElement) {
+  for (int size : {1, 2, 4, 8, 16}) {
+    Place from;
+    from.strides = {0, 3, 0};
+    from.highest = 12;
+    CheckCopy({6, 5, 21}, from, PlaceOf({6, 5, 21}, {0, 1, 2}, Ones(3), 0), size);
+    from.strides = {3, 0, 1};
+    from.highest = 3 * 5 + 2;
+    CheckCopy({6, 5, 3}, from, PlaceOf({6, 5, 3}, {0, 1, 2}, Ones(3), 0), size);
+  }
+}
+
+TEST(NdCopyTest, LargeBoxesFallIntoUnits) {
+  struct {
+    std::vector<int64_t> dims;
+    std::vector<int> order;
+  } const boxes[] = {{{600, 700}, {1, 0}},      {{3, 200001}, {1, 0}},     {{200001, 3}, {1, 0}},
+                     {{700001}, {0}},           {{70, 90, 64}, {1, 0, 2}}, {{20, 30000}, {1, 0}},
+                     {{50, 40, 333}, {2, 0, 1}}};
+  for (const auto& box : boxes) {
+    std::vector<int> identity(box.dims.size());
+    std::iota(identity.begin(), identity.end(), 0);
+    for (int size : {1, 4}) {
+      CheckCopy(box.dims, PlaceOf(box.dims, box.order, Ones(box.dims.size()), 0),
+                PlaceOf(box.dims, identity, Ones(box.dims.size()), 0), size);
+    }
+    const Place dense = PlaceOf(box.dims, identity, Ones(box.dims.size()), 0);
+    EXPECT_GT(
+        NdCopy(box.dims, dense.strides, dense.strides, 4, *SupportedBlockKernels()[0]).num_units(),
+        1);
+  }
+}
+
+TEST(NdCopyTest, AFewElementsThatStayTogetherNeedNoAlignment) {
+  // Pairs of bytes at odd addresses.
+  std::vector<uint8_t> source(2 * 50 * 40 + 1), result(source.size());
+  std::iota(source.begin(), source.end(), 0);
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    NdCopy({40, 50, 2}, {2, 80, 1}, {100, 2, 1}, 1, *kernels)
+        .Run(reinterpret_cast<const char*>(source.data() + 1),
+             reinterpret_cast<char*>(result.data() + 1));
+    for (int64_t i = 0; i < 40 * 50 * 2; ++i) {
+      ASSERT_EQ(result[1 + i], source[1 + i / 100 * 2 + i / 2 % 50 * 80 + i % 2])
+          << kernels->level << " at " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
