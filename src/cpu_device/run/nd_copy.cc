@@ -47,6 +47,7 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
       merged.push_back(dim);
     }
   }
+  dims_ = merged;
   ChoosePattern(std::move(merged));
   SplitIntoUnits();
 }

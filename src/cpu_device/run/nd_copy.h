@@ -37,6 +37,10 @@ class NdCopy {
   int64_t count() const { return count_; }
   // Estimated time of Run on one thread.
   double cost_ns() const;
+  // Calls fn(from_offset, to_offset), in elements, for each element of the box, for callers that do
+  // something else than copy.
+  template <typename Fn>
+  void ForEachElement(Fn fn) const;
   // How it is copied, for people: "rows of 256 bytes".
   std::string Describe() const;
 
@@ -62,6 +66,7 @@ class NdCopy {
   int size_ = 1;  // of the elements that are moved: several of the array's when they stay together
   int element_size_ = 1;
   int64_t count_ = 1;  // elements of the arrays
+  DimList dims_;       // all that were not merged, outermost first
   DimList outer_;      // the loops around a piece, outermost first
   // A piece: rows_ x inner_, strides in bytes.
   int64_t rows_ = 1, from_row_ = 0, to_row_ = 0;
@@ -71,6 +76,20 @@ class NdCopy {
   bool cut_inner_ = false;
   int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
 };
+
+template <typename Fn>
+void NdCopy::ForEachElement(Fn fn) const {
+  for (int64_t i = 0; i < count_; ++i) {
+    int64_t rest = i, from = 0, to = 0;
+    for (size_t d = dims_.size(); d-- > 0;) {
+      const int64_t at = rest % dims_[d].size;
+      rest /= dims_[d].size;
+      from += at * dims_[d].from;
+      to += at * dims_[d].to;
+    }
+    fn(from / element_size_, to / element_size_);
+  }
+}
 
 }  // namespace pjrt::cpu
 

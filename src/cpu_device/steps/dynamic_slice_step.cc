@@ -44,15 +44,12 @@ bool DynamicSliceStep::EmitScalar(ScalarAssembler* assembler) const {
   // All elements are read before the first is written.
   absl::InlinedVector<std::pair<int64_t, ScalarAssembler::Reg>, ScalarAssembler::kMaxElements>
       elements;
-  copy_.ForEachRun(
-      [&](int64_t from, int64_t from_stride, int64_t to, int64_t to_stride, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) {
-          const int64_t offset = (from_offset_ + from + i * from_stride) * size_;
-          elements.emplace_back((to_offset_ + to + i * to_stride) * size_,
-                                is_update_ ? assembler->Read(from_, offset, size_)
-                                           : assembler->ReadAt(from_, offset, at, size_));
-        }
-      });
+  copy_.ForEachElement([&](int64_t from, int64_t to) {
+    const int64_t offset = (from_offset_ + from) * size_;
+    elements.emplace_back((to_offset_ + to) * size_,
+                          is_update_ ? assembler->Read(from_, offset, size_)
+                                     : assembler->ReadAt(from_, offset, at, size_));
+  });
   for (const auto& [offset, value] : elements) {
     if (is_update_) {
       assembler->WriteAt(to_, offset, at, size_, value);

@@ -23,6 +23,7 @@ class MoveStep final : public Step {
         to_offset_(to_offset) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override { return 5 + copy_.cost_ns(); }
 
  private:
