@@ -258,9 +258,47 @@ bool AllFinite(int64_t n, const T* x) {
   return true;
 }
 
-#define PJRT_INSTANTIATE_(T)  \
-  template class DenseOps<T>; \
-  template bool AllFinite(int64_t, const T*);
+template <typename T>
+bool AnyNaN(int64_t n, const T* x) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::isnan(RealPart(x[i])) || std::isnan(ImagPart(x[i]))) return true;
+  }
+  return false;
+}
+
+template <typename T>
+void ScaleByPower(int64_t n, int exponent, T* x) {
+  if (exponent == 0) return;
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (kIsComplexType<T>) {
+      x[i] = T(std::scalbn(x[i].real(), exponent), std::scalbn(x[i].imag(), exponent));
+    } else {
+      x[i] = std::scalbn(x[i], exponent);
+    }
+  }
+}
+
+template <typename T>
+int ScaleToSafeRange(int64_t n, T* x) {
+  using R = RealOf<T>;
+  R largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    largest = std::max({largest, std::abs(RealPart(x[i])), std::abs(ImagPart(x[i]))});
+  }
+  if (largest == 0) return 0;
+  constexpr int kLimit = std::numeric_limits<R>::max_exponent / 5;
+  const int exponent = std::ilogb(largest);
+  if (std::abs(exponent) <= kLimit) return 0;
+  ScaleByPower(n, -exponent, x);
+  return exponent;
+}
+
+#define PJRT_INSTANTIATE_(T)                  \
+  template class DenseOps<T>;                 \
+  template bool AllFinite(int64_t, const T*); \
+  template bool AnyNaN(int64_t, const T*);    \
+  template int ScaleToSafeRange(int64_t, T*); \
+  template void ScaleByPower(int64_t, int, T*);
 PJRT_INSTANTIATE_(float)
 PJRT_INSTANTIATE_(double)
 PJRT_INSTANTIATE_(std::complex<float>)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -176,6 +177,20 @@ class DenseOps {
 // True if all n elements are finite; false if one is Inf or NaN.
 template <typename T>
 bool AllFinite(int64_t n, const T* x);
+// True if one of n elements is NaN.
+template <typename T>
+bool AnyNaN(int64_t n, const T* x);
+
+// Brings the largest part of n finite elements near 1 if it is so large or small that squares are
+// at risk. Returns the binary exponent that was taken out: 0 for a matrix that was left alone.
+template <typename T>
+int ScaleToSafeRange(int64_t n, T* x);
+// x *= 2^exponent.
+template <typename T>
+void ScaleByPower(int64_t n, int exponent, T* x);
+
+template <typename T>
+inline constexpr RealOf<T> kNaNOf = std::numeric_limits<RealOf<T>>::quiet_NaN();
 
 extern template class DenseOps<float>;
 extern template class DenseOps<double>;

@@ -75,9 +75,33 @@ void ReflectorBlock<T>::ApplyRight(bool adjoint, int64_t m, T* c, int64_t ldc) {
   ops_.SubtractGemm(m, rows_, width_, {outer, width_, 1}, {v_.get(), rows_, 1, true}, c, ldc);
 }
 
-template class ReflectorBlock<float>;
-template class ReflectorBlock<double>;
-template class ReflectorBlock<std::complex<float>>;
-template class ReflectorBlock<std::complex<double>>;
+template <typename T>
+void MultiplyReflectors(DenseOps<T>* ops, int64_t n, int64_t shift, int64_t count, const T* c,
+                        const T* taus, T* q) {
+  std::fill_n(q, n * n, T(0));
+  for (int64_t i = 0; i < n; ++i) q[i * n + i] = T(1);
+  if (count <= 0) return;
+  ReflectorBlock<T> block(ops, n);
+  for (int64_t end = count; end > 0;) {
+    const int64_t begin = (end - 1) / kReflectorBlock * kReflectorBlock;
+    const int64_t top = begin + shift, rows = n - top;
+    block.Start(rows, end - begin);
+    for (int64_t j = begin; j < end; ++j) {
+      std::copy_n(c + j * n + top, rows, block.vectors() + (j - begin) * rows);
+    }
+    block.Finish(taus + begin);
+    block.ApplyLeft(/*adjoint=*/false, rows, q + top * n + top, n);
+    end = begin;
+  }
+}
+
+#define PJRT_INSTANTIATE_(T)        \
+  template class ReflectorBlock<T>; \
+  template void MultiplyReflectors(DenseOps<T>*, int64_t, int64_t, int64_t, const T*, const T*, T*);
+PJRT_INSTANTIATE_(float)
+PJRT_INSTANTIATE_(double)
+PJRT_INSTANTIATE_(std::complex<float>)
+PJRT_INSTANTIATE_(std::complex<double>)
+#undef PJRT_INSTANTIATE_
 
 }  // namespace pjrt::cpu

@@ -45,6 +45,12 @@ class ReflectorBlock {
   int64_t work_size_ = 0;
 };
 
+// q (n x n, row-major) = H1 ... Hcount. The vector of H(i + 1) is 1 at row i + shift and has its
+// tail below, in column i of c (n x n, column-major). count <= n - shift.
+template <typename T>
+void MultiplyReflectors(DenseOps<T>* ops, int64_t n, int64_t shift, int64_t count, const T* c,
+                        const T* taus, T* q);
+
 extern template class ReflectorBlock<float>;
 extern template class ReflectorBlock<double>;
 extern template class ReflectorBlock<std::complex<float>>;
