@@ -11,8 +11,10 @@
 #define PJRT_IR_PASSES_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "pjrt/ir/attributes.h"
@@ -106,6 +108,59 @@ bool CanEvaluate(const Op& op);
 // conditionals whose choice is constant by the branch chosen, in every function. What became
 // useless stays for RemoveDeadOps.
 void FoldConstants(Module* module, int64_t max_elements = 1024);
+
+// --- Dynamic shapes ---
+//
+// A program with `?` dimensions is made static for given arguments:
+//
+//   PJRT_RETURN_IF_ERROR(ir::RefineArguments(module.get(), {{static_type, {}}, {{}, dim_value}}));
+//   PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get()));
+
+// Whether RefineShapes would change anything: some type is dynamic, some op takes its shape from
+// operands (dynamic_*, real_dynamic_slice, set_dimension_size), asks for a size or asserts one. One
+// walk.
+bool HasShapesToRefine(const Module& module);
+
+// On what the shapes of a program depend.
+struct ShapeDependence {
+  // Some argument, or what is computed, has a shape that the module leaves open.
+  bool is_dynamic = false;
+  // The arguments of the entry function, ascending, whose values decide shapes or hold what a shape
+  // assertion is about: static integer or boolean tensors of at most 64 elements.
+  std::vector<int> deciding_arguments;
+  // Whether shapes follow only once arguments are known.
+  bool IsTemplate() const { return is_dynamic || !deciding_arguments.empty(); }
+};
+
+// Finds out. The module must have no calls (InlineCalls). UNIMPLEMENTED [PJRT-I032], naming the op
+// and what it depends on, when a shape depends on data in a way that is known only while the
+// program runs. Shapes that change from one iteration of a loop to the next, or from branch to
+// branch, are found by RefineShapes alone.
+absl::StatusOr<ShapeDependence> AnalyzeShapeDependence(const Module& module);
+
+// What is known of an argument.
+struct ArgumentRefinement {
+  Type type;        // static, of the module's context; null: stays as it is
+  Attribute value;  // a dense constant of the argument's (static) type; null: not known
+};
+
+// Gives the entry function's arguments their types; uses of those with a value become uses of a
+// constant. INVALID_ARGUMENT [PJRT-I030], naming the argument, for a type or value that contradicts
+// the program's: another rank, element type or size, a size above the bound. The module verifies
+// again only after RefineShapes.
+absl::Status RefineArguments(Module* module, absl::Span<const ArgumentRefinement> arguments);
+
+// Makes every type static, given static arguments: inlines calls, folds what sizes are computed
+// with, and writes ops whose shapes are given by operands as their static counterparts, also where
+// those operands are computed at run time while the result's type is static. Shape assertions that
+// hold go. A tensor whose dimension's size is set (set_dimension_size) becomes that part of it.
+// Leaves a module that may be wrong where the program contradicts itself: verify it.
+//
+// INVALID_ARGUMENT: [PJRT-I031] with an assertion's message, its values filled in, when one does
+// not hold; [PJRT-I033] or one of the verifier's ids when shapes contradict each other.
+// UNIMPLEMENTED [PJRT-I032], naming the op, for a shape that depends on data; [PJRT-I034] for
+// regions nested over 1000 deep.
+absl::Status RefineShapes(Module* module);
 
 // Removes ops without side effects whose results nothing uses, regions of others included.
 void RemoveDeadOps(Module* module);
