@@ -68,6 +68,20 @@ void Pack(const T* from, int64_t line_stride, int64_t depth_stride, bool conjuga
   }
 }
 
+// Brings the largest part near 1 unless its exponent is within `limit`.
+template <typename T>
+int TakeOutExponent(int64_t n, int limit, T* x) {
+  RealOf<T> largest = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    largest = std::max({largest, std::abs(RealPart(x[i])), std::abs(ImagPart(x[i]))});
+  }
+  if (largest == 0) return 0;
+  const int exponent = std::ilogb(largest);
+  if (std::abs(exponent) <= limit) return 0;
+  ScaleByPower(n, -exponent, x);
+  return exponent;
+}
+
 int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
@@ -280,17 +294,11 @@ void ScaleByPower(int64_t n, int exponent, T* x) {
 
 template <typename T>
 int ScaleToSafeRange(int64_t n, T* x) {
-  using R = RealOf<T>;
-  R largest = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    largest = std::max({largest, std::abs(RealPart(x[i])), std::abs(ImagPart(x[i]))});
-  }
-  if (largest == 0) return 0;
-  constexpr int kLimit = std::numeric_limits<R>::max_exponent / 5;
-  const int exponent = std::ilogb(largest);
-  if (std::abs(exponent) <= kLimit) return 0;
-  ScaleByPower(n, -exponent, x);
-  return exponent;
+  return TakeOutExponent(n, std::numeric_limits<RealOf<T>>::max_exponent / 5, x);
+}
+template <typename T>
+int ScaleToOne(int64_t n, T* x) {
+  return TakeOutExponent(n, 0, x);
 }
 
 #define PJRT_INSTANTIATE_(T)                  \
@@ -298,6 +306,7 @@ int ScaleToSafeRange(int64_t n, T* x) {
   template bool AllFinite(int64_t, const T*); \
   template bool AnyNaN(int64_t, const T*);    \
   template int ScaleToSafeRange(int64_t, T*); \
+  template int ScaleToOne(int64_t, T*);       \
   template void ScaleByPower(int64_t, int, T*);
 PJRT_INSTANTIATE_(float)
 PJRT_INSTANTIATE_(double)

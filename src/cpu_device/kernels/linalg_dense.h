@@ -185,6 +185,9 @@ bool AnyNaN(int64_t n, const T* x);
 // at risk. Returns the binary exponent that was taken out: 0 for a matrix that was left alone.
 template <typename T>
 int ScaleToSafeRange(int64_t n, T* x);
+// The same for any size but 1.
+template <typename T>
+int ScaleToOne(int64_t n, T* x);
 // x *= 2^exponent.
 template <typename T>
 void ScaleByPower(int64_t n, int exponent, T* x);

@@ -15,17 +15,19 @@ namespace {
 // matrix, against cycles.
 constexpr int kMaxSteps = 120;
 constexpr int kUnusualStep = 10;
+constexpr int kPatientSteps = 30;
 
 // The first row of the unreduced block that ends at row `last`: subdiagonal elements that do not
-// count are set to zero.
+// count beside their neighbours on the diagonal are set to zero. After many steps it is enough that
+// they do not count in the matrix: a block of rounding errors may shrink for ever as a whole.
 template <typename T>
-int64_t FindBlock(int64_t n, int64_t last, RealOf<T> norm, T* h) {
+int64_t FindBlock(int64_t n, int64_t last, RealOf<T> norm, int steps, T* h) {
   using R = RealOf<T>;
   int64_t first = last;
   for (; first > 0; --first) {
     T& below = h[first + (first - 1) * n];
     R size = OneNorm(h[first - 1 + (first - 1) * n]) + OneNorm(h[first + first * n]);
-    if (size == 0) size = norm;
+    if (size == 0 || steps > kPatientSteps) size = norm;
     if (OneNorm(below) <= std::numeric_limits<R>::epsilon() * size ||
         OneNorm(below) < std::numeric_limits<R>::min()) {
       below = T(0);
@@ -75,7 +77,7 @@ bool ComplexSchur(int64_t n, std::complex<R>* h, std::complex<R>* z) {
   const R norm = LargestElement(n, h);
   int steps = 0;
   for (int64_t last = n - 1; last > 0;) {
-    const int64_t first = FindBlock(n, last, norm, h);
+    const int64_t first = FindBlock(n, last, norm, steps, h);
     if (first == last) {
       --last;
       steps = 0;
@@ -108,25 +110,31 @@ bool ComplexSchur(int64_t n, std::complex<R>* h, std::complex<R>* z) {
 
 // Real matrices.
 
-// The rotation that gives the block ((a, b), (c, d)) its standard form.
+// The rotation that gives the block ((a, b), (c, d)) its standard form: c = 0 if the eigenvalues
+// are real, else a = d.
 template <typename R>
-PlaneRotation<R> StandardRotation(R a, R b, R c, R d) {
-  if (c == 0) return {};
+struct BlockRotation {
+  PlaneRotation<R> rotation;
+  bool real_eigenvalues;
+};
+template <typename R>
+BlockRotation<R> StandardRotation(R a, R b, R c, R d) {
+  if (c == 0) return {{}, true};
   const R half = (a - d) / 2;
   // Scaled, so that squares neither overflow nor vanish.
   const R scale = std::max({std::abs(half), std::abs(b), std::abs(c)});
   const R p = half / scale;
   const R discriminant = p * p + (b / scale) * (c / scale);
   if (discriminant >= 0) {
-    // Real eigenvalues: an eigenvector is (z, c).
-    const R eigen = scale * (p + std::copysign(std::sqrt(discriminant), p));
-    const R size = std::hypot(eigen, c);
-    return {eigen / size, c / size};
+    // (z, c) is an eigenvector.
+    const R z = scale * (p + std::copysign(std::sqrt(discriminant), p));
+    const R size = std::hypot(z, c);
+    return {{z / size, c / size}, true};
   }
+  if (p == 0) return {{}, false};
   const R sum = (b + c) / scale, size = std::hypot(sum, 2 * p);
-  if (p == 0) return {};
   const R cosine = std::sqrt((1 + std::abs(sum) / size) / 2);
-  return {cosine, -2 * p * std::copysign(R(1), sum) / (2 * size * cosine)};
+  return {{cosine, -p * std::copysign(R(1), sum) / (size * cosine)}, false};
 }
 
 template <typename R>
@@ -138,7 +146,7 @@ class RealSchur {
     const R norm = LargestElement(n_, h_);
     int steps = 0;
     for (int64_t last = n_ - 1; last > 0;) {
-      const int64_t first = FindBlock(n_, last, norm, h_);
+      const int64_t first = FindBlock(n_, last, norm, steps, h_);
       if (first == last) {
         --last;
         steps = 0;
@@ -170,12 +178,9 @@ class RealSchur {
       R& b = At(i, i + 1);
       R& c = At(i + 1, i);
       R& d = At(i + 1, i + 1);
-      const PlaneRotation<R> rotation = StandardRotation(a, b, c, d);
-      const R half = (a - d) / 2;
-      const R scale = std::max({std::abs(half), std::abs(b), std::abs(c)});
-      const bool real = c == 0 || (half / scale) * (half / scale) + (b / scale) * (c / scale) >= 0;
-      Rotate(i, rotation);
-      if (real) {
+      const BlockRotation<R> standard = StandardRotation(a, b, c, d);
+      Rotate(i, standard.rotation);
+      if (standard.real_eigenvalues) {
         c = 0;
         return;
       }
