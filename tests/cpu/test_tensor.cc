@@ -94,7 +94,7 @@ double RoundTo(PrimitiveType type, double value) {
     case S32:
       return static_cast<int32_t>(Int(value));
     case S4:
-      return static_cast<int8_t>(static_cast<uint8_t>(Int(value) << 4)) >> 4;
+      return static_cast<int8_t>(static_cast<uint8_t>(Int(value)) << 4) >> 4;
     default:
       return value;
   }
