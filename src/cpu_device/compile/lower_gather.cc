@@ -8,6 +8,9 @@
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/index_ops.h"
+#include "src/cpu_device/run/index_walk.h"
 #include "src/cpu_device/steps/gather_step.h"
 #include "src/cpu_device/steps/scatter_step.h"
 
@@ -59,19 +62,21 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
   p->kernels = &kernels;
   const ir::Op* end = body.terminator();
   const size_t n = p->arrays.size();
+  const PrimitiveType type = p->arrays[0].type;
   bool replaces = true;
   for (size_t i = 0; i < n; ++i) replaces &= end->operand(i) == body.argument(n + i);
   if (replaces) {
     p->mode = ScatterParams::kReplace;
+    if (n == 1) p->rows = lowering.kernels().index->replace_rows[SizeLog2(ByteWidth(type))];
     return absl::OkStatus();
   }
-  const PrimitiveType type = p->arrays[0].type;
-  if (std::optional<Monoid> monoid = MatchMonoid(body);
-      monoid.has_value() && kernels.load[type] == nullptr && kernels.store[type] == nullptr) {
-    p->op =
-        kernels.op[static_cast<int>(MonoidOp(*monoid))][static_cast<int>(ComputeTypeOf(type))][0];
+  if (std::optional<Monoid> monoid = n == 1 ? MatchMonoid(body) : std::nullopt) {
+    const int compute_type = static_cast<int>(ComputeTypeOf(type));
+    p->op = kernels.op[static_cast<int>(MonoidOp(*monoid))][compute_type][0];
     if (p->op != nullptr) {
       p->mode = ScatterParams::kOp;
+      if (kernels.load[type] == nullptr && kernels.store[type] == nullptr)
+        p->rows = lowering.kernels().index->combine_rows[static_cast<int>(*monoid)][compute_type];
       return absl::OkStatus();
     }
   }
@@ -96,18 +101,20 @@ absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
   PJRT_ASSIGN_OR_RETURN(const ArrayView indices, InBuffer(lowering, op.operand(1), steps));
   GatherParams p;
   p.element_size = ByteWidth(array.type);
-  p.index_type = indices.type;
   p.array = array.buffer;
-  p.array_offset = array.offset;
+  p.array_offset = array.offset * p.element_size;
   p.indices = indices.buffer;
-  p.indices_offset = indices.offset;
+  p.indices_offset = indices.offset * ByteWidth(indices.type);
   p.result = result.buffer;
-  p.space = MakeSpace(indices, numbers->index_vector_dim, result, numbers->offset_dims, array,
-                      numbers->operand_batching_dims, numbers->start_indices_batching_dims);
+  p.kernels = lowering.kernels().index;
+  IndexSpace space =
+      MakeSpace(indices, numbers->index_vector_dim, result, numbers->offset_dims, array,
+                numbers->operand_batching_dims, numbers->start_indices_batching_dims);
+  std::vector<IndexComponent> components;
   const int64_t stride = VectorStride(indices, numbers->index_vector_dim);
   for (size_t k = 0; k < numbers->start_index_map.size(); ++k) {
     const int64_t d = numbers->start_index_map[k];
-    p.components.push_back(
+    components.push_back(
         {static_cast<int64_t>(k) * stride, array.dims[d] - sizes[d], array.strides[d]});
   }
   Dims window_dims, from_strides, to_strides;
@@ -121,7 +128,9 @@ absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
   }
   p.window =
       NdCopy(window_dims, from_strides, to_strides, p.element_size, *lowering.kernels().block);
-  lowering.plan().Emit(steps, std::make_unique<GatherStep>(std::move(p)),
+  IndexWalk walk(std::move(space), std::move(components), indices.type, IndexWalk::kClamp,
+                 *lowering.kernels().index);
+  lowering.plan().Emit(steps, std::make_unique<GatherStep>(std::move(walk), std::move(p)),
                        {array.buffer, indices.buffer}, {result.buffer});
   return absl::OkStatus();
 }
@@ -161,9 +170,11 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const ArrayView& update = updates[0];
   p.index_type = indices.type;
   p.indices = indices.buffer;
-  p.indices_offset = indices.offset;
-  p.space = MakeSpace(indices, numbers->index_vector_dim, update, numbers->update_window_dims,
-                      array, numbers->input_batching_dims, numbers->scatter_indices_batching_dims);
+  p.indices_offset = indices.offset * ByteWidth(indices.type);
+  IndexSpace space =
+      MakeSpace(indices, numbers->index_vector_dim, update, numbers->update_window_dims, array,
+                numbers->input_batching_dims, numbers->scatter_indices_batching_dims);
+  std::vector<IndexComponent> components;
   const int64_t stride = VectorStride(indices, numbers->index_vector_dim);
   // Window dims of the array, in order, are the update's window dims.
   size_t window_dim = 0;
@@ -181,6 +192,8 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
     dim.index_offset = mapped == numbers->scatter_dims_to_operand_dims.end()
                            ? -1
                            : (mapped - numbers->scatter_dims_to_operand_dims.begin()) * stride;
+    if (dim.index_offset >= 0)
+      components.push_back({dim.index_offset, dim.size - dim.window_size, dim.array_stride});
     if (Contains(numbers->input_batching_dims, d)) dim.size = -1;
     p.dims.push_back(dim);
   }
@@ -204,7 +217,10 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
   reads.push_back(indices.buffer);
   const ir::Block& body = *op.region()->block();
   PJRT_RETURN_IF_ERROR(MakeCombiner(lowering, body, &p));
-  lowering.plan().Emit(steps, std::make_unique<ScatterStep>(std::move(p)), reads, writes);
+  IndexWalk walk(std::move(space), std::move(components), indices.type, IndexWalk::kCheck,
+                 *lowering.kernels().index);
+  lowering.plan().Emit(steps, std::make_unique<ScatterStep>(std::move(walk), std::move(p)), reads,
+                       writes);
   return absl::OkStatus();
 }
 

@@ -70,26 +70,28 @@ std::vector<Kernels> MakeLevels() {
   std::vector<Kernels> levels;
   const auto add = [&](const char* name, const char* required, bool (*supported)(),
                        const BlockKernels* (*block)(), const GemmKernels* (*gemm)(),
-                       const LinalgKernels* (*linalg)()) {
+                       const LinalgKernels* (*linalg)(), const IndexKernels* (*index)()) {
     // A table is built by code of its level.
     const bool has = supported();
     levels.push_back({name, required, supported, has ? block() : nullptr, has ? gemm() : nullptr,
-                      has ? linalg() : nullptr});
+                      has ? linalg() : nullptr, has ? index() : nullptr});
   };
 #if defined(PJRT_HAVE_LEVEL_BASELINE)
   add("baseline", "nothing beyond the compiler's target", HasBaseline, baseline::GetBlockKernels,
-      baseline::GetGemmKernels, baseline::GetLinalgKernels);
+      baseline::GetGemmKernels, baseline::GetLinalgKernels, baseline::GetIndexKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX2)
   add("avx2", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT", HasAvx2, avx2::GetBlockKernels,
-      avx2::GetGemmKernels, avx2::GetLinalgKernels);
+      avx2::GetGemmKernels, avx2::GetLinalgKernels, avx2::GetIndexKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX512)
   add("avx512", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT, AVX-512 F, BW, DQ, VL, CD", HasAvx512,
-      avx512::GetBlockKernels, avx512::GetGemmKernels, avx512::GetLinalgKernels);
+      avx512::GetBlockKernels, avx512::GetGemmKernels, avx512::GetLinalgKernels,
+      avx512::GetIndexKernels);
 #endif
 #if defined(PJRT_HAVE_LEVEL_NEON)
-  add("neon", "NEON", HasNeon, neon::GetBlockKernels, neon::GetGemmKernels, neon::GetLinalgKernels);
+  add("neon", "NEON", HasNeon, neon::GetBlockKernels, neon::GetGemmKernels, neon::GetLinalgKernels,
+      neon::GetIndexKernels);
 #endif
   return levels;
 }

@@ -16,6 +16,7 @@ namespace pjrt::cpu {
 struct BlockKernels;
 struct GemmKernels;
 struct LinalgKernels;
+struct IndexKernels;
 
 // All kernel tables of one level. They live as long as the program and never change.
 struct Kernels {
@@ -26,6 +27,7 @@ struct Kernels {
       block;  // null unless supported(): the code that builds the table is the level's
   const GemmKernels* gemm;      // likewise
   const LinalgKernels* linalg;  // likewise
+  const IndexKernels* index;    // likewise
 };
 
 // The levels compiled into the library, from the oldest to the widest.

@@ -8,6 +8,7 @@
 
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/index_ops.h"
 #include "src/cpu_device/kernels/linalg_vectors.h"
 
 namespace pjrt::cpu {
@@ -17,6 +18,7 @@ namespace pjrt::cpu {
   const BlockKernels* GetBlockKernels();   \
   const GemmKernels* GetGemmKernels();     \
   const LinalgKernels* GetLinalgKernels(); \
+  const IndexKernels* GetIndexKernels();   \
   }
 PJRT_DECLARE_LEVEL_(baseline)
 PJRT_DECLARE_LEVEL_(avx2)

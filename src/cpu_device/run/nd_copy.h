@@ -35,6 +35,11 @@ class NdCopy {
 
   int64_t bytes() const { return count_ * element_size_; }
   int64_t count() const { return count_; }
+  // True when the box is one run of contiguous bytes on both sides.
+  bool is_contiguous() const {
+    return pattern_ == kRows && outer_.empty() &&
+           (rows_ == 1 || (from_row_ == inner_ && to_row_ == inner_));
+  }
   // Estimated time of Run on one thread.
   double cost_ns() const;
   // Calls fn(from_offset, to_offset), in elements, for each element of the box, for callers that do

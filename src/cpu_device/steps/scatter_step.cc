@@ -3,21 +3,51 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/run/index.h"
-#include "src/cpu_device/steps/scalar_assembler.h"
+#include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
 
 constexpr int64_t kSlot = 16;  // bytes an element takes in scratch at most
+// Each part of the results looks at all indices, so rows must be worth more than an index.
+constexpr int64_t kMaxParts = 8;
+constexpr int64_t kPartBytes = 128 * 1024;
+constexpr int64_t kMinRowBytes = 64;
+
+// The length of a window that is one run of elements in results and updates alike; 0 for others.
+int64_t RunLength(const std::vector<ScatterParams::Dim>& dims) {
+  int64_t length = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (dims[d].window_size == 1) continue;
+    if (dims[d].array_stride != length || dims[d].window_stride != length) return 0;
+    length *= dims[d].window_size;
+  }
+  return length;
+}
 
 }  // namespace
 
-ScatterStep::ScatterStep(ScatterParams params) : p_(std::move(params)) {
-  points_ = p_.space.count();
+ScatterStep::ScatterStep(IndexWalk walk, ScatterParams params)
+    : walk_(std::move(walk)), p_(std::move(params)) {
+  for (const ScatterParams::Dim& dim : p_.dims) {
+    window_count_ *= dim.window_size;
+    may_be_partial_ |= dim.window_size > 1 && dim.index_offset >= 0;
+    result_count_ += (std::max<int64_t>(dim.size, 1) - 1) * dim.array_stride;
+  }
+  if (p_.rows != nullptr) row_length_ = RunLength(p_.dims);
+  const int64_t row_bytes = row_length_ * ByteWidth(p_.arrays[0].type);
+  bool has_batch = false;
+  for (const ScatterParams::Dim& dim : p_.dims) has_batch |= dim.size < 0;
+  // Windows that are never partial are the same or apart, so that parts of the results are too.
+  if (row_bytes >= kMinRowBytes && !may_be_partial_ && !has_batch)
+    parts_ = std::clamp<int64_t>(walk_.num_points() * row_bytes / kPartBytes, 1, kMaxParts);
   if (p_.body != nullptr) block_ = std::min(block_, p_.body->max_block());
   // For each array: current values, updates, results, and their memory types' bits.
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot +
@@ -25,39 +55,47 @@ ScatterStep::ScatterStep(ScatterParams params) : p_(std::move(params)) {
 }
 
 double ScatterStep::cost_ns() const {
-  double window = 1;
-  for (const ScatterParams::Dim& dim : p_.dims) window *= static_cast<double>(dim.window_size);
-  return 20 +
-         static_cast<double>(points_) * (10 + window * (p_.mode == ScatterParams::kBody ? 10 : 1) *
-                                                  static_cast<double>(p_.arrays.size()));
+  const double window = static_cast<double>(window_count_);
+  const double point = row_length_ > 0 ? 1.5 + window * 0.2
+                                       : 10 + window * (p_.mode == ScatterParams::kBody ? 10 : 1) *
+                                                  static_cast<double>(p_.arrays.size());
+  return 20 + static_cast<double>(walk_.num_points()) * point;
 }
 
 void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t array_stride,
                           int64_t update_at, int64_t update_stride, int64_t n) const {
-  const BlockKernels& k = *p_.kernels;
-  if (p_.mode != ScatterParams::kBody) {
-    for (const ScatterParams::Array& a : p_.arrays) {
-      const int size = ByteWidth(a.type);
-      char* to = context.buffer(a.result) + array_at * size;
-      const char* from = context.buffer(a.update) + (a.update_offset + update_at) * size;
-      const bool contiguous = (array_stride == 1 && update_stride == 1) || n == 1;
-      if (p_.mode == ScatterParams::kReplace) {
-        if (contiguous) {
-          std::memcpy(to, from, n * size);
-        } else {
-          for (int64_t i = 0; i < n; ++i)
-            std::memcpy(to + i * array_stride * size, from + i * update_stride * size, size);
-        }
-      } else if (contiguous) {
-        p_.op(to, to, from, nullptr, n);
-      } else {
-        for (int64_t i = 0; i < n; ++i)
-          p_.op(to + i * array_stride * size, to + i * array_stride * size,
-                from + i * update_stride * size, nullptr, 1);
-      }
-    }
+  const bool converted =
+      p_.mode == ScatterParams::kOp && (p_.kernels->load[p_.arrays[0].type] != nullptr ||
+                                        p_.kernels->store[p_.arrays[0].type] != nullptr);
+  if (p_.mode == ScatterParams::kBody || converted) {
+    CombineLoaded(context, array_at, array_stride, update_at, update_stride, n);
     return;
   }
+  for (const ScatterParams::Array& a : p_.arrays) {
+    const int size = ByteWidth(a.type);
+    char* to = context.buffer(a.result) + array_at * size;
+    const char* from = context.buffer(a.update) + (a.update_offset + update_at) * size;
+    const bool contiguous = (array_stride == 1 && update_stride == 1) || n == 1;
+    if (p_.mode == ScatterParams::kReplace) {
+      if (contiguous) {
+        std::memcpy(to, from, n * size);
+      } else {
+        for (int64_t i = 0; i < n; ++i)
+          std::memcpy(to + i * array_stride * size, from + i * update_stride * size, size);
+      }
+    } else if (contiguous) {
+      p_.op(to, to, from, nullptr, n);
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        p_.op(to + i * array_stride * size, to + i * array_stride * size,
+              from + i * update_stride * size, nullptr, 1);
+    }
+  }
+}
+
+void ScatterStep::CombineLoaded(const RunContext& context, int64_t array_at, int64_t array_stride,
+                                int64_t update_at, int64_t update_stride, int64_t n) const {
+  const BlockKernels& k = *p_.kernels;
   const size_t count = p_.arrays.size();
   char* const scratch = context.member_scratch(0);
   const auto slot = [&](int kind, size_t i) {
@@ -74,8 +112,11 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
       const int size = ByteWidth(a.type);
       const auto load = [&](const char* from, int64_t stride, char* to) {
         if (ConvertFn convert = k.load[a.type]; convert != nullptr) {
-          k.gather_stride[SizeLog2(size)](slot(3, i), from, stride, m);
-          convert(to, slot(3, i), m);
+          if (stride != 1 && m > 1) {
+            k.gather_stride[SizeLog2(size)](slot(3, i), from, stride, m);
+            from = slot(3, i);
+          }
+          convert(to, from, m);
         } else {
           k.gather_stride[SizeLog2(size)](to, from, stride, m);
         }
@@ -88,8 +129,12 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
       params[count + i] = slot(1, i);
       results[i] = slot(2, i);
     }
-    p_.body->Call(params.data(), results.data(), m,
-                  scratch + static_cast<int64_t>(count) * 4 * block_ * kSlot);
+    if (p_.mode == ScatterParams::kOp) {
+      p_.op(results[0], params[0], params[1], nullptr, m);
+    } else {
+      p_.body->Call(params.data(), results.data(), m,
+                    scratch + static_cast<int64_t>(count) * 4 * block_ * kSlot);
+    }
     for (size_t i = 0; i < count; ++i) {
       const ScatterParams::Array& a = p_.arrays[i];
       const int size = ByteWidth(a.type);
@@ -105,107 +150,115 @@ void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t a
   }
 }
 
-absl::Status ScatterStep::Run(const RunContext& context) const {
-  const IndexSpace& space = p_.space;
-  const char* indices = context.buffer(p_.indices);
-  const int rank = static_cast<int>(space.dims.size());
+void ScatterStep::RunWindow(const RunContext& context, int64_t index, int64_t update_at,
+                            int64_t array_at) const {
+  const char* indices = context.buffer(p_.indices) + p_.indices_offset;
   const size_t dims = p_.dims.size();
-  absl::InlinedVector<int64_t, 6> at(rank, 0);
-  int64_t index = p_.indices_offset, window = 0, base = 0;
-  absl::InlinedVector<int64_t, 6> first(dims), last(dims), position(dims);
-  for (int64_t point = 0; point < points_; ++point) {
-    // The part of the window that lies within the array: elements outside are dropped one by one.
-    int64_t array_at = base, update_at = window;
-    bool any = true;
-    for (size_t d = 0; d < dims; ++d) {
-      const ScatterParams::Dim& dim = p_.dims[d];
-      if (dim.size < 0) {
-        first[d] = 0;
-        last[d] = 1;
-        continue;
-      }
-      const int64_t start =
-          dim.index_offset < 0 ? 0 : ReadIndex(p_.index_type, indices, index + dim.index_offset);
-      // start + i in [0, size): written so that no sum overflows.
-      first[d] = start >= 0 ? 0 : start < -dim.window_size ? dim.window_size : -start;
-      last[d] = start >= dim.size ? 0
-                                  : std::min(dim.window_size,
-                                             dim.size - std::max<int64_t>(start, -dim.window_size));
-      if (first[d] >= last[d]) {
-        any = false;
-        break;
-      }
-      array_at += (start + first[d]) * dim.array_stride;
-      update_at += first[d] * dim.window_stride;
+  absl::InlinedVector<int64_t, 6> first(dims), last(dims), position(dims, 0);
+  for (size_t d = 0; d < dims; ++d) {
+    const ScatterParams::Dim& dim = p_.dims[d];
+    if (dim.size < 0) {
+      first[d] = 0;
+      last[d] = 1;
+      continue;
     }
-    if (any) {
-      // Runs along the innermost dim that has more than one element.
-      int inner = static_cast<int>(dims) - 1;
-      while (inner > 0 && last[inner] - first[inner] == 1) --inner;
-      const int64_t n = dims == 0 ? 1 : last[inner] - first[inner];
-      const int64_t array_stride = dims == 0 ? 1 : p_.dims[inner].array_stride;
-      const int64_t update_stride = dims == 0 ? 1 : p_.dims[inner].window_stride;
-      std::fill(position.begin(), position.end(), 0);
-      while (true) {
-        Combine(context, array_at, array_stride, update_at, update_stride, n);
-        int d = inner - 1;
-        for (; d >= 0; --d) {
-          array_at += p_.dims[d].array_stride;
-          update_at += p_.dims[d].window_stride;
-          if (++position[d] < last[d] - first[d]) break;
-          array_at -= p_.dims[d].array_stride * position[d];
-          update_at -= p_.dims[d].window_stride * position[d];
-          position[d] = 0;
-        }
-        if (d < 0) break;
-      }
-    }
-    for (int d = rank - 1; d >= 0; --d) {
-      index += space.index_strides[d];
-      window += space.window_strides[d];
-      base += space.array_strides[d];
-      if (++at[d] < space.dims[d]) break;
-      index -= space.index_strides[d] * space.dims[d];
-      window -= space.window_strides[d] * space.dims[d];
-      base -= space.array_strides[d] * space.dims[d];
-      at[d] = 0;
-    }
+    const int64_t start =
+        dim.index_offset < 0 ? 0 : ReadIndex(p_.index_type, indices, index + dim.index_offset);
+    // start + i in [0, size): written so that no sum overflows.
+    first[d] = start >= 0 ? 0 : start < -dim.window_size ? dim.window_size : -start;
+    last[d] = start >= dim.size ? 0
+                                : std::min(dim.window_size,
+                                           dim.size - std::max<int64_t>(start, -dim.window_size));
+    if (first[d] >= last[d]) return;
+    array_at += (start + first[d]) * dim.array_stride;
+    update_at += first[d] * dim.window_stride;
   }
+  // Runs along the innermost dim that has more than one element.
+  int inner = static_cast<int>(dims) - 1;
+  while (inner > 0 && last[inner] - first[inner] == 1) --inner;
+  const int64_t n = dims == 0 ? 1 : last[inner] - first[inner];
+  const int64_t array_stride = dims == 0 ? 1 : p_.dims[inner].array_stride;
+  const int64_t update_stride = dims == 0 ? 1 : p_.dims[inner].window_stride;
+  while (true) {
+    Combine(context, array_at, array_stride, update_at, update_stride, n);
+    int d = inner - 1;
+    for (; d >= 0; --d) {
+      array_at += p_.dims[d].array_stride;
+      update_at += p_.dims[d].window_stride;
+      if (++position[d] < last[d] - first[d]) break;
+      array_at -= p_.dims[d].array_stride * position[d];
+      update_at -= p_.dims[d].window_stride * position[d];
+      position[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+void ScatterStep::RunRows(const RunContext& context, int64_t first, int64_t last) const {
+  const ScatterParams::Array& a = p_.arrays[0];
+  const int64_t size = ByteWidth(a.type);
+  char* const result = context.buffer(a.result);
+  const char* const updates = context.buffer(a.update) + a.update_offset * size;
+  const bool whole = first <= 0 && last >= result_count_;
+  walk_.ForEachBlock(context.buffer(p_.indices) + p_.indices_offset, 0, walk_.num_points(),
+                     [&](const IndexWalk::Block& block) {
+                       const auto rows = [&](int64_t from, int64_t to) {
+                         p_.rows(result, block.offsets + from,
+                                 updates + (block.window + from * block.window_stride) * size,
+                                 block.window_stride, row_length_, to - from);
+                       };
+                       if (!whole) {
+                         for (int64_t i = 0; i < block.n; ++i) {
+                           const int64_t at = block.offsets[i];
+                           block.offsets[i] = at >= first && at < last ? at : -1;
+                         }
+                       }
+                       if (!may_be_partial_) {
+                         rows(0, block.n);
+                         return;
+                       }
+                       // Windows that are not wholly inside are looked at one by one, in their
+                       // turn.
+                       int64_t done = 0;
+                       for (int64_t i = 0; i < block.n; ++i) {
+                         if (block.offsets[i] >= 0) continue;
+                         if (done < i) rows(done, i);
+                         RunWindow(context, block.index + i * block.index_stride,
+                                   block.window + i * block.window_stride,
+                                   block.base + i * block.array_stride);
+                         done = i + 1;
+                       }
+                       if (done < block.n) rows(done, block.n);
+                     });
+}
+
+absl::Status ScatterStep::Run(const RunContext& context) const {
+  if (row_length_ == 0) {
+    walk_.ForEachBlock(context.buffer(p_.indices) + p_.indices_offset, 0, walk_.num_points(),
+                       [&](const IndexWalk::Block& block) {
+                         for (int64_t i = 0; i < block.n; ++i) {
+                           if (block.offsets[i] < 0 && !may_be_partial_) continue;
+                           RunWindow(context, block.index + i * block.index_stride,
+                                     block.window + i * block.window_stride,
+                                     block.base + i * block.array_stride);
+                         }
+                       });
+    return absl::OkStatus();
+  }
+  if (parts_ == 1 || context.team == nullptr || context.team->size() == 1) {
+    RunRows(context, 0, std::numeric_limits<int64_t>::max());
+    return absl::OkStatus();
+  }
+  const int64_t part = (result_count_ + parts_ - 1) / parts_;
+  context.team->ParallelFor(
+      parts_, [&](int64_t unit, int) { RunRows(context, unit * part, (unit + 1) * part); });
   return absl::OkStatus();
 }
 
-// One update of one element.
-bool ScatterStep::EmitScalar(ScalarAssembler* assembler) const {
-  if (points_ != 1 || p_.mode == ScatterParams::kBody) return false;
-  for (const ScatterParams::Array& a : p_.arrays) {
-    if (ByteWidth(a.type) > 8) return false;
-  }
-  const int bytes = ByteWidth(p_.index_type);
-  const ScalarAssembler::Label outside = assembler->NewLabel();
-  ScalarAssembler::Reg at = assembler->Integer(0);
-  for (const ScatterParams::Dim& dim : p_.dims) {
-    if (dim.window_size != 1) return false;
-    if (dim.size < 0 || dim.index_offset < 0) continue;
-    const ScalarAssembler::Reg index = assembler->WideIndex(
-        p_.index_type,
-        assembler->Read(p_.indices, (p_.indices_offset + dim.index_offset) * bytes, bytes));
-    assembler->JumpUnlessBelow(index, assembler->Integer(dim.size), outside);
-    at = assembler->MulAdd(index, dim.array_stride, at);
-  }
-  for (const ScatterParams::Array& a : p_.arrays) {
-    const int size = ByteWidth(a.type);
-    const ScalarAssembler::Reg offset = assembler->MulAdd(at, size, assembler->Integer(0));
-    ScalarAssembler::Reg value = assembler->Read(a.update, a.update_offset * size, size);
-    if (p_.mode == ScatterParams::kOp)
-      value = assembler->CallOp(p_.op, assembler->ReadAt(a.result, 0, offset, size), value);
-    assembler->WriteAt(a.result, 0, offset, size, value);
-  }
-  assembler->Bind(outside);
-  return true;
-}
-
 std::string ScatterStep::Describe() const {
-  return absl::StrCat("scatter ", points_, " windows into ", p_.arrays.size(), " arrays");
+  return absl::StrCat("scatter ", walk_.num_points(), " windows of ", window_count_,
+                      " elements into ", p_.arrays.size(), " arrays",
+                      row_length_ > 0 ? " by rows" : "");
 }
 
 }  // namespace pjrt::cpu

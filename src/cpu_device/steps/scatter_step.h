@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// scatter: combines windows of updates into arrays. Serial, in the order of the updates, so that
-// the result is one that does not depend on threads.
+// scatter: combines a window of the updates with the operand for each index vector, in the order of
+// the vectors. Combined in place: the operand has been copied to the result before.
+//
+// A window that is one run of elements, replaced or combined by a known operation, is the common
+// case and has a kernel of its own. Several threads share it by taking the results' parts, so that
+// each element sees its updates in order.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 
@@ -11,17 +15,17 @@
 
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/index_ops.h"
 #include "src/cpu_device/loop/loop_engine.h"
+#include "src/cpu_device/run/index_walk.h"
 #include "src/cpu_device/run/plan.h"
-#include "src/cpu_device/steps/gather_step.h"
 
 namespace pjrt::cpu {
 
 struct ScatterParams {
-  IndexSpace space;  // window_strides: in the updates; array_strides: in the results
   PrimitiveType index_type = S32;
   BufferId indices = kNoBuffer;
-  int64_t indices_offset = 0;
+  int64_t indices_offset = 0;  // in bytes
   // A dim of the results: how the window lies in it.
   struct Dim {
     int64_t size = 0;  // -1: a batching dim, never out of bounds
@@ -41,26 +45,40 @@ struct ScatterParams {
   // How an update is combined: replaced, by an elementwise kernel, or by a body.
   enum Mode : uint8_t { kReplace, kOp, kBody };
   Mode mode = kReplace;
-  BlockFn op = nullptr;
+  BlockFn op = nullptr;          // one array
+  ScatterRowsFn rows = nullptr;  // one array: does the same to rows; null when there is no kernel
   std::shared_ptr<BodyKernel> body;
   const BlockKernels* kernels = nullptr;
 };
 
 class ScatterStep final : public Step {
  public:
-  explicit ScatterStep(ScatterParams params);
+  // `walk` checks indices; its windows are the updates'.
+  ScatterStep(IndexWalk walk, ScatterParams params);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
-  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override;
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 
  private:
+  // The windows whose results begin within [first, last).
+  void RunRows(const RunContext& context, int64_t first, int64_t last) const;
+  // The window of one index vector, whatever its shape; parts outside of the results are dropped.
+  void RunWindow(const RunContext& context, int64_t index, int64_t update_at,
+                 int64_t array_at) const;
   // Combines n updates, walked with the given strides, into the results.
   void Combine(const RunContext& context, int64_t array_at, int64_t array_stride, int64_t update_at,
                int64_t update_stride, int64_t n) const;
+  void CombineLoaded(const RunContext& context, int64_t array_at, int64_t array_stride,
+                     int64_t update_at, int64_t update_stride, int64_t n) const;
+
+  IndexWalk walk_;
   ScatterParams p_;
-  int64_t points_;
+  int64_t window_count_ = 1;
+  int64_t row_length_ = 0;       // of windows that are one run; 0: they are not, or have no kernel
+  bool may_be_partial_ = false;  // a window may lie partly outside
+  int64_t result_count_ = 1;     // elements that the results cover
+  int64_t parts_ = 1;            // of the results, for several threads
   int64_t block_ = 256;
   int64_t scratch_bytes_ = 0;
 };

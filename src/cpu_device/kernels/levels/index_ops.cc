@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gathering and scattering by blocks of offsets.
+#include "src/cpu_device/kernels/index_ops.h"
+
+#include <cstring>
+
+#include "src/cpu_device/kernels/complex-inl.h"
+#include "src/cpu_device/kernels/float-inl.h"
+#include "src/cpu_device/kernels/integer-inl.h"
+#include "src/cpu_device/kernels/level_tables.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+// Rows this far ahead are asked for while one is copied.
+constexpr int64_t kAhead = 6;
+
+// An index as an int64; those of u64 beyond it become its maximum, which is beyond any array too.
+template <typename T>
+PJRT_INLINE int64_t ToSigned(T index) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    constexpr uint64_t kMax = static_cast<uint64_t>(-1) >> 1;
+    return static_cast<int64_t>(index > kMax ? kMax : index);
+  } else {
+    return static_cast<int64_t>(index);
+  }
+}
+
+template <typename T>
+void AddClamped(int64_t* offsets, const void* index, int64_t index_stride, int64_t limit,
+                int64_t step, int64_t n) {
+  const T* const indices = static_cast<const T*>(index);
+  const auto add = [&](int64_t i, int64_t at) {
+    int64_t value = ToSigned(indices[at]);
+    value = value < 0 ? 0 : value;
+    value = value > limit ? limit : value;
+    offsets[i] += value * step;
+  };
+  if (index_stride == 1) {
+    for (int64_t i = 0; i < n; ++i) add(i, i);
+  } else {
+    for (int64_t i = 0; i < n; ++i) add(i, i * index_stride);
+  }
+}
+
+template <typename T>
+void AddChecked(int64_t* offsets, const void* index, int64_t index_stride, int64_t limit,
+                int64_t step, int64_t n) {
+  const T* const indices = static_cast<const T*>(index);
+  const auto add = [&](int64_t i, int64_t at) {
+    const int64_t value = ToSigned(indices[at]);
+    // A product of an index out of range may overflow, so it is not formed.
+    const int64_t kept = (value < 0 ? 1 : 0) | (value > limit ? 1 : 0) | (offsets[i] < 0 ? 1 : 0);
+    const int64_t sum = offsets[i] + (kept != 0 ? 0 : value) * step;
+    offsets[i] = kept != 0 ? -1 : sum;
+  };
+  if (index_stride == 1) {
+    for (int64_t i = 0; i < n; ++i) add(i, i);
+  } else {
+    for (int64_t i = 0; i < n; ++i) add(i, i * index_stride);
+  }
+}
+
+template <typename T>
+void GatherPoints(void* dst, int64_t dst_stride, const void* src, const int64_t* offsets,
+                  int64_t n) {
+  T* const d = static_cast<T*>(dst);
+  const T* const s = static_cast<const T*>(src);
+  if (dst_stride == 1) {
+    for (int64_t i = 0; i < n; ++i) d[i] = s[offsets[i]];
+  } else {
+    for (int64_t i = 0; i < n; ++i) d[i * dst_stride] = s[offsets[i]];
+  }
+}
+
+template <int kBytes>
+struct Piece {
+  char bytes[kBytes];
+};
+template <int kBytes>
+PJRT_INLINE void CopyPiece(char* dst, const char* src) {
+  Piece<kBytes> piece;
+  __builtin_memcpy(&piece, src, kBytes);
+  __builtin_memcpy(dst, &piece, kBytes);
+}
+
+// Between kHalf and 2 * kHalf bytes, as two pieces that may overlap.
+template <int kHalf>
+struct CopyShort {
+  PJRT_INLINE void Run(char* dst, const char* src, int64_t bytes) {
+    Piece<kHalf> first, last;
+    __builtin_memcpy(&first, src, kHalf);
+    __builtin_memcpy(&last, src + bytes - kHalf, kHalf);
+    __builtin_memcpy(dst, &first, kHalf);
+    __builtin_memcpy(dst + bytes - kHalf, &last, kHalf);
+  }
+};
+// More than a cache line.
+struct CopyLines {
+  PJRT_INLINE void Run(char* dst, const char* src, int64_t bytes) {
+    for (int64_t i = 0; i < bytes - 64; i += 64) CopyPiece<64>(dst + i, src + i);
+    CopyPiece<64>(dst + bytes - 64, src + bytes - 64);
+  }
+};
+struct CopyLong {
+  PJRT_INLINE void Run(char* dst, const char* src, int64_t bytes) {
+    memcpy(dst, src, static_cast<size_t>(bytes));
+  }
+};
+
+template <class Copy>
+void GatherRowsBy(char* dst, int64_t dst_stride, const char* src, const int64_t* offsets,
+                  int64_t size, int64_t bytes, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const char* const ahead = src + offsets[i + kAhead < n ? i + kAhead : n - 1] * size;
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + (bytes > 64 ? 64 : bytes - 1));
+    Copy::Run(dst + i * dst_stride, src + offsets[i] * size, bytes);
+  }
+}
+
+void GatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* offsets,
+                int64_t size, int64_t bytes, int64_t n) {
+  char* const d = static_cast<char*>(dst);
+  const char* const s = static_cast<const char*>(src);
+  const auto by = bytes > 1024  ? GatherRowsBy<CopyLong>
+                  : bytes > 128 ? GatherRowsBy<CopyLines>
+                  : bytes >= 64 ? GatherRowsBy<CopyShort<64>>
+                  : bytes >= 32 ? GatherRowsBy<CopyShort<32>>
+                  : bytes >= 16 ? GatherRowsBy<CopyShort<16>>
+                  : bytes >= 8  ? GatherRowsBy<CopyShort<8>>
+                  : bytes >= 4  ? GatherRowsBy<CopyShort<4>>
+                  : bytes >= 2  ? GatherRowsBy<CopyShort<2>>
+                                : GatherRowsBy<CopyShort<1>>;
+  by(d, dst_stride, s, offsets, size, bytes, n);
+}
+
+struct Replace {
+  template <typename T>
+  PJRT_INLINE T Run(T, T update) {
+    return update;
+  }
+};
+
+template <class Op, typename T>
+void ScatterRows(void* dst, const int64_t* offsets, const void* updates, int64_t update_stride,
+                 int64_t length, int64_t n) {
+  T* const d = static_cast<T*>(dst);
+  const T* const u = static_cast<const T*>(updates);
+  if (length == 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (offsets[i] < 0) continue;
+      T* const at = d + offsets[i];
+      *at = Op::Run(*at, u[i * update_stride]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t next = offsets[i + kAhead < n ? i + kAhead : n - 1];
+    __builtin_prefetch(d + (next < 0 ? 0 : next), 1);
+    if (offsets[i] < 0) continue;
+    T* const row = d + offsets[i];
+    const T* const update = u + i * update_stride;
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t k = 0; k < length; ++k) row[k] = Op::Run(row[k], update[k]);
+  }
+}
+
+struct And {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+struct FloatAdd {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return a + b;
+  }
+};
+struct FloatMultiply {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return a * b;
+  }
+};
+
+template <typename T>
+PJRT_INLINE ScatterRowsFn& Combine(IndexKernels* k, Monoid monoid) {
+  return k->combine_rows[static_cast<int>(monoid)][static_cast<int>(kCType<T>)];
+}
+
+// U: the unsigned integer of T's width, on which sums and products wrap.
+template <typename T>
+void FillInteger(IndexKernels* k, IndexType index) {
+  using U = UnsignedOf<T>;
+  Combine<T>(k, Monoid::kAdd) = ScatterRows<integer::Add, U>;
+  Combine<T>(k, Monoid::kMultiply) = ScatterRows<integer::Multiply, U>;
+  Combine<T>(k, Monoid::kMaximum) = ScatterRows<integer::Maximum, T>;
+  Combine<T>(k, Monoid::kMinimum) = ScatterRows<integer::Minimum, T>;
+  Combine<T>(k, Monoid::kAnd) = ScatterRows<And, U>;
+  Combine<T>(k, Monoid::kOr) = ScatterRows<Or, U>;
+  Combine<T>(k, Monoid::kXor) = ScatterRows<Xor, U>;
+  k->add_clamped[static_cast<int>(index)] = AddClamped<T>;
+  k->add_checked[static_cast<int>(index)] = AddChecked<T>;
+}
+
+template <typename T>
+void FillFloat(IndexKernels* k) {
+  Combine<T>(k, Monoid::kAdd) = ScatterRows<FloatAdd, T>;
+  Combine<T>(k, Monoid::kMultiply) = ScatterRows<FloatMultiply, T>;
+  Combine<T>(k, Monoid::kMaximum) = ScatterRows<floats::Maximum, T>;
+  Combine<T>(k, Monoid::kMinimum) = ScatterRows<floats::Minimum, T>;
+}
+
+template <typename T>
+void FillComplexType(IndexKernels* k) {
+  Combine<T>(k, Monoid::kAdd) = ScatterRows<complexes::Add, T>;
+  Combine<T>(k, Monoid::kMultiply) = ScatterRows<complexes::Multiply, T>;
+  Combine<T>(k, Monoid::kMaximum) = ScatterRows<complexes::Maximum, T>;
+  Combine<T>(k, Monoid::kMinimum) = ScatterRows<complexes::Minimum, T>;
+}
+
+IndexKernels MakeTable() {
+  IndexKernels k = {};
+  FillInteger<int8_t>(&k, IndexType::kS8);
+  FillInteger<uint8_t>(&k, IndexType::kU8);
+  FillInteger<int16_t>(&k, IndexType::kS16);
+  FillInteger<uint16_t>(&k, IndexType::kU16);
+  FillInteger<int32_t>(&k, IndexType::kS32);
+  FillInteger<uint32_t>(&k, IndexType::kU32);
+  FillInteger<int64_t>(&k, IndexType::kS64);
+  FillInteger<uint64_t>(&k, IndexType::kU64);
+  FillFloat<float>(&k);
+  FillFloat<double>(&k);
+  FillComplexType<C64>(&k);
+  FillComplexType<C128>(&k);
+  // Bytes of 0 and 1.
+  const Monoid or_monoids[] = {Monoid::kAdd, Monoid::kMaximum, Monoid::kOr};
+  for (Monoid monoid : or_monoids) Combine<Pred>(&k, monoid) = ScatterRows<Or, uint8_t>;
+  const Monoid and_monoids[] = {Monoid::kMultiply, Monoid::kMinimum, Monoid::kAnd};
+  for (Monoid monoid : and_monoids) Combine<Pred>(&k, monoid) = ScatterRows<And, uint8_t>;
+  Combine<Pred>(&k, Monoid::kXor) = ScatterRows<Xor, uint8_t>;
+  k.gather_points[0] = GatherPoints<uint8_t>;
+  k.gather_points[1] = GatherPoints<uint16_t>;
+  k.gather_points[2] = GatherPoints<uint32_t>;
+  k.gather_points[3] = GatherPoints<uint64_t>;
+  k.gather_points[4] = GatherPoints<Bits128>;
+  k.gather_rows = GatherRows;
+  k.replace_rows[0] = ScatterRows<Replace, uint8_t>;
+  k.replace_rows[1] = ScatterRows<Replace, uint16_t>;
+  k.replace_rows[2] = ScatterRows<Replace, uint32_t>;
+  k.replace_rows[3] = ScatterRows<Replace, uint64_t>;
+  k.replace_rows[4] = ScatterRows<Replace, Bits128>;
+  return k;
+}
+
+}  // namespace
+
+const IndexKernels* GetIndexKernels() {
+  static const IndexKernels table = MakeTable();
+  return &table;
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
