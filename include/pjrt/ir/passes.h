@@ -11,6 +11,7 @@
 #define PJRT_IR_PASSES_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,11 +23,19 @@
 
 namespace pjrt::ir {
 
+// What a backend says of the passes that it runs.
+struct PassOptions {
+  // Whether the backend implements an op itself. Asked of composites (name, version, attributes and
+  // types are the op's), of ops of CHLO and of custom calls; those that it claims stay as they are.
+  // Null for none.
+  std::function<bool(const Op& op)> claims;
+};
+
 // A pass by name. `run` may be called by several threads at once on different modules.
 struct Pass {
   absl::string_view name;     // "inline-calls": what `pjrt inspect --after` takes
   absl::string_view summary;  // one line
-  absl::Status (*run)(Module* module);
+  absl::Status (*run)(Module* module, const PassOptions& options);
 };
 
 // The passes of the pipeline in the order in which they run.
@@ -34,20 +43,31 @@ absl::Span<const Pass> StandardPasses();
 
 // Runs `passes` one after the other. The first error ends it, and leaves the module fit for nothing
 // but destruction.
-absl::Status RunPasses(Module* module, absl::Span<const Pass> passes);
+absl::Status RunPasses(Module* module, absl::Span<const Pass> passes,
+                       const PassOptions& options = {});
+
+// Replaces custom calls that mean ordinary ops by those: annotations of sharding, placement and
+// layout (which are nothing on one device), ops of other dialects (mhlo.erf, chlo.ragged_dot,
+// composites as calls), selections, transforms of old exports, stablehlo.dynamic_* calls whose
+// shapes are known, assertions that hold; calls back into the exporting process that give no data
+// are dropped. Results in a tuple become results of their own, operands that only tell shapes go,
+// buffers (memrefs) become tensors. Composites named after an op of CHLO become that op. What has
+// another form than expected stays as it is. Never fails on a verified module.
+absl::Status ExpandCustomCalls(Module* module, const PassOptions& options = {});
 
 // Replaces each func.call, and each stablehlo.composite, reachable from the entry function by the
 // body of what it calls, and removes the functions that nothing names any more. RESOURCE_EXHAUSTED
 // when the result would have more than `max_ops` ops: calls of calls can double a program at each
 // level.
-absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20);
+absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20,
+                         const PassOptions& options = {});
 
 // Replaces each op of CHLO by StableHLO ops that compute the same: special functions within 3 units
 // in the last place of f32 and f64 (of lgamma, digamma, zeta and polygamma where the argument is
 // not close to a zero of the function among negative arguments), narrower floats in f32 or f64 and
 // rounded once; top_k, scan, ragged_dot; ops that broadcast by themselves. Ops on dynamic shapes,
 // and on element types that have no expansion, stay as they are. Never fails on a verified module.
-absl::Status ExpandChlo(Module* module);
+absl::Status ExpandChlo(Module* module, const PassOptions& options = {});
 
 // Replaces quantized types by their storage types and ops on them by ops on stored integers and
 // floats, which compute what the specification says, section "Quantized types": per tensor, per

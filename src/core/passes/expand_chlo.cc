@@ -178,10 +178,11 @@ void ExpandOp(Module* module, Op* op) {
 
 }  // namespace
 
-absl::Status ExpandChlo(Module* module) {
+absl::Status ExpandChlo(Module* module, const PassOptions& options) {
   std::vector<Op*> ops;
   module->Walk([&](Op* op) {
-    if (!op->Is(OpCode::kUnknown) && absl::StartsWith(op->name(), "chlo.")) ops.push_back(op);
+    if (op->Is(OpCode::kUnknown) || !absl::StartsWith(op->name(), "chlo.")) return;
+    if (!options.claims || !options.claims(*op)) ops.push_back(op);
   });
   // Inner ops first: a scan's body is copied.
   for (size_t i = ops.size(); i-- > 0;) ExpandOp(module, ops[i]);

@@ -58,7 +58,7 @@ Term ExpandMulhi(Term a, Term b);
 Op* ExpandBroadcast(Emitter& emit, Op* op);
 
 // expand_chlo_tensors.cc. Each replaces all uses of the op's results.
-void ExpandTopK(Emitter& emit, Op* op);
+void ExpandTopK(Emitter& emit, Op* op, bool largest = true);
 void ExpandRaggedDot(Emitter& emit, Op* op);
 void ExpandScan(Emitter& emit, Op* op);
 

@@ -132,7 +132,7 @@ void ReplaceResults(Op* op, const ValueList& values) {
 
 }  // namespace
 
-void ExpandTopK(Emitter& emit, Op* op) {
+void ExpandTopK(Emitter& emit, Op* op, bool largest) {
   Context& context = emit.context();
   const Term x = emit(op->operand(0));
   const int64_t last = x.type().rank() - 1;
@@ -147,7 +147,7 @@ void ExpandTopK(Emitter& emit, Op* op) {
   Emitter inside(emit.module(), block, op->location());
   const Term a = inside(block->argument(0)), b = inside(block->argument(1));
   inside.Return(
-      {Compare(ComparisonDirection::kGt, a, b,
+      {Compare(largest ? ComparisonDirection::kGt : ComparisonDirection::kLt, a, b,
                IsFloating(x.element()) ? ComparisonType::kTotalOrder : ComparisonType::kNoType)
            .value()});
   const DimList zeros(static_cast<size_t>(last + 1), 0), ones(static_cast<size_t>(last + 1), 1);

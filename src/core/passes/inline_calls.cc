@@ -19,8 +19,10 @@ absl::string_view Callee(const Op& op) {
 
 class Inliner {
  public:
-  Inliner(Module* module, int64_t max_ops)
-      : module_(module), budget_(max_ops - static_cast<int64_t>(module->op_count())) {
+  Inliner(Module* module, int64_t max_ops, const PassOptions& options)
+      : module_(module),
+        options_(options),
+        budget_(max_ops - static_cast<int64_t>(module->op_count())) {
     for (Op* op : *module->body()) {
       if (op->Is(OpCode::kFuncFunc)) functions_[op->StringAttr("sym_name")] = Function(op);
     }
@@ -31,12 +33,18 @@ class Inliner {
     if (!entry) return absl::OkStatus();
     PJRT_RETURN_IF_ERROR(Flatten(entry));
     absl::flat_hash_set<absl::string_view> named;
+    std::vector<Function> decompositions;
     module_->Walk([&](Op* op) {
       const Attribute called = op->attr("called_computations");
       if (called) {
         for (Attribute symbol : called.elements()) named.insert(symbol.AsString());
       }
+      // What a claimed composite means stays in the module.
+      if (!IsClaimed(*op) || !named.insert(Callee(*op)).second) return;
+      const auto it = functions_.find(Callee(*op));
+      if (it != functions_.end()) decompositions.push_back(it->second);
     });
+    for (Function function : decompositions) PJRT_RETURN_IF_ERROR(Flatten(function));
     for (Op* op : *module_->body()) {
       if (op->Is(OpCode::kFuncFunc) && op != entry.op() &&
           !named.contains(op->StringAttr("sym_name")))
@@ -75,14 +83,18 @@ class Inliner {
     return absl::OkStatus();
   }
 
-  static void ForEachCall(Function function, absl::FunctionRef<void(Op*)> fn) {
+  bool IsClaimed(const Op& op) const {
+    return op.Is(OpCode::kComposite) && options_.claims && options_.claims(op);
+  }
+
+  void ForEachCall(Function function, absl::FunctionRef<void(Op*)> fn) {
     std::vector<Block*> blocks = {function.body()};
     while (!blocks.empty()) {
       Block* block = blocks.back();
       blocks.pop_back();
       if (block == nullptr) continue;
       for (Op* op : *block) {
-        if (!Callee(*op).empty()) fn(op);
+        if (!Callee(*op).empty() && !IsClaimed(*op)) fn(op);
         for (size_t r = 0; r < op->num_regions(); ++r) blocks.push_back(op->region(r)->block());
       }
     }
@@ -140,6 +152,7 @@ class Inliner {
   }
 
   Module* module_;
+  const PassOptions& options_;
   int64_t budget_;
   absl::flat_hash_map<absl::string_view, Function> functions_;
   absl::flat_hash_set<const Op*> done_;
@@ -147,6 +160,8 @@ class Inliner {
 
 }  // namespace
 
-absl::Status InlineCalls(Module* module, int64_t max_ops) { return Inliner(module, max_ops).Run(); }
+absl::Status InlineCalls(Module* module, int64_t max_ops, const PassOptions& options) {
+  return Inliner(module, max_ops, options).Run();
+}
 
 }  // namespace pjrt::ir

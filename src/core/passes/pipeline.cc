@@ -9,14 +9,20 @@ namespace {
 
 // As a row of the table wants it: one type for all.
 template <void (*kPass)(Module*)>
-absl::Status Always(Module* module) {
+absl::Status Always(Module* module, const PassOptions&) {
   kPass(module);
   return absl::OkStatus();
 }
 
-absl::Status InlineAll(Module* module) { return InlineCalls(module); }
+constexpr int64_t kMaxOps = 4 << 20;
+
+absl::Status InlineAll(Module* module, const PassOptions& options) {
+  return InlineCalls(module, kMaxOps, options);
+}
 
 constexpr Pass kPasses[] = {
+    {"expand-custom-calls", "Writes custom calls that mean ordinary ops in those",
+     ExpandCustomCalls},
     {"inline-calls", "Puts the bodies of called functions in the place of their calls", InlineAll},
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
     {"expand-quantized", "Computes quantized types with stored integers and floats",
@@ -34,8 +40,8 @@ constexpr Pass kPasses[] = {
 
 absl::Span<const Pass> StandardPasses() { return kPasses; }
 
-absl::Status RunPasses(Module* module, absl::Span<const Pass> passes) {
-  for (const Pass& pass : passes) PJRT_RETURN_IF_ERROR(pass.run(module));
+absl::Status RunPasses(Module* module, absl::Span<const Pass> passes, const PassOptions& options) {
+  for (const Pass& pass : passes) PJRT_RETURN_IF_ERROR(pass.run(module, options));
   return absl::OkStatus();
 }
 

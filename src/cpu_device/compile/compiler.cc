@@ -113,7 +113,9 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   info.name = std::string(module->name());
   info.fingerprint = absl::StrFormat(
       "%016x", static_cast<uint64_t>(absl::Hash<std::string>()(ir::PrintModule(*module))));
-  PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses()));
+  ir::PassOptions passes;
+  passes.claims = [&](const ir::Op& op) { return ClaimsOp(op, lowering_options.custom_calls); };
+  PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses(), passes));
   const ir::Function entry = module->EntryFunction();
   if (!entry || entry.body() == nullptr) {
     return InvalidArgument("PJRT-C032",

@@ -136,13 +136,13 @@ absl::string_view BackendConfigText(const ir::Op& op) {
 }
 
 // "model.mlir:12:8: custom call @target"
-std::string CallPlace(const ir::Op& op) {
+std::string CallPlace(const ir::Op& op, absl::string_view target) {
   std::string text;
   if (op.location().line > 0) {
     text = absl::StrCat(op.module()->source_name(), ":", op.location().line, ":",
                         op.location().column, ": ");
   }
-  return absl::StrCat(text, "custom call @", Shorten(op.StringAttr("call_target_name")));
+  return absl::StrCat(text, "custom call @", Shorten(target));
 }
 
 // Whether the op may never run: it stands in a branch or a loop.
@@ -165,7 +165,7 @@ absl::Status UnknownTarget(const ir::Op& op) {
         "the CPU device has no such function, and none of this name is registered in "
         "CpuClientOptions::custom_calls";
   }
-  return Unimplemented("PJRT-K001", CallPlace(op), " (", Place(op), "): ", reason);
+  return Unimplemented("PJRT-K001", CallPlace(op, target), " (", Place(op), "): ", reason);
 }
 
 // Gives the results memory and meaning.
@@ -205,7 +205,16 @@ std::vector<PlanBuilder::Share> SharesOf(const custom_call::Kernel& kernel,
   return shares;
 }
 
+// What is called.
+struct CallSite {
+  absl::string_view target;
+  const custom_call::Factory* factory = nullptr;
+  custom_call::Dict attributes;
+  absl::string_view backend_config;
+};
+
 absl::Status LowerAssertion(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  const absl::string_view target = op.StringAttr("call_target_name");
   const bool is_text = op.attr("error_message").Is(ir::AttrKind::kString);
   const absl::string_view message =
       is_text ? op.StringAttr("error_message") : BackendConfigText(op);
@@ -215,7 +224,7 @@ absl::Status LowerAssertion(Lowering& lowering, const ir::Op& op, Steps* steps) 
     fits = type.IsTensor() && type.rank() == 0 && (i > 0 || type.primitive_type() == PRED);
   }
   if (!fits) {
-    return InvalidArgument("PJRT-K002", CallPlace(op),
+    return InvalidArgument("PJRT-K002", CallPlace(op, target),
                            ": expected an i1 and numbers, all of rank 0, and no result; given ",
                            Place(op));
   }
@@ -228,27 +237,13 @@ absl::Status LowerAssertion(Lowering& lowering, const ir::Op& op, Steps* steps) 
     if (i > 0) values.push_back({view.type, view.buffer});
   }
   lowering.plan().Emit(steps,
-                       std::make_unique<AssertStep>(std::string(message), CallPlace(op), reads[0],
-                                                    std::move(values)),
+                       std::make_unique<AssertStep>(std::string(message), CallPlace(op, target),
+                                                    reads[0], std::move(values)),
                        reads, {});
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  const absl::string_view target = op.StringAttr("call_target_name");
-  const CustomCallRegistry* own = lowering.options().custom_calls;
-  const custom_call::Factory* factory = own != nullptr ? own->Find(target) : nullptr;
-  if (factory == nullptr && target == "shape_assertion") return LowerAssertion(lowering, op, steps);
-  if (factory == nullptr) {
-    absl::Status unknown = UnknownTarget(op);
-    if (!IsConditional(op)) return unknown;
-    const std::vector<BufferId> writes = BuffersOf(BindResults(lowering, op));
-    lowering.plan().Emit(steps, std::make_unique<FailStep>(std::move(unknown)), {}, writes);
-    return absl::OkStatus();
-  }
-
+absl::Status LowerCall(Lowering& lowering, const ir::Op& op, const CallSite& site, Steps* steps) {
   std::vector<CustomCallStep::Slot> operands;
   for (size_t i = 0; i < op.num_operands(); ++i) {
     if (lowering.IsToken(op.operand(i))) continue;
@@ -261,23 +256,22 @@ absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps)
   std::vector<CustomCallStep::Slot> results = BindResults(lowering, op);
 
   custom_call::Signature signature;
-  const custom_call::Dict attributes = AttributesOf(op);
   std::vector<custom_call::Array> arrays;
   for (const auto* slots : {&operands, &results}) {
     for (const CustomCallStep::Slot& slot : *slots) arrays.push_back({slot.type, slot.dims});
   }
-  signature.target = target;
+  signature.target = site.target;
   signature.operands = absl::MakeConstSpan(arrays).subspan(0, operands.size());
   signature.results = absl::MakeConstSpan(arrays).subspan(operands.size());
-  signature.attributes = &attributes;
-  signature.backend_config = BackendConfigText(op);
+  signature.attributes = &site.attributes;
+  signature.backend_config = site.backend_config;
   signature.has_side_effect = op.BoolAttr("has_side_effect");
-  absl::StatusOr<custom_call::Kernel> kernel = (*factory)(signature);
+  absl::StatusOr<custom_call::Kernel> kernel = (*site.factory)(signature);
+  const std::string place = CallPlace(op, site.target);
   if (!kernel.ok()) {
     const absl::Status& status = kernel.status();
-    if (!ErrorId(status).empty()) return WithContext(status, CallPlace(op));
-    return MakeError(status.code(), "PJRT-K002",
-                     absl::StrCat(CallPlace(op), ": ", status.message()));
+    if (!ErrorId(status).empty()) return WithContext(status, place);
+    return MakeError(status.code(), "PJRT-K002", absl::StrCat(place, ": ", status.message()));
   }
   bool is_usable = kernel->run != nullptr && kernel->scratch_bytes >= 0;
   for (const custom_call::Kernel::InPlace& pair : kernel->in_place) {
@@ -286,7 +280,7 @@ absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps)
                 static_cast<size_t>(pair.operand) < operands.size();
   }
   if (!is_usable) {
-    return Internal("PJRT-K002", CallPlace(op),
+    return Internal("PJRT-K002", place,
                     ": its factory gives no function to run, negative scratch memory, or pairs "
                     "in_place of operands and results that it has not");
   }
@@ -295,10 +289,43 @@ absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps)
   const std::vector<PlanBuilder::Share> shares =
       SharesOf(*kernel, operands, results, lowering.plan());
   lowering.plan().Emit(steps,
-                       std::make_unique<CustomCallStep>(*std::move(kernel), CallPlace(op),
+                       std::make_unique<CustomCallStep>(*std::move(kernel), place,
                                                         std::move(operands), std::move(results)),
                        reads, writes, shares);
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  CallSite site;
+  site.target = op.StringAttr("call_target_name");
+  const CustomCallRegistry* own = lowering.options().custom_calls;
+  site.factory = own != nullptr ? own->Find(site.target) : nullptr;
+  if (site.factory == nullptr && site.target == "shape_assertion")
+    return LowerAssertion(lowering, op, steps);
+  if (site.factory == nullptr) {
+    absl::Status unknown = UnknownTarget(op);
+    if (!IsConditional(op)) return unknown;
+    const std::vector<BufferId> writes = BuffersOf(BindResults(lowering, op));
+    lowering.plan().Emit(steps, std::make_unique<FailStep>(std::move(unknown)), {}, writes);
+    return absl::OkStatus();
+  }
+  site.attributes = AttributesOf(op);
+  site.backend_config = BackendConfigText(op);
+  return LowerCall(lowering, op, site, steps);
+}
+
+// A composite that the application has registered a function for.
+absl::Status LowerComposite(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  CallSite site;
+  site.target = op.StringAttr("name");
+  const CustomCallRegistry* own = lowering.options().custom_calls;
+  site.factory = own != nullptr ? own->Find(site.target) : nullptr;
+  if (site.factory == nullptr) return UnsupportedOp(op, "nothing is registered under its name");
+  const ir::Attribute attributes = op.attr("composite_attributes");
+  if (attributes.Is(ir::AttrKind::kDict)) site.attributes = DecodeDict(attributes, 0);
+  return LowerCall(lowering, op, site, steps);
 }
 
 }  // namespace pjrt::cpu

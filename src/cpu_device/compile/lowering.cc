@@ -41,6 +41,8 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kBroadcastInDim, LowerBroadcastInDim},
       {OpCode::kCase, LowerCase},
       {OpCode::kCholesky, LowerCholesky},
+      {OpCode::kChloTopK, LowerTopK},
+      {OpCode::kComposite, LowerComposite},
       {OpCode::kConcatenate, LowerConcatenate},
       {OpCode::kConstant, LowerConstant},
       {OpCode::kConvolution, LowerConvolution},

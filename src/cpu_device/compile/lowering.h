@@ -121,6 +121,10 @@ class Lowering {
   std::vector<Binding> bindings_;
 };
 
+// Whether the device implements an op itself that the passes of core could replace: composites and
+// custom calls that the application has registered, selections that beat a sort.
+bool ClaimsOp(const ir::Op& op, const CustomCallRegistry* custom_calls);
+
 // RESOURCE_EXHAUSTED, naming the op, for an array, or the points of a loop, of more than 2^42
 // elements: more than a machine holds, and sizes in bytes stay far from overflow below that.
 absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op);
@@ -164,7 +168,9 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
 absl::Status LowerCholesky(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerTriangularSolve(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerComposite(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerTopK(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps);
 
