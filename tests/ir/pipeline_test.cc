@@ -45,7 +45,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 TEST(PipelineTest, TheFirstErrorEndsIt) {
   const std::unique_ptr<Module> module = MustParse("func.func @main() { return }");
   static int runs = 0;
-  const auto fail = [](Module*) { return ++runs, absl::InternalError("no"); };
+  const auto fail = [](Module*, const PassOptions&) { return ++runs, absl::InternalError("no"); };
   const Pass passes[] = {{"a", "fails", +fail}, {"b", "is not reached", +fail}};
   EXPECT_EQ(RunPasses(module.get(), passes).message(), "no");
   EXPECT_EQ(runs, 1);

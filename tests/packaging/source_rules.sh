@@ -44,7 +44,9 @@ uses() {
   uses 'src/core/(ir|passes|runtime)/|pjrt/(ir|backend)/' src/core/base include/pjrt/base
   uses 'src/core/(passes|runtime)/|pjrt/backend/' src/core/ir include/pjrt/ir
   uses 'src/core/runtime/|pjrt/backend/' src/core/passes
-  uses 'src/core/(ir|passes|runtime)/|pjrt/(ir|backend)/' src/cpu_device/kernels
+  uses 'src/core/(ir|passes|runtime)/|pjrt/(ir|backend)/' src/cpu_device/kernels src/cpu_device/custom_calls
+  uses 'src/cpu_device/(backend|compile|custom_calls|loop|run|steps)/' src/cpu_device/kernels
+  uses 'src/cpu_device/(backend|compile|loop|run|steps)/' src/cpu_device/custom_calls
 } | complain "An include that points up (see docs/architecture.md)"
 
 grep -rnE '\b(printf|fprintf|puts|std::cout|std::cerr|abort|exit)\s*\(|std::(cout|cerr)\b' src include |

@@ -22,6 +22,10 @@
 // program is compiled; inside a branch or a loop, which may never run, it fails when it is
 // executed.
 //
+// A call without has_side_effect counts as a function of its operands and attributes: it may be
+// dropped when nothing uses its results, and one of two equal calls may serve for both. Calls with
+// it run once each, in the order of the program.
+//
 // The targets that JAX's CPU lowerings emit (lapack_spotrf_ffi, ...) are built in; an entry of the
 // registry with such a name takes its place.
 #ifndef PJRT_CPU_CUSTOM_CALL_H_

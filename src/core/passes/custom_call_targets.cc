@@ -45,4 +45,10 @@ bool IsPythonCallback(absl::string_view target) {
          absl::EndsWith(target, "_callback");
 }
 
+bool IsPartitioning(absl::string_view target) {
+  return absl::StartsWith(target, "SPMD") || target == "CustomSPMDPartitioning" ||
+         absl::StartsWith(target, "xla.sdy.") || absl::StartsWith(target, "local_xla.sdy.") ||
+         target == "ragged_all_to_all";
+}
+
 }  // namespace pjrt::ir

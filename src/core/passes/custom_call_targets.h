@@ -16,6 +16,9 @@ absl::string_view TargetPlatform(absl::string_view target);
 // part of it.
 bool IsPythonCallback(absl::string_view target);
 
+// True for a call that divides values among devices, or asks the exporting process how to.
+bool IsPartitioning(absl::string_view target);
+
 }  // namespace pjrt::ir
 
 #endif  // PJRT_CORE_PASSES_CUSTOM_CALL_TARGETS_H_

@@ -169,26 +169,23 @@ bool ReplaceByChlo(Module* module, Op* op, absl::string_view name,
   return ReplaceByOp(module, op, full, known);
 }
 
-// mhlo.erf and the like: ops of a dialect that other exporters start from.
-bool ExpandMhlo(Module* module, Op* op) {
-  const absl::string_view name = absl::StripPrefix(op->StringAttr("call_target_name"), "mhlo.");
-  const Attribute attributes = op->attr("mhlo.attributes");
-  const absl::Span<const NamedAttribute> entries =
-      attributes.Is(AttrKind::kDict) ? attributes.entries() : absl::Span<const NamedAttribute>();
-  if (ReplaceByChlo(module, op, name, entries)) return true;
-  const std::string full = absl::StrCat("stablehlo.", name);
-  const OpCode code = LookupOp(full);
-  if (code == OpCode::kUnknown || GetOpInfo(code).max_regions != 0) return false;
-  return ReplaceByOp(module, op, full, entries);
-}
-
-bool ExpandRaggedDotCall(Module* module, Op* op) {
+// mhlo.erf, chlo.ragged_dot and the like: ops that the exporter had no other way to write.
+bool ExpandForeignOp(Module* module, Op* op) {
+  absl::string_view name = op->StringAttr("call_target_name");
+  const bool is_chlo = absl::ConsumePrefix(&name, "chlo.");
+  if (!is_chlo && !absl::ConsumePrefix(&name, "mhlo.")) return false;
+  absl::Span<const NamedAttribute> entries;
   for (const absl::string_view place :
        {"mhlo.attributes", "mhlo.backend_config", "backend_config"}) {
     const Attribute dict = op->attr(place);
-    if (dict.Is(AttrKind::kDict)) return ReplaceByChlo(module, op, "ragged_dot", dict.entries());
+    if (dict.Is(AttrKind::kDict) && entries.empty()) entries = dict.entries();
   }
-  return false;
+  const std::string full = absl::StrCat("stablehlo.", name);
+  const OpCode code = LookupOp(full);
+  if (!is_chlo && code != OpCode::kUnknown && GetOpInfo(code).max_regions == 0 &&
+      ReplaceByOp(module, op, full, entries))
+    return true;
+  return ReplaceByChlo(module, op, name, entries);
 }
 
 struct Row {
@@ -205,9 +202,9 @@ constexpr Row kRows[] = {
     {"SPMDFullToShardShape", ExpandIdentity},
     {"SPMDShardToFullShape", ExpandIdentity},
     {"Sharding", ExpandIdentity},
+    {"TopK", ExpandTopKCall},
     {"Unpin", ExpandIdentity},
     {"annotate_device_placement", ExpandIdentity},
-    {"chlo.ragged_dot", ExpandRaggedDotCall},
     {"ducc_fft", ExpandFftCall},
     {"dynamic_ducc_fft", ExpandFftCall},
     {"mark_tensor", ExpandIdentity},
@@ -430,10 +427,10 @@ void ExpandCustomCall(Module* module, Op* op) {
       [](const Row& entry, absl::string_view name) { return entry.target < name; });
   if (row != std::end(kRows) && row->target == target) {
     row->expand(module, op);
-  } else if (absl::StartsWith(target, "mhlo.")) {
-    ExpandMhlo(module, op);
   } else if (IsPythonCallback(target)) {
     ExpandCallback(module, op);
+  } else {
+    ExpandForeignOp(module, op);
   }
 }
 

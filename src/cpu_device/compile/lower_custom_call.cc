@@ -13,6 +13,8 @@
 #include "src/core/passes/custom_call_targets.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/custom_calls/checks.h"
+#include "src/cpu_device/custom_calls/lapack.h"
 #include "src/cpu_device/steps/custom_call_step.h"
 
 namespace pjrt::cpu {
@@ -160,6 +162,8 @@ absl::Status UnknownTarget(const ir::Op& op) {
                           platform == "gpu" ? "a GPU" : absl::string_view(platform));
   } else if (ir::IsPythonCallback(target)) {
     reason = "it calls a function of the Python process that exported the program";
+  } else if (ir::IsPartitioning(target)) {
+    reason = "it is part of a program for several devices";
   } else {
     reason =
         "the CPU device has no such function, and none of this name is registered in "
@@ -208,7 +212,7 @@ std::vector<PlanBuilder::Share> SharesOf(const custom_call::Kernel& kernel,
 // What is called.
 struct CallSite {
   absl::string_view target;
-  const custom_call::Factory* factory = nullptr;
+  custom_call::Factory factory;
   custom_call::Dict attributes;
   absl::string_view backend_config;
 };
@@ -243,6 +247,13 @@ absl::Status LowerAssertion(Lowering& lowering, const ir::Op& op, Steps* steps) 
   return absl::OkStatus();
 }
 
+// The application's function of that name; null when there is none.
+custom_call::Factory FindRegistered(const Lowering& lowering, absl::string_view name) {
+  const CustomCallRegistry* own = lowering.options().custom_calls;
+  const custom_call::Factory* factory = own != nullptr ? own->Find(name) : nullptr;
+  return factory != nullptr ? *factory : nullptr;
+}
+
 absl::Status LowerCall(Lowering& lowering, const ir::Op& op, const CallSite& site, Steps* steps) {
   std::vector<CustomCallStep::Slot> operands;
   for (size_t i = 0; i < op.num_operands(); ++i) {
@@ -266,7 +277,7 @@ absl::Status LowerCall(Lowering& lowering, const ir::Op& op, const CallSite& sit
   signature.attributes = &site.attributes;
   signature.backend_config = site.backend_config;
   signature.has_side_effect = op.BoolAttr("has_side_effect");
-  absl::StatusOr<custom_call::Kernel> kernel = (*site.factory)(signature);
+  absl::StatusOr<custom_call::Kernel> kernel = site.factory(signature);
   const std::string place = CallPlace(op, site.target);
   if (!kernel.ok()) {
     const absl::Status& status = kernel.status();
@@ -300,10 +311,11 @@ absl::Status LowerCall(Lowering& lowering, const ir::Op& op, const CallSite& sit
 absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps) {
   CallSite site;
   site.target = op.StringAttr("call_target_name");
-  const CustomCallRegistry* own = lowering.options().custom_calls;
-  site.factory = own != nullptr ? own->Find(site.target) : nullptr;
+  site.factory = FindRegistered(lowering, site.target);
   if (site.factory == nullptr && site.target == "shape_assertion")
     return LowerAssertion(lowering, op, steps);
+  if (site.factory == nullptr) site.factory = FindLapack(site.target, lowering.kernels());
+  if (site.factory == nullptr) site.factory = FindCheck(site.target);
   if (site.factory == nullptr) {
     absl::Status unknown = UnknownTarget(op);
     if (!IsConditional(op)) return unknown;
@@ -320,8 +332,7 @@ absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps)
 absl::Status LowerComposite(Lowering& lowering, const ir::Op& op, Steps* steps) {
   CallSite site;
   site.target = op.StringAttr("name");
-  const CustomCallRegistry* own = lowering.options().custom_calls;
-  site.factory = own != nullptr ? own->Find(site.target) : nullptr;
+  site.factory = FindRegistered(lowering, site.target);
   if (site.factory == nullptr) return UnsupportedOp(op, "nothing is registered under its name");
   const ir::Attribute attributes = op.attr("composite_attributes");
   if (attributes.Is(ir::AttrKind::kDict)) site.attributes = DecodeDict(attributes, 0);

@@ -5,34 +5,23 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstring>
-#include <type_traits>
-#include <utility>
 
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/custom_calls/lapack_forms.h"
-#include "src/cpu_device/kernels/linalg_eigen.h"
-#include "src/cpu_device/kernels/linalg_qr.h"
-#include "src/cpu_device/kernels/linalg_solve.h"
+#include "src/cpu_device/custom_calls/lapack_item.h"
 
 namespace pjrt::cpu {
 namespace {
 
 using custom_call::Array;
 
-// The options of one execution.
-struct Options {
-  bool lower, left, unit_diagonal, transpose, conjugate, vectors, right_vectors;
-  int64_t low, high;
-};
-
-Options ReadOptions(const LapackCall& call, absl::Span<const Array> operands) {
+LapackSettings ReadOptions(const LapackCall& call, absl::Span<const Array> operands) {
   const auto is_one_of = [&](const LapackOption& option, char letter, int64_t number) {
     const int64_t value = option.Read(operands);
     return value == letter || value == number;
   };
-  Options o;
+  LapackSettings o;
   o.lower = is_one_of(call.uplo, 'L', 1);
   o.left = is_one_of(call.side, 'L', 1);
   o.unit_diagonal = is_one_of(call.diag, 'U', 1);
@@ -45,163 +34,24 @@ Options ReadOptions(const LapackCall& call, absl::Span<const Array> operands) {
   return o;
 }
 
-// The parts of one item of the batch.
-class Item {
- public:
-  Item(const LapackCall& call, absl::Span<const Array> operands, absl::Span<const Array> results,
-       int64_t index)
-      : call_(call), operands_(operands), results_(results), index_(index) {}
-
-  template <typename U>
-  const U* In(char part) const {
-    return static_cast<const U*>(At(operands_[static_cast<size_t>(call_.operands[part])]));
-  }
-  // Null when the form has no such result.
-  template <typename U>
-  U* Out(char part) const {
-    if (!call_.results.Has(part)) return nullptr;
-    return static_cast<U*>(At(results_[static_cast<size_t>(call_.results[part])]));
-  }
-  // A result that begins as a copy of the operand of the same part.
-  template <typename U>
-  U* InOut(char part) const {
-    U* const out = Out<U>(part);
-    const U* const in = In<U>(part);
-    const int64_t bytes = ItemBytes(results_[static_cast<size_t>(call_.results[part])]);
-    if (out != in && bytes > 0) std::memcpy(out, in, static_cast<size_t>(bytes));
-    return out;
-  }
-  void Clear(char part) const {
-    if (!call_.results.Has(part)) return;
-    const Array& array = results_[static_cast<size_t>(call_.results[part])];
-    if (ItemBytes(array) > 0) std::memset(At(array), 0, static_cast<size_t>(ItemBytes(array)));
-  }
-
- private:
-  int64_t ItemBytes(const Array& array) const { return array.size_bytes() / call_.batch; }
-  void* At(const Array& array) const {
-    return static_cast<char*>(array.data) + index_ * ItemBytes(array);
-  }
-
-  const LapackCall& call_;
-  absl::Span<const Array> operands_, results_;
-  int64_t index_;
-};
-
-template <typename T>
-void Scale(T factor, int64_t count, T* x) {
-  if (factor == T(1)) return;
-  for (int64_t i = 0; i < count; ++i) x[i] *= factor;
-}
-
-// Counts pivots from 0 and makes the permutation of the rows: row i of P a is row permutation[i].
-void FinishPivots(int64_t m, int64_t k, int32_t* pivots, int32_t* permutation) {
-  for (int64_t i = 0; i < m; ++i) permutation[i] = static_cast<int32_t>(i);
-  for (int64_t i = 0; i < k; ++i) std::swap(permutation[i], permutation[--pivots[i]]);
-}
-
-// Returns info.
-template <typename T>
-int32_t RunItem(const LapackCall& c, const Options& o, const Kernels& kernels, const Item& item,
-                T factor) {
-  using R = RealOf<T>;
-  const int64_t m = c.m, n = c.n, k = std::min(m, n);
-  switch (c.routine) {
-    case Routine::kPotrf:
-      return Potrf<T>(kernels, o.lower, n, item.InOut<T>('a'));
-    case Routine::kGetrf: {
-      int32_t* const pivots = item.Out<int32_t>('p');
-      const int32_t info = Getrf<T>(kernels, m, n, item.InOut<T>('a'), pivots);
-      if (c.zero_based) FinishPivots(m, k, pivots, item.Out<int32_t>('q'));
-      return info;
-    }
-    case Routine::kGeqrf:
-      Geqrf<T>(kernels, m, n, item.InOut<T>('a'), item.Out<T>('t'));
-      return 0;
-    case Routine::kGeqp3:
-      Geqp3<T>(kernels, m, n, item.InOut<T>('a'), item.InOut<int32_t>('p'), item.Out<T>('t'));
-      return 0;
-    case Routine::kOrgqr:
-      Orgqr<T>(kernels, m, n, c.reflectors, item.InOut<T>('a'), item.In<T>('t'));
-      return 0;
-    case Routine::kOrmqr:
-      Ormqr<T>(kernels, o.left, o.transpose, c.rows, c.columns, c.reflectors, item.In<T>('a'), n,
-               item.In<T>('t'), item.InOut<T>('c'));
-      return 0;
-    case Routine::kTrsm: {
-      T* const b = item.InOut<T>('b');
-      Scale(factor, c.rows * c.columns, b);
-      TrsmOptions options;
-      options.left = o.left;
-      options.lower = o.lower;
-      options.transpose = o.transpose;
-      options.conjugate = o.conjugate;
-      options.unit_diagonal = o.unit_diagonal;
-      Trsm<T>(kernels, options, c.rows, c.columns, item.In<T>('a'), b);
-      return 0;
-    }
+bool IsEigenSolver(Routine routine) {
+  switch (routine) {
     case Routine::kSyevd:
-      return Syevd<T>(kernels, o.vectors, o.lower, n, item.InOut<T>('a'), item.Out<R>('w'));
     case Routine::kGesdd:
-      if (!o.vectors) {
-        item.Clear('u');
-        item.Clear('v');
-      }
-      return Gesdd<T>(kernels,
-                      !o.vectors       ? SvdVectors::kNone
-                      : c.full_vectors ? SvdVectors::kFull
-                                       : SvdVectors::kThin,
-                      m, n, item.InOut<T>('a'), item.Out<R>('w'), item.Out<T>('u'),
-                      item.Out<T>('v'));
-    case Routine::kGeev: {
-      // Results that are not computed have one value all the same.
-      for (const char part : {'u', 'v', 'w', 'x'}) item.Clear(part);
-      EigenvalueSpan<R> w;
-      if constexpr (std::is_same_v<T, R>) {
-        w = SpanOf(item.Out<R>('w'), item.Out<R>('x'));
-      } else {
-        w = SpanOf(item.Out<T>('w'));
-      }
-      return Geev<T>(kernels, n, item.In<T>('a'), w,
-                     o.vectors ? item.Out<std::complex<R>>('u') : nullptr,
-                     o.right_vectors ? item.Out<std::complex<R>>('v') : nullptr);
-    }
-    case Routine::kGees: {
-      if (!o.vectors) item.Clear('u');
-      item.Clear('z');
-      EigenvalueSpan<R> w;
-      if constexpr (std::is_same_v<T, R>) {
-        w = SpanOf(item.Out<R>('w'), item.Out<R>('x'));
-      } else {
-        w = SpanOf(item.Out<T>('w'));
-      }
-      return Gees<T>(kernels, n, item.InOut<T>('a'), w, o.vectors ? item.Out<T>('u') : nullptr);
-    }
+    case Routine::kGeev:
+    case Routine::kGees:
     case Routine::kGehrd:
-      item.Clear('t');
-      return Gehrd<T>(kernels, n, o.low, o.high, item.InOut<T>('a'), item.Out<T>('t'));
     case Routine::kSytrd:
-      Sytrd<T>(kernels, o.lower, n, item.InOut<T>('a'), item.Out<R>('w'), item.Out<R>('e'),
-               item.Out<T>('t'));
-      return 0;
-    case Routine::kGtsv:
-      return Gtsv<T>(n, c.columns, item.InOut<T>('l'), item.InOut<T>('d'), item.InOut<T>('s'),
-                     item.InOut<T>('b'));
-    case Routine::kTridiagonalPerturbed:
-      TridiagonalSolvePerturbed<T>(n, c.columns, item.In<T>('l'), item.In<T>('d'), item.In<T>('s'),
-                                   item.InOut<T>('b'));
-      return 0;
+      return true;
     default:
-      return 0;
+      return false;
   }
 }
 
 template <typename T>
 absl::Status RunSparse(const LapackCall& c, absl::Span<const Array> operands,
                        absl::Span<const Array> results) {
-  const Item item(c, operands, results, 0);
-  CsrTimesDense<T>(c.m, c.rows, c.columns, c.reflectors, item.In<T>('a'), item.In<int32_t>('p'),
-                   item.In<int32_t>('r'), item.In<T>('b'), item.Out<T>('c'));
+  RunSparseProduct<T>(c, LapackItem(c, operands, results, 0));
   return absl::OkStatus();
 }
 
@@ -209,7 +59,7 @@ template <typename T>
 absl::Status RunCall(const LapackCall& c, const Kernels& kernels,
                      const custom_call::Context& context, absl::Span<const Array> operands,
                      absl::Span<const Array> results) {
-  const Options options = ReadOptions(c, operands);
+  const LapackSettings options = ReadOptions(c, operands);
   if ((c.routine == Routine::kTrsm && c.n != (options.left ? c.rows : c.columns)) ||
       (c.routine == Routine::kOrmqr && c.m != (options.left ? c.rows : c.columns))) {
     return InvalidArgument("PJRT-K002", "the matrix has ", c.m,
@@ -219,8 +69,9 @@ absl::Status RunCall(const LapackCall& c, const Kernels& kernels,
   if (c.operands.Has('f'))
     factor = *static_cast<const T*>(operands[static_cast<size_t>(c.operands['f'])].data);
   context.ParallelFor(c.batch, [&](int64_t i, int) {
-    const Item item(c, operands, results, i);
-    const int32_t info = RunItem<T>(c, options, kernels, item, factor);
+    const LapackItem item(c, operands, results, i);
+    const int32_t info = IsEigenSolver(c.routine) ? RunEigenSolver<T>(c, options, kernels, item)
+                                                  : RunSolver<T>(c, options, kernels, item, factor);
     if (int32_t* const to = item.Out<int32_t>('i')) *to = info;
   });
   return absl::OkStatus();

@@ -30,6 +30,7 @@ struct Form {
   int scalars;
   absl::string_view operands, results;
   Field field = Field::kAny;
+  bool is_portable = false;  // of XLA's own names only
 };
 
 constexpr Form kForms[] = {
@@ -37,7 +38,7 @@ constexpr Form kForms[] = {
     {Routine::kPotrf, 3, "a", "ai"},
     {Routine::kGetrf, 0, "a", "api"},
     {Routine::kGetrf, 3, "a", "api"},
-    {Routine::kGetrf, 0, "a", "apq"},
+    {Routine::kGetrf, 0, "a", "apq", Field::kAny, /*is_portable=*/true},
     {Routine::kGeqrf, 0, "a", "at"},
     {Routine::kGeqrf, 0, "a", "ati*"},
     {Routine::kGeqrf, 4, "a", "ati*"},
@@ -51,7 +52,7 @@ constexpr Form kForms[] = {
     {Routine::kTrsm, 0, "ab", "b"},
     {Routine::kTrsm, 0, "abf", "b"},
     {Routine::kTrsm, 8, "ab", "b"},
-    {Routine::kSyevd, 0, "a", "aw"},
+    {Routine::kSyevd, 0, "a", "aw", Field::kAny, /*is_portable=*/true},
     {Routine::kSyevd, 0, "a", "awi*"},
     {Routine::kSyevd, 3, "a", "awi*"},
     {Routine::kGesdd, 0, "a", "awuvi*"},
@@ -480,6 +481,7 @@ absl::StatusOr<LapackCall> ReadLapackCall(const LapackName& name, const Signatur
   absl::Status first_error;
   for (const Form& form : kForms) {
     if (form.routine != name.routine || form.scalars != scalars) continue;
+    if (form.is_portable && !name.is_portable) continue;
     if (form.field != Field::kAny && (form.field == Field::kComplex) != IsComplex(type)) continue;
     FormReader reader(form, name, signature);
     if (!reader.CountsFit()) continue;
