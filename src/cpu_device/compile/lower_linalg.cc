@@ -50,8 +50,8 @@ absl::Status LowerCholesky(Lowering& lowering, const ir::Op& op, Steps* steps) {
   if (factor.ElementCount() > 0) {
     lowering.plan().Emit(
         steps,
-        std::make_unique<CholeskyStep>(type, BatchOf(a), a.dims.back(), op.BoolAttr("lower"),
-                                       a.buffer, factor.buffer),
+        std::make_unique<CholeskyStep>(lowering.kernels(), type, BatchOf(a), a.dims.back(),
+                                       op.BoolAttr("lower"), a.buffer, factor.buffer),
         {a.buffer}, {factor.buffer});
   }
   return Finish(lowering, op, factor, steps);
@@ -62,8 +62,8 @@ absl::Status LowerTriangularSolve(Lowering& lowering, const ir::Op& op, Steps* s
   const std::optional<ir::Transpose> transpose =
       ir::EnumFrom<ir::Transpose>(op.attr("transpose_a"));
   if (!transpose.has_value()) return UnsupportedOp(op, "its transpose_a cannot be read");
-  TriangularSolveOptions options;
-  options.left_side = op.BoolAttr("left_side");
+  TrsmOptions options;
+  options.left = op.BoolAttr("left_side");
   options.lower = op.BoolAttr("lower");
   options.unit_diagonal = op.BoolAttr("unit_diagonal");
   options.transpose =
@@ -77,11 +77,11 @@ absl::Status LowerTriangularSolve(Lowering& lowering, const ir::Op& op, Steps* s
     PJRT_RETURN_IF_ERROR(b.type == type ? lowering.Copy(b, x, steps)
                                         : lowering.Convert(b, x, steps));
     const size_t rank = b.dims.size();
-    lowering.plan().Emit(
-        steps,
-        std::make_unique<TriangularSolveStep>(type, BatchOf(x), b.dims[rank - 2], b.dims[rank - 1],
-                                              options, a.buffer, x.buffer),
-        {a.buffer}, {x.buffer});
+    lowering.plan().Emit(steps,
+                         std::make_unique<TriangularSolveStep>(lowering.kernels(), type, BatchOf(x),
+                                                               b.dims[rank - 2], b.dims[rank - 1],
+                                                               options, a.buffer, x.buffer),
+                         {a.buffer}, {x.buffer});
   }
   return Finish(lowering, op, x, steps);
 }

@@ -46,14 +46,21 @@ RealOf<T> LargestElement(int64_t n, const T* h) {
 
 // Complex matrices.
 
-// The rotation that makes (f, g) to (r, 0).
+// Sets the rotation that makes (f, g) to (r, 0).
 template <typename R>
-PlaneRotation<std::complex<R>> Eliminate(std::complex<R> f, std::complex<R> g) {
+void SetEliminating(std::complex<R> f, std::complex<R> g, PlaneRotation<std::complex<R>>* out) {
   const R f_size = std::hypot(f.real(), f.imag()), g_size = std::hypot(g.real(), g.imag());
-  if (g_size == 0) return {};
-  if (f_size == 0) return {0, std::conj(g) / g_size};
   const R size = std::hypot(f_size, g_size);
-  return {f_size / size, Times(f / f_size, std::conj(g) / size)};
+  if (g_size == 0) {
+    out->c = 1;
+    out->s = 0;
+  } else if (f_size == 0) {
+    out->c = 0;
+    out->s = std::conj(g) / g_size;
+  } else {
+    out->c = f_size / size;
+    out->s = Times(f / f_size, std::conj(g) / size);
+  }
 }
 
 // The eigenvalue of ((a, b), (c, d)) that is closer to d.
@@ -93,7 +100,8 @@ bool ComplexSchur(int64_t n, std::complex<R>* h, std::complex<R>* z) {
     }
     C f = at(first, first) - shift, g = at(first + 1, first);
     for (int64_t k = first; k < last; ++k) {
-      const PlaneRotation<C> rotation = Eliminate(f, g);
+      PlaneRotation<C> rotation;
+      SetEliminating(f, g, &rotation);
       const int64_t from = k > first ? k - 1 : k;
       RotateRows(rotation, n - from, &at(k, from), n);
       if (k > first) at(k + 1, k - 1) = C(0);

@@ -14,6 +14,7 @@
 #include "src/cpu_device/kernels/linalg_iterations.h"
 #include "src/cpu_device/kernels/linalg_qr.h"
 #include "src/cpu_device/kernels/linalg_reflectors.h"
+#include "src/cpu_device/kernels/linalg_rotations.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -60,22 +61,16 @@ bool SquareSvd(DenseOps<T>* ops, int64_t n, T* c, bool vectors, RealOf<T>* s, T*
     MultiplyReflectors(ops, n, 1, n - 1, right.get(), taus.get() + n, rows.get());
     ops->Transpose(n, n, rows.get(), n, v, n);
   }
-  std::vector<R> cosines(size), sines(size);
-  const auto rotate = [&](const RotationSweep& sweep, T* columns) {
-    if (!vectors) return;
-    for (int64_t i = 0; i < sweep.count; ++i) {
-      cosines[static_cast<size_t>(i)] = static_cast<R>(sweep.c[i]);
-      sines[static_cast<size_t>(i)] = static_cast<R>(sweep.s[i]);
-    }
-    ops->RotateColumns(n, sweep.count, cosines.data(), sines.data(), columns + sweep.first * n, n,
-                       sweep.backward);
-  };
+  RotationQueue<T> left_rotations(ops, n, vectors ? u : nullptr);
+  RotationQueue<T> right_rotations(ops, n, vectors ? v : nullptr);
   if (!DiagonalizeBidiagonal(
           n, std::numeric_limits<R>::epsilon(), &d, &e,
-          [&](const RotationSweep& sweep) { rotate(sweep, u); },
-          [&](const RotationSweep& sweep) { rotate(sweep, v); })) {
+          [&](const RotationSweep& sweep) { left_rotations.Add(sweep); },
+          [&](const RotationSweep& sweep) { right_rotations.Add(sweep); })) {
     return false;
   }
+  left_rotations.Flush();
+  right_rotations.Flush();
 
   std::vector<int64_t> order(size);
   std::iota(order.begin(), order.end(), 0);

@@ -11,6 +11,7 @@
 #include "src/cpu_device/kernels/linalg_eigen.h"
 #include "src/cpu_device/kernels/linalg_iterations.h"
 #include "src/cpu_device/kernels/linalg_reflectors.h"
+#include "src/cpu_device/kernels/linalg_rotations.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -107,17 +108,12 @@ int32_t Syevd(const Kernels& kernels, bool vectors, bool lower, int64_t n, T* a,
     MultiplyReflectors(&ops, n, 1, n - 1, c.get(), taus.get(), a);
     ops.Transpose(n, n, a, n, z, n);
   }
-  std::vector<R> cosines(static_cast<size_t>(n)), sines(static_cast<size_t>(n));
-  const auto rotate = [&](const RotationSweep& sweep) {
-    if (!vectors) return;
-    std::transform(sweep.c, sweep.c + sweep.count, cosines.begin(),
-                   [](double x) { return static_cast<R>(x); });
-    std::transform(sweep.s, sweep.s + sweep.count, sines.begin(),
-                   [](double x) { return static_cast<R>(x); });
-    ops.RotateColumns(n, sweep.count, cosines.data(), sines.data(), z + sweep.first * n, n,
-                      sweep.backward);
-  };
-  if (!DiagonalizeTridiagonal(n, std::numeric_limits<R>::epsilon(), &d, &e, rotate)) return fail();
+  RotationQueue<T> rotations(&ops, n, vectors ? z : nullptr);
+  if (!DiagonalizeTridiagonal(n, std::numeric_limits<R>::epsilon(), &d, &e,
+                              [&](const RotationSweep& sweep) { rotations.Add(sweep); })) {
+    return fail();
+  }
+  rotations.Flush();
 
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);

@@ -21,7 +21,8 @@ void ForEachMatrix(const RunContext& context, int64_t batch, absl::FunctionRef<v
 absl::Status CholeskyStep::Run(const RunContext& context) const {
   const int64_t bytes = n_ * n_ * ByteWidth(type_);
   ForEachMatrix(context, batch_, [&](int64_t i) {
-    Cholesky(type_, context.buffer(from_) + i * bytes, context.buffer(to_) + i * bytes, n_, lower_);
+    Cholesky(kernels_, type_, context.buffer(from_) + i * bytes, context.buffer(to_) + i * bytes,
+             n_, lower_);
   });
   return absl::OkStatus();
 }
@@ -30,17 +31,17 @@ std::string CholeskyStep::Describe() const {
   return absl::StrCat("cholesky ", batch_, " x ", n_, "x", n_);
 }
 double CholeskyStep::cost_ns() const {
-  return 200 +
-         static_cast<double>(batch_) * static_cast<double>(n_ * n_) * static_cast<double>(n_) / 6;
+  const double n = static_cast<double>(n_);
+  return 200 + static_cast<double>(batch_) * n * n * (0.5 + n / 100);
 }
 
 absl::Status TriangularSolveStep::Run(const RunContext& context) const {
-  const int64_t n = options_.left_side ? rows_ : columns_;
+  const int64_t n = options_.left ? rows_ : columns_;
   const int64_t a_bytes = n * n * ByteWidth(type_);
   const int64_t b_bytes = rows_ * columns_ * ByteWidth(type_);
   ForEachMatrix(context, batch_, [&](int64_t i) {
-    TriangularSolve(type_, context.buffer(a_) + i * a_bytes, context.buffer(b_) + i * b_bytes,
-                    rows_, columns_, options_);
+    TriangularSolve(kernels_, type_, context.buffer(a_) + i * a_bytes,
+                    context.buffer(b_) + i * b_bytes, rows_, columns_, options_);
   });
   return absl::OkStatus();
 }
@@ -49,8 +50,9 @@ std::string TriangularSolveStep::Describe() const {
   return absl::StrCat("triangular_solve ", batch_, " x ", rows_, "x", columns_);
 }
 double TriangularSolveStep::cost_ns() const {
-  const double n = static_cast<double>(options_.left_side ? rows_ : columns_);
-  return 200 + static_cast<double>(batch_) * static_cast<double>(rows_ * columns_) * n / 4;
+  const double n = static_cast<double>(options_.left ? rows_ : columns_);
+  return 200 +
+         static_cast<double>(batch_) * (n * n / 3 + n * static_cast<double>(rows_ * columns_) / 80);
 }
 
 }  // namespace pjrt::cpu

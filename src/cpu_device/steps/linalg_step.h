@@ -13,13 +13,15 @@ namespace pjrt::cpu {
 
 class CholeskyStep final : public Step {
  public:
-  CholeskyStep(PrimitiveType type, int64_t batch, int64_t n, bool lower, BufferId from, BufferId to)
-      : type_(type), batch_(batch), n_(n), lower_(lower), from_(from), to_(to) {}
+  CholeskyStep(const Kernels& kernels, PrimitiveType type, int64_t batch, int64_t n, bool lower,
+               BufferId from, BufferId to)
+      : kernels_(kernels), type_(type), batch_(batch), n_(n), lower_(lower), from_(from), to_(to) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override;
 
  private:
+  const Kernels& kernels_;
   PrimitiveType type_;
   int64_t batch_, n_;
   bool lower_;
@@ -29,9 +31,10 @@ class CholeskyStep final : public Step {
 // Solves in place of b.
 class TriangularSolveStep final : public Step {
  public:
-  TriangularSolveStep(PrimitiveType type, int64_t batch, int64_t rows, int64_t columns,
-                      const TriangularSolveOptions& options, BufferId a, BufferId b)
-      : type_(type),
+  TriangularSolveStep(const Kernels& kernels, PrimitiveType type, int64_t batch, int64_t rows,
+                      int64_t columns, const TrsmOptions& options, BufferId a, BufferId b)
+      : kernels_(kernels),
+        type_(type),
         batch_(batch),
         rows_(rows),
         columns_(columns),
@@ -43,9 +46,10 @@ class TriangularSolveStep final : public Step {
   double cost_ns() const override;
 
  private:
+  const Kernels& kernels_;
   PrimitiveType type_;
   int64_t batch_, rows_, columns_;
-  TriangularSolveOptions options_;
+  TrsmOptions options_;
   BufferId a_, b_;
 };
 
