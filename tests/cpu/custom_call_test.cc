@@ -63,11 +63,12 @@ TEST(CustomCall, CallsATypedFunctionWithArgumentsAttributesAndResults) {
 }
 
 TEST(CustomCall, ReadsAttributesInAllTheirSpellings) {
-  for (const char* spelling : {"mhlo.backend_config = {factor = 2.5 : f64}",
-                               "mhlo.backend_config = {factor = 2.5 : f64}, backend_config = \"\"",
-                               "mhlo.backend_config = {factor = 2.5 : f32}, api_version = 2 : i32",
-                               "mhlo.attributes = {factor = 2.5 : f32}",
-                               "backend_config = {factor = 2.5 : f64}, api_version = 4 : i32"}) {
+  for (const char* spelling :
+       {"mhlo.backend_config = {factor = 2.5 : f64}",
+        "mhlo.backend_config = {factor = 2.5 : f64}, backend_config = \"\"",
+        "mhlo.backend_config = {factor = 2.5 : f32}, api_version = 2 : i32",
+        "mhlo.attributes = {factor = 2.5 : f32}", "backend_config = \"{\\22factor\\22: 2.5}\"",
+        "backend_config = {factor = 2.5 : f64}, api_version = 4 : i32"}) {
     const auto client = ClientWith(
         call::Bind(Scale, call::Arg<float>(), call::Attr<double>("factor"), call::Result<float>()));
     const Literal x = Array<float>({1}, {2});
@@ -400,6 +401,37 @@ TEST(CustomCall, AnUnknownTargetInABranchFailsOnlyWhenItIsTaken) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(ErrorId(status), "PJRT-K001");
   EXPECT_THAT(std::string(status.message()), HasSubstr("rocm"));
+}
+
+// As jax.export writes it for several platforms: one case tells the platform's rule, another holds
+// the rules.
+TEST(CustomCall, AnExportForSeveralPlatformsRunsItsOwnBranch) {
+  constexpr char kText[] = R"(
+    func.func public @main(%i: tensor<i32> {jax.global_constant = "_platform_index"}, %x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+      %0 = "stablehlo.case"(%i) ({
+        %2 = stablehlo.constant dense<1> : tensor<i32>
+        stablehlo.return %2 : tensor<i32>
+      }, {
+        %2 = stablehlo.constant dense<0> : tensor<i32>
+        stablehlo.return %2 : tensor<i32>
+      }) : (tensor<i32>) -> tensor<i32>
+      %1 = "stablehlo.case"(%0) ({
+        %2:3 = stablehlo.custom_call @cusolver_potrf_ffi(%x) {mhlo.backend_config = {lower = true}} : (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>, tensor<64xui8>)
+        stablehlo.return %2#0 : tensor<2x2xf32>
+      }, {
+        %2:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>)
+        stablehlo.return %2#0 : tensor<2x2xf32>
+      }) : (tensor<i32>) -> tensor<2x2xf32>
+      return %1 : tensor<2x2xf32>
+    })";
+  const Literal cpu = Scalar<int32_t>(0), cuda = Scalar<int32_t>(1);
+  const Literal x = Array<float>({2, 2}, {4, 0, 2, 10});
+  const auto results = RunProgram(OneThreadClient(), kText, {&cpu, &x});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_THAT(Elements<float>(*(*results)[0]), ElementsAre(2, 0, 1, 3));
+  const absl::Status status = RunProgram(OneThreadClient(), kText, {&cuda, &x}).status();
+  EXPECT_EQ(ErrorId(status), "PJRT-K001");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("lowered for cuda"));
 }
 
 TEST(CustomCall, CallsWithSideEffectsAreKeptAndRunInOrder) {

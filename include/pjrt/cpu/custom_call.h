@@ -129,7 +129,8 @@ struct Signature {
   absl::Span<const Array> operands;  // without data
   absl::Span<const Array> results;
   // The entries of the dictionary that the program gives as `backend_config`, as
-  // `mhlo.backend_config` or as `mhlo.attributes`.
+  // `mhlo.backend_config` or as `mhlo.attributes`, and those of a string there that is a JSON
+  // object.
   const Dict* attributes = nullptr;
   // A `backend_config` that is a string; empty otherwise.
   absl::string_view backend_config;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // custom_call: functions of the application, the built-in ones, and calls of what is not there.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/custom_calls/checks.h"
+#include "src/cpu_device/custom_calls/json_config.h"
 #include "src/cpu_device/custom_calls/lapack.h"
 #include "src/cpu_device/steps/custom_call_step.h"
 
@@ -117,8 +119,17 @@ custom_call::Attribute Decode(ir::Attribute from, int depth) {
   }
 }
 
+absl::string_view BackendConfigText(const ir::Op& op) {
+  for (const absl::string_view name : {"backend_config", "mhlo.backend_config"}) {
+    const ir::Attribute text = op.attr(name);
+    if (text.Is(ir::AttrKind::kString)) return text.AsString();
+  }
+  return {};
+}
+
 custom_call::Dict AttributesOf(const ir::Op& op) {
-  custom_call::Dict all;
+  std::optional<custom_call::Dict> json = ParseJsonConfig(BackendConfigText(op));
+  custom_call::Dict all = json.has_value() ? *std::move(json) : custom_call::Dict();
   for (const absl::string_view name :
        {"mhlo.attributes", "mhlo.backend_config", "backend_config"}) {
     const ir::Attribute dict = op.attr(name);
@@ -127,14 +138,6 @@ custom_call::Dict AttributesOf(const ir::Op& op) {
       all.Set(entry.name, Decode(entry.value, 0));
   }
   return all;
-}
-
-absl::string_view BackendConfigText(const ir::Op& op) {
-  for (const absl::string_view name : {"backend_config", "mhlo.backend_config"}) {
-    const ir::Attribute text = op.attr(name);
-    if (text.Is(ir::AttrKind::kString)) return text.AsString();
-  }
-  return {};
 }
 
 // "model.mlir:12:8: custom call @target"
