@@ -146,6 +146,9 @@ class PjRtClient {
 
   // Compiles a program and loads the result. `program` may be text: Compile(text, options).
   //
+  // Arguments and results of quantized types are buffers of their stored integers: S8 for
+  // tensor<2x!quant.uniform<i8:f32, 0.5:3>>. Scales and zero points are the program's.
+  //
   // INVALID_ARGUMENT for a malformed program (with the place in it) or options that don't fit;
   // UNIMPLEMENTED, listing each op and type, for a valid program outside the platform's support.
   virtual absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CompileAndLoad(

@@ -55,6 +55,22 @@ TEST_F(CheckTest, ChecksWithinATolerance) {
       Function("0x7FC00000", "check.expect_almost_eq_const %b, dense<0x7FC00000> : tensor<2xf32>"));
 }
 
+TEST_F(CheckTest, ToleranceOnQuantizedValuesIsThatOfTheirNumbers) {
+  // Stored 1 and 2, with a scale of 1e-5: exact comparison tells them apart, 1e-4 does not.
+  const std::string quantized = "tensor<1x!quant.uniform<i8:f32, 1.0e-5>>";
+  const auto program = [&](const std::string& check) {
+    std::string text = "func.func @test() {\n";
+    for (const char* value : {"1", "2"}) {
+      absl::StrAppend(&text, "  %", value[0] == '1' ? "a" : "b",
+                      " = stablehlo.constant() <{value = dense<", value,
+                      "> : tensor<1xi8>}> : () -> ", quantized, "\n");
+    }
+    return absl::StrCat(text, "  check.", check, " %a, %b : ", quantized, "\n  return\n}\n");
+  };
+  ExpectPass(program("expect_almost_eq"));
+  ExpectFail(program("expect_eq"), "1 of 1");
+}
+
 TEST_F(CheckTest, ChecksWithinUlps) {
   // 1 + 2^-23 is one step from 1, 1 + 3 * 2^-23 three.
   const std::string types = " : tensor<2xf32>, tensor<2xf32>";

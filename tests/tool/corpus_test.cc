@@ -65,7 +65,7 @@ TEST_F(CorpusTest, OpsOfTheInterpreter) { ExpectNoFailures("interpret", 400); }
 TEST_F(CorpusTest, OpsOfChlo) { ExpectNoFailures("interpret/chlo", 0); }
 TEST_F(CorpusTest, MathematicalFunctions) { ExpectNoFailures("math", 6); }
 TEST_F(CorpusTest, ProgramsOfJax) { ExpectNoFailures("testdata", 840); }
-TEST_F(CorpusTest, QuantizedPrograms) { ExpectNoFailures("testdata/quantized", 50); }
+TEST_F(CorpusTest, QuantizedPrograms) { ExpectNoFailures("testdata/quantized", 104); }
 
 TEST_F(CorpusTest, NineOfTenRejectionsAreOnTheExactLine) {
   size_t rejected = 0, exact = 0;

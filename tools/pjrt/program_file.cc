@@ -126,12 +126,16 @@ absl::StatusOr<std::vector<Shape>> ParameterShapes(const ir::Module& module) {
   }
   std::vector<Shape> shapes;
   for (const ir::Type type : entry.type().inputs()) {
-    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) {
+    const PrimitiveType element =
+        type.IsTensor() && type.element_type().Is(ir::TypeKind::kQuantized)
+            ? type.element_type().quantized().storage_type.primitive_type()
+            : type.primitive_type();
+    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(element)) {
       return Unimplemented("PJRT-T010", module.source_name(), ": argument ", shapes.size(),
                            " has the type ", type.ToString(),
                            "; inputs can be made for tensors of static shapes only");
     }
-    shapes.push_back(MakeShape(type.primitive_type(), type.dims()));
+    shapes.push_back(MakeShape(element, type.dims()));
   }
   return shapes;
 }

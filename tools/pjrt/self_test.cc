@@ -141,6 +141,24 @@ void ReplaceResults(ir::Module* module, ir::Op* op) {
   }
 }
 
+// What a check looks at: of a quantized value with a tolerance the number that it expresses.
+ir::Value* Observed(ir::Module* module, ir::Op* op, size_t operand, Comparison comparison) {
+  ir::Value* value = op->operand(operand);
+  const ir::Type type = value->type();
+  if (comparison == Comparison::kExact || !type.IsTensor() ||
+      !type.element_type().Is(ir::TypeKind::kQuantized)) {
+    return value;
+  }
+  const ir::Type number = module->context().Tensor(
+      type.dims(), type.element_type().quantized().expressed_type, type.bounds());
+  ir::OpState state;
+  state.name = "stablehlo.uniform_dequantize";
+  state.location = op->location();
+  state.operands = absl::MakeConstSpan(&value, 1);
+  state.result_types = absl::MakeConstSpan(&number, 1);
+  return module->Append(op->block(), state, op)->result();
+}
+
 // Makes `extra` results of the function besides those that it has.
 void AddResults(ir::Module* module, ir::Function function, absl::Span<ir::Value* const> extra) {
   ir::Op* old_return = function.body()->terminator();
@@ -211,7 +229,8 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
     Check& check = test.checks.emplace_back();
     PJRT_RETURN_IF_ERROR(ReadCheck(*op, CheckName(*op), &check));
     check.got = results + extra.size();
-    for (size_t i = 0; i < op->num_operands(); ++i) extra.push_back(op->operand(i));
+    for (size_t i = 0; i < op->num_operands(); ++i)
+      extra.push_back(Observed(test.module.get(), op, i, check.comparison));
     check.want = results + extra.size() - 1;
     ReplaceResults(test.module.get(), op);
     op->Erase();

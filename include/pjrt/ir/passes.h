@@ -89,6 +89,20 @@ absl::Status ExpandChlo(Module* module, const PassOptions& options = {});
 // A program with quantized tensors of dynamic shapes stays as it is.
 void ExpandQuantized(Module* module);
 
+// Replaces ops that are short for others, so that a backend needs not know them:
+//
+// * batch_norm_inference, _training and _grad by the formulas of the specification; floats narrower
+//   than 32 bits are computed in f32 and rounded once,
+// * dot, einsum and unary_einsum ("..." included) by dot_general, with sums, diagonals and
+//   transposes where the letters ask for them,
+// * broadcast, create_token, cross-replica-sum and torch_index_select by the ops that took their
+//   place,
+// * map by its body's operations on arrays, or by a loop where the body has others,
+// * async_start and async_done by what the region does.
+//
+// Ops on quantized types (see ExpandQuantized) and dynamic shapes stay as they are.
+void DecomposeOps(Module* module);
+
 // Canonical forms and algebra that keep every bit: x * 1, x & 0, reshapes of reshapes, slices of
 // slices, conversions there and back, selections and branches that a constant decides, loops that
 // run at most once, unsigned division by powers of two, and the like. Ops on dynamic shapes and on

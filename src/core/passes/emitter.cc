@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/passes/emitter.h"
 
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 
 namespace pjrt::ir {
@@ -25,6 +28,27 @@ Term Emitter::Make1(absl::string_view name, std::initializer_list<Term> operands
   return Term(
       this, Make(name, values, {result}, absl::MakeConstSpan(attributes.begin(), attributes.size()))
                 ->result());
+}
+
+std::vector<Value*> Emitter::Inline(const Block& body, absl::Span<Value* const> arguments) {
+  absl::flat_hash_map<const Value*, Value*> map;
+  for (size_t i = 0; i < body.num_arguments(); ++i) map[body.argument(i)] = arguments[i];
+  const auto mapped = [&](Value* value) -> Value* {
+    const auto found = map.find(value);
+    return found == map.end() ? nullptr : found->second;
+  };
+  const Op* last = body.terminator();
+  for (Op* op : body) {
+    if (op == last) break;
+    Op* copy = module_->CloneOp(op, block_, mapped, before_);
+    for (size_t i = 0; i < op->num_results(); ++i) map[op->result(i)] = copy->result(i);
+  }
+  std::vector<Value*> results;
+  for (const Use& use : last->operand_uses()) {
+    Value* value = mapped(use.value());
+    results.push_back(value != nullptr ? value : use.value());
+  }
+  return results;
 }
 
 void Emitter::Return(absl::Span<Value* const> values) { Make("stablehlo.return", values, {}); }
@@ -112,6 +136,52 @@ Term Select(Term pred, Term on_true, Term on_false) {
 Term CopySign(Term magnitude, Term sign) {
   const Term positive = Abs(magnitude);
   return Select(IsNegative(sign), -positive, positive);
+}
+
+Term Reshape(Term x, absl::Span<const int64_t> dims) {
+  if (x.type().dims() == dims) return x;
+  return x.emitter().Make1("stablehlo.reshape", {x},
+                           WithDims(x.emitter().context(), x.type(), dims));
+}
+
+Term Broadcast(Term x, absl::Span<const int64_t> shape, absl::Span<const int64_t> dims) {
+  if (x.type().dims() == shape) return x;
+  Context& context = x.emitter().context();
+  return x.emitter().Make1("stablehlo.broadcast_in_dim", {x}, WithDims(context, x.type(), shape),
+                           {{"broadcast_dimensions", context.I64Array(dims)}});
+}
+
+Term Transpose(Term x, absl::Span<const int64_t> permutation) {
+  DimList dims;
+  bool moves = false;
+  for (size_t d = 0; d < permutation.size(); ++d) {
+    dims.push_back(x.type().dim(permutation[d]));
+    moves |= permutation[d] != static_cast<int64_t>(d);
+  }
+  if (!moves) return x;
+  Context& context = x.emitter().context();
+  return x.emitter().Make1("stablehlo.transpose", {x}, WithDims(context, x.type(), dims),
+                           {{"permutation", context.I64Array(permutation)}});
+}
+
+Term Sum(Term x, absl::Span<const int64_t> dims) {
+  if (dims.empty()) return x;
+  Emitter& emit = x.emitter();
+  Context& context = emit.context();
+  DimList kept;
+  for (int64_t d = 0; d < x.type().rank(); ++d) {
+    if (std::find(dims.begin(), dims.end(), d) == dims.end()) kept.push_back(x.type().dim(d));
+  }
+  const Type scalar = WithDims(context, x.type(), {});
+  Op* reduce =
+      emit.Make("stablehlo.reduce", {x.value(), emit.Constant(scalar, 0).value()},
+                {WithDims(context, x.type(), kept)}, {{"dimensions", context.I64Array(dims)}}, 1);
+  Block* body = reduce->region()->AddBlock();
+  Value* sum = body->AddArgument(scalar);
+  Value* value = body->AddArgument(scalar);
+  Emitter inside(emit.module(), body, reduce->location());
+  inside.Return({(inside(sum) + inside(value)).value()});
+  return emit(reduce->result());
 }
 
 Term Polynomial(Term x, absl::Span<const double> coefficients) {

@@ -69,6 +69,9 @@ class Emitter {
            size_t regions = 0);
   Term Make1(absl::string_view name, std::initializer_list<Term> operands, Type result,
              std::initializer_list<NamedAttribute> attributes = {});
+  // The ops of a block but its terminator, with `arguments` for the block's; returns what the
+  // terminator returns.
+  std::vector<Value*> Inline(const Block& body, absl::Span<Value* const> arguments);
   // Ends a region.
   void Return(absl::Span<Value* const> values);
 
@@ -172,6 +175,14 @@ inline Term Select(Term pred, Term on_true, double on_false) {
 }
 // |magnitude| with the sign of `sign`.
 Term CopySign(Term magnitude, Term sign);
+
+// --- Shapes. What changes nothing gives `x` itself ---
+Term Reshape(Term x, absl::Span<const int64_t> dims);
+// broadcast_in_dim: dimension i of `x` is dimension dims[i] of the result.
+Term Broadcast(Term x, absl::Span<const int64_t> shape, absl::Span<const int64_t> dims);
+Term Transpose(Term x, absl::Span<const int64_t> permutation);
+// The sum over the dimensions `dims`.
+Term Sum(Term x, absl::Span<const int64_t> dims);
 
 // The polynomial with these coefficients, that of the highest power first.
 Term Polynomial(Term x, absl::Span<const double> coefficients);

@@ -2,96 +2,15 @@
 //
 // top_k, ragged_dot and scan.
 #include <algorithm>
-#include <functional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "src/core/passes/counted_loop.h"
 #include "src/core/passes/expand_chlo.h"
 
 namespace pjrt::ir {
 namespace {
 
-using ValueList = std::vector<Value*>;
-
-// What a loop does at each count: takes what is carried, returns its next values.
-using LoopBody = std::function<ValueList(Emitter& emit, Term count, const ValueList& carried)>;
-
-// A while that counts from 0 to `trips` (s64, rank 0). Returns what is carried at the end.
-ValueList CountedLoop(Emitter& emit, int64_t trips, const ValueList& inits, const LoopBody& body) {
-  Context& context = emit.context();
-  const Type counter = context.Tensor({}, S64);
-  ValueList operands = {emit.IntConstant(counter, 0).value()};
-  operands.insert(operands.end(), inits.begin(), inits.end());
-  std::vector<Type> types;
-  for (const Value* value : operands) types.push_back(value->type());
-  Op* loop = emit.Make("stablehlo.while", operands, types, {}, 2);
-
-  Block* blocks[2];
-  for (size_t r = 0; r < 2; ++r) {
-    blocks[r] = loop->region(r)->AddBlock();
-    for (Type type : types) blocks[r]->AddArgument(type);
-  }
-  Emitter condition(emit.module(), blocks[0], loop->location());
-  const Term at = condition(blocks[0]->argument(0));
-  condition.Return({(at < at.LikeInt(trips)).value()});
-
-  Emitter inside(emit.module(), blocks[1], loop->location());
-  const Term count = inside(blocks[1]->argument(0));
-  ValueList carried;
-  for (size_t i = 1; i < types.size(); ++i) carried.push_back(blocks[1]->argument(i));
-  ValueList next = body(inside, count, carried);
-  next.insert(next.begin(), (count + count.LikeInt(1)).value());
-  inside.Return(next);
-
-  ValueList results;
-  for (size_t i = 1; i < loop->num_results(); ++i) results.push_back(loop->result(i));
-  return results;
-}
-
 DimList DimsOf(Type type) { return DimList(type.dims().begin(), type.dims().end()); }
-
-Term Reshape(Term x, absl::Span<const int64_t> dims) {
-  if (x.type().dims() == dims) return x;
-  return x.emitter().Make1("stablehlo.reshape", {x},
-                           WithDims(x.emitter().context(), x.type(), dims));
-}
-
-Term Broadcast(Term x, absl::Span<const int64_t> shape, absl::Span<const int64_t> dims) {
-  Context& context = x.emitter().context();
-  return x.emitter().Make1("stablehlo.broadcast_in_dim", {x}, WithDims(context, x.type(), shape),
-                           {{"broadcast_dimensions", context.I64Array(dims)}});
-}
-
-// Indices of a dynamic slice: `at` along `dimension`, else 0.
-ValueList StartsAt(Term at, int64_t dimension, int64_t rank) {
-  ValueList starts(static_cast<size_t>(rank), at.LikeInt(0).value());
-  starts[static_cast<size_t>(dimension)] = at.value();
-  return starts;
-}
-
-// x[..., at, ...] without the dimension.
-Term SliceAt(Term x, Term at, int64_t dimension) {
-  Emitter& emit = x.emitter();
-  DimList sizes = DimsOf(x.type());
-  sizes[static_cast<size_t>(dimension)] = 1;
-  ValueList operands = StartsAt(at, dimension, x.type().rank());
-  operands.insert(operands.begin(), x.value());
-  Op* slice =
-      emit.Make("stablehlo.dynamic_slice", operands, {WithDims(emit.context(), x.type(), sizes)},
-                {{"slice_sizes", emit.context().I64Array(sizes)}});
-  sizes.erase(sizes.begin() + dimension);
-  return Reshape(emit(slice->result()), sizes);
-}
-
-// x with x[..., at, ...] set.
-Term UpdateAt(Term x, Term slice, Term at, int64_t dimension) {
-  Emitter& emit = x.emitter();
-  DimList sizes = DimsOf(x.type());
-  sizes[static_cast<size_t>(dimension)] = 1;
-  ValueList operands = StartsAt(at, dimension, x.type().rank());
-  operands.insert(operands.begin(), {x.value(), Reshape(slice, sizes).value()});
-  return emit(emit.Make("stablehlo.dynamic_update_slice", operands, {x.type()})->result());
-}
 
 size_t Find(const DimList& list, int64_t value) {
   return static_cast<size_t>(std::find(list.begin(), list.end(), value) - list.begin());
@@ -190,30 +109,13 @@ void ExpandScan(Emitter& emit, Op* op) {
   const ValueList results =
       CountedLoop(emit, trips, inits, [&](Emitter& inside, Term count, const ValueList& carried) {
         const Term at = reverse ? count.LikeInt(trips - 1) - count : count;
-        absl::flat_hash_map<const Value*, Value*> map;
-        for (size_t i = 0; i < inputs; ++i) {
-          map[body->argument(i)] = SliceAt(inside(op->operand(i)), at, dimension).value();
-        }
-        for (size_t i = 0; i < carries; ++i) {
-          map[body->argument(inputs + i)] = carried[outputs + i];
-        }
-        const auto mapped = [&](Value* value) -> Value* {
-          const auto found = map.find(value);
-          return found == map.end() ? nullptr : found->second;
-        };
-        for (Op* inner : *body) {
-          if (inner == yield) break;
-          Op* copy = inside.module()->CloneOp(inner, count.value()->block(), mapped);
-          for (size_t i = 0; i < inner->num_results(); ++i) map[inner->result(i)] = copy->result(i);
-        }
-        ValueList next;
-        for (size_t i = 0; i < yield->num_operands(); ++i) {
-          Value* value = mapped(yield->operand(i));
-          if (value == nullptr) value = yield->operand(i);
-          next.push_back(i < outputs
-                             ? UpdateAt(inside(carried[i]), inside(value), at, dimension).value()
-                             : value);
-        }
+        ValueList arguments;
+        for (size_t i = 0; i < inputs; ++i)
+          arguments.push_back(SliceAt(inside(op->operand(i)), at, dimension).value());
+        for (size_t i = 0; i < carries; ++i) arguments.push_back(carried[outputs + i]);
+        ValueList next = inside.Inline(*body, arguments);
+        for (size_t i = 0; i < outputs; ++i)
+          next[i] = UpdateAt(inside(carried[i]), inside(next[i]), at, dimension).value();
         return next;
       });
   ReplaceResults(op, results);

@@ -306,7 +306,19 @@ class QuantizedExpander {
                                                                  : nullptr;
   }
 
+  // The operand of a select_and_scatter has the elements of the source, so where the source takes
+  // the quantization of the sums, the operand and what selects from it take it as well.
+  void WidenSelection(Op* op) {
+    const Block *select = op->region(0)->block(), *scatter = op->region(1)->block();
+    if (select == nullptr || scatter == nullptr || scatter->num_arguments() == 0) return;
+    const Type sum = scatter->argument(0)->type(), source = TypeOf(op->operand(1));
+    if (!IsQuantizedTensor(sum) || !IsQuantizedTensor(source) || SameQuantization(sum, source))
+      return;
+    for (Value* argument : select->arguments()) argument->set_type(sum);
+  }
+
   void VisitRegions(Op* op) {
+    if (op->Is(OpCode::kSelectAndScatter)) WidenSelection(op);
     for (size_t i = 0; i < op->num_operands(); ++i) {
       if (const Value* argument = ArgumentFor(*op, i)) Agree(op, i, TypeOf(argument));
     }

@@ -27,6 +27,7 @@ constexpr Pass kPasses[] = {
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
     {"expand-quantized", "Computes quantized types with stored integers and floats",
      Always<ExpandQuantized>},
+    {"decompose-ops", "Writes ops that are short for others in those", Always<DecomposeOps>},
     {"simplify", "Removes what changes nothing and decides what constants decide",
      Always<Simplify>},
     {"sink-shape-ops", "Computes before it broadcasts", Always<SinkShapeOps>},

@@ -42,12 +42,6 @@ ScaleLayout LayoutOf(Type type) {
   return layout;
 }
 
-Term Reshape(Term x, absl::Span<const int64_t> dims) {
-  if (x.type().dims() == dims) return x;
-  return x.emitter().Make1("stablehlo.reshape", {x},
-                           WithDims(x.emitter().context(), x.type(), dims));
-}
-
 // One value a scale, as a tensor that goes with `like`, which has the layout's dims. The values are
 // integers for integer types.
 template <typename T>
@@ -72,8 +66,7 @@ Term Spread(Term like, absl::Span<const T> values, const ScaleLayout& layout) {
   const Type type = context.Tensor(layout.scale_dims, element);
   const Term constant =
       emit.Make1("stablehlo.constant", {}, type, {{"value", context.Dense(type, bytes)}});
-  return emit.Make1("stablehlo.broadcast_in_dim", {constant}, like.type(),
-                    {{"broadcast_dimensions", context.I64Array(layout.axes)}});
+  return Broadcast(constant, like.type().dims(), layout.axes);
 }
 
 // The integers up to 2^n that a float type has all of.

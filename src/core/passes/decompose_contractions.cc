@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// dot, einsum and unary_einsum as dot_general.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "src/core/passes/decompose_ops.h"
+
+namespace pjrt::ir {
+namespace {
+
+// A letter for each dimension. Those that "..." stands for get letters of their own, the last
+// dimension the same one in each operand.
+using Letters = std::string;
+constexpr char kFirstEllipsisLetter = '\x01';
+
+bool IsEllipsisLetter(char letter) { return letter < ' '; }
+
+// The letters of one operand with `rank` dimensions, or of the result, for whose "..." there are
+// `rank` dimensions less its other letters. nullopt when they do not fit.
+std::optional<Letters> ReadLetters(absl::string_view text, int64_t rank) {
+  Letters letters;
+  const size_t dots = text.find("...");
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i == dots) {
+      const int64_t hidden = rank - (static_cast<int64_t>(text.size()) - 3);
+      if (hidden < 0 || hidden > 30) return std::nullopt;
+      for (int64_t h = hidden; h-- > 0;)
+        letters.push_back(static_cast<char>(kFirstEllipsisLetter + h));
+      i += 2;
+    } else if (text[i] == '.' || IsEllipsisLetter(text[i])) {
+      return std::nullopt;
+    } else {
+      letters.push_back(text[i]);
+    }
+  }
+  if (static_cast<int64_t>(letters.size()) != rank) return std::nullopt;
+  return letters;
+}
+
+bool Has(const Letters& letters, char letter) { return letters.find(letter) != Letters::npos; }
+int64_t Place(const Letters& letters, char letter) {
+  return static_cast<int64_t>(letters.find(letter));
+}
+
+struct Operand {
+  Term x;
+  Letters letters;
+};
+
+// x[i, i, ...] as y[i, ...] for the two first dimensions of the same letter.
+void TakeDiagonal(Operand* operand, size_t first, size_t second) {
+  Emitter& emit = operand->x.emitter();
+  Context& context = emit.context();
+  const Type type = operand->x.type();
+  const int64_t size = type.dims()[first];
+  GatherDimensionNumbers numbers;
+  DimList slice_sizes, dims = {size};
+  Letters letters(1, operand->letters[first]);
+  for (size_t d = 0; d < operand->letters.size(); ++d) {
+    const bool diagonal = d == first || d == second;
+    slice_sizes.push_back(diagonal ? 1 : type.dims()[d]);
+    if (diagonal) continue;
+    numbers.offset_dims.push_back(static_cast<int64_t>(dims.size()));
+    dims.push_back(type.dims()[d]);
+    letters.push_back(operand->letters[d]);
+  }
+  numbers.collapsed_slice_dims = {static_cast<int64_t>(first), static_cast<int64_t>(second)};
+  numbers.start_index_map = numbers.collapsed_slice_dims;
+  numbers.index_vector_dim = 1;
+  const Term index = emit.Iota(context.Tensor({size, 2}, S64), 0);
+  operand->x = emit.Make1("stablehlo.gather", {operand->x, index}, WithDims(context, type, dims),
+                          {{"dimension_numbers", numbers.ToAttr(context)},
+                           {"slice_sizes", context.I64Array(slice_sizes)}});
+  operand->letters = letters;
+}
+
+void TakeDiagonals(Operand* operand) {
+  for (size_t d = 0; d < operand->letters.size(); ++d) {
+    const size_t second = operand->letters.find(operand->letters[d], d + 1);
+    if (second == Letters::npos) continue;
+    TakeDiagonal(operand, d, second);
+    d = static_cast<size_t>(-1);  // once more from the first
+  }
+}
+
+// Sums over the letters for which `drop` holds.
+template <typename Drop>
+void SumAway(Operand* operand, Drop drop) {
+  DimList dims;
+  Letters letters;
+  for (size_t d = 0; d < operand->letters.size(); ++d) {
+    if (drop(operand->letters[d])) {
+      dims.push_back(static_cast<int64_t>(d));
+    } else {
+      letters.push_back(operand->letters[d]);
+    }
+  }
+  operand->x = Sum(operand->x, dims);
+  operand->letters = letters;
+}
+
+// Repeats dimensions of size 1 that "..." stands for where the other operand has more.
+void Stretch(Operand* operand, const Operand& other) {
+  const Type type = operand->x.type();
+  DimList shape, dims;
+  for (size_t d = 0; d < operand->letters.size(); ++d) {
+    const char letter = operand->letters[d];
+    const bool shared = IsEllipsisLetter(letter) && Has(other.letters, letter);
+    const int64_t size = type.dims()[d];
+    shape.push_back(shared && size == 1 ? other.x.type().dim(Place(other.letters, letter)) : size);
+    dims.push_back(static_cast<int64_t>(d));
+  }
+  operand->x = Broadcast(operand->x, shape, dims);
+}
+
+// One product over the letters that both have.
+Operand Multiply(const Operand& a, const Operand& b, const Letters& result, Type element) {
+  Emitter& emit = a.x.emitter();
+  DotDimensionNumbers numbers;
+  Letters batch, free;
+  DimList batch_dims, free_dims;
+  for (size_t d = 0; d < a.letters.size(); ++d) {
+    const char letter = a.letters[d];
+    const int64_t here = static_cast<int64_t>(d), there = Place(b.letters, letter);
+    if (!Has(b.letters, letter)) {
+      free.push_back(letter);
+      free_dims.push_back(a.x.type().dim(here));
+    } else if (Has(result, letter)) {
+      numbers.lhs_batching_dimensions.push_back(here);
+      numbers.rhs_batching_dimensions.push_back(there);
+      batch.push_back(letter);
+      batch_dims.push_back(a.x.type().dim(here));
+    } else {
+      numbers.lhs_contracting_dimensions.push_back(here);
+      numbers.rhs_contracting_dimensions.push_back(there);
+    }
+  }
+  for (size_t d = 0; d < b.letters.size(); ++d) {
+    if (Has(a.letters, b.letters[d])) continue;
+    free.push_back(b.letters[d]);
+    free_dims.push_back(b.x.type().dims()[d]);
+  }
+  DimList dims = batch_dims;
+  dims.insert(dims.end(), free_dims.begin(), free_dims.end());
+  Context& context = emit.context();
+  return {emit.Make1("stablehlo.dot_general", {a.x, b.x}, context.Tensor(dims, element),
+                     {{"dot_dimension_numbers", numbers.ToAttr(context)}}),
+          batch + free};
+}
+
+bool SizesAgree(const Operand& a, const Operand& b) {
+  for (size_t d = 0; d < a.letters.size(); ++d) {
+    for (size_t e = 0; e < b.letters.size(); ++e) {
+      if (a.letters[d] == b.letters[e] && a.x.type().dims()[d] != b.x.type().dims()[e])
+        return false;
+    }
+  }
+  return true;
+}
+
+bool IsNumber(Type element) { return element.primitive_type() != PRED; }
+
+}  // namespace
+
+bool DecomposeDot(Emitter& emit, Op* op) {
+  Context& context = emit.context();
+  DotDimensionNumbers numbers;
+  numbers.lhs_contracting_dimensions = {op->operand_type(0).rank() - 1};
+  numbers.rhs_contracting_dimensions = {0};
+  std::vector<NamedAttribute> attributes(op->attributes().begin(), op->attributes().end());
+  attributes.push_back({"dot_dimension_numbers", numbers.ToAttr(context)});
+  Op* dot = emit.Make("stablehlo.dot_general", {op->operand(0), op->operand(1)},
+                      {op->result_type()}, attributes);
+  op->result()->ReplaceAllUsesWith(dot->result());
+  return true;
+}
+
+bool DecomposeEinsum(Emitter& emit, Op* op) {
+  std::string config(op->StringAttr("einsum_config"));
+  config.erase(std::remove(config.begin(), config.end(), ' '), config.end());
+  const std::vector<std::string> sides = absl::StrSplit(config, "->");
+  if (sides.size() != 2) return false;
+  const std::vector<std::string> texts = absl::StrSplit(sides[0], ',');
+  if (texts.size() != op->num_operands()) return false;
+  const std::optional<Letters> result = ReadLetters(sides[1], op->result_type().rank());
+  if (!result) return false;
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::optional<Letters> letters = ReadLetters(texts[i], op->operand_type(i).rank());
+    if (!letters) return false;
+    operands.push_back({emit(op->operand(i)), *letters});
+    if (!SizesAgree(operands.back(), operands.back())) return false;
+  }
+  for (size_t d = 0; d < result->size(); ++d) {
+    const char letter = (*result)[d];
+    if (result->find(letter, d + 1) != Letters::npos) return false;
+    const bool known = std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+      return Has(operand.letters, letter);
+    });
+    if (!known) return false;
+  }
+
+  const Type element = op->result_type().element_type();
+  for (Operand& operand : operands) TakeDiagonals(&operand);
+  Operand product = operands[0];
+  if (operands.size() == 2) {
+    Operand &a = operands[0], &b = operands[1];
+    Stretch(&a, b);
+    Stretch(&b, a);
+    if (!SizesAgree(a, b)) return false;
+    // Letters of one operand alone are summed before, in the type of the result.
+    for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+      const auto lonely = [&](char letter) {
+        return !Has(other->letters, letter) && !Has(*result, letter);
+      };
+      if (!std::any_of(one->letters.begin(), one->letters.end(), lonely)) continue;
+      if (!IsNumber(element)) return false;
+      one->x = Convert(one->x, element.primitive_type());
+      SumAway(one, lonely);
+    }
+    product = Multiply(a, b, *result, element);
+  } else {
+    const auto dropped = [&](char letter) { return !Has(*result, letter); };
+    if (std::any_of(product.letters.begin(), product.letters.end(), dropped) && !IsNumber(element))
+      return false;
+    SumAway(&product, dropped);
+  }
+  DimList permutation;
+  for (char letter : *result) permutation.push_back(Place(product.letters, letter));
+  product.x = Transpose(product.x, permutation);
+  if (product.x.type() != op->result_type()) return false;
+  op->result()->ReplaceAllUsesWith(product.x.value());
+  return true;
+}
+
+}  // namespace pjrt::ir

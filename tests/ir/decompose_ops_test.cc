@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DecomposeOps: what takes the place of an op. Values are tested on the CPU device.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/ir/pass_test_util.h"
+
+namespace pjrt::ir {
+namespace {
+
+void ExpectDecomposes(absl::string_view text, absl::string_view expected) {
+  ExpectBecomes(DecomposeOps, text, expected);
+}
+
+TEST(DecomposeOpsTest, BroadcastNamesTheDimensionsOfItsOperand) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<2x3xf32>) -> tensor<4x5x2x3xf32> {
+           %0 = stablehlo.broadcast %x, sizes = [4, 5] : (tensor<2x3xf32>) -> tensor<4x5x2x3xf32>
+           return %0 : tensor<4x5x2x3xf32>
+         })",
+      R"(func.func @main(%x: tensor<2x3xf32>) -> tensor<4x5x2x3xf32> {
+           %0 = stablehlo.broadcast_in_dim %x, dims = [2, 3] : (tensor<2x3xf32>) -> tensor<4x5x2x3xf32>
+           return %0 : tensor<4x5x2x3xf32>
+         })");
+}
+
+TEST(DecomposeOpsTest, DotContractsTheLastDimensionWithTheFirst) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
+           %0 = stablehlo.dot %x, %y, precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>
+           return %0 : tensor<2xf32>
+         })",
+      R"(func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
+           %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0], precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>
+           return %0 : tensor<2xf32>
+         })");
+}
+
+TEST(DecomposeOpsTest, CreateTokenIsAfterAllOfNothing) {
+  ExpectDecomposes(
+      R"(func.func @main() -> !stablehlo.token {
+           %0 = stablehlo.create_token : !stablehlo.token
+           return %0 : !stablehlo.token
+         })",
+      R"(func.func @main() -> !stablehlo.token {
+           %0 = stablehlo.after_all : !stablehlo.token
+           return %0 : !stablehlo.token
+         })");
+}
+
+TEST(DecomposeOpsTest, CrossReplicaSumIsAnAllReduce) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = "stablehlo.cross-replica-sum"(%x) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+           return %0 : tensor<4xf32>
+         })",
+      R"(func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = "stablehlo.all_reduce"(%x) ({
+           ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+             %1 = stablehlo.add %a, %b : tensor<f32>
+             stablehlo.return %1 : tensor<f32>
+           }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+           return %0 : tensor<4xf32>
+         })");
+}
+
+TEST(DecomposeOpsTest, AsyncOpsRunWhereTheyStart) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> {
+           %0 = "stablehlo.async_start"(%x) ({
+           ^bb0(%a: tensor<8xf32>):
+             %1 = stablehlo.slice %a [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+             stablehlo.return %1 : tensor<4xf32>
+           }) : (tensor<8xf32>) -> !stablehlo.future<tensor<4xf32>>
+           %2 = stablehlo.negate %x : tensor<8xf32>
+           %3 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+           return %3 : tensor<4xf32>
+         })",
+      R"(func.func @main(%x: tensor<8xf32>) -> tensor<4xf32> {
+           %0 = stablehlo.slice %x [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+           %1 = stablehlo.negate %x : tensor<8xf32>
+           return %0 : tensor<4xf32>
+         })");
+}
+
+TEST(DecomposeOpsTest, MapsOfScalarOperationsAreOperationsOnArrays) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<2x3xf32>, %s: tensor<f32>) -> tensor<2x3xi1> {
+           %0 = "stablehlo.map"(%x) ({
+           ^bb0(%a: tensor<f32>):
+             %1 = stablehlo.multiply %a, %s : tensor<f32>
+             %2 = stablehlo.constant dense<2.0> : tensor<f32>
+             %3 = stablehlo.compare LT, %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+             stablehlo.return %3 : tensor<i1>
+           }) {dimensions = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x3xi1>
+           return %0 : tensor<2x3xi1>
+         })",
+      R"(func.func @main(%x: tensor<2x3xf32>, %s: tensor<f32>) -> tensor<2x3xi1> {
+           %0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+           %1 = stablehlo.multiply %x, %0 : tensor<2x3xf32>
+           %2 = stablehlo.constant dense<2.0> : tensor<f32>
+           %3 = stablehlo.broadcast_in_dim %2, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+           %4 = stablehlo.compare LT, %1, %3 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+           return %4 : tensor<2x3xi1>
+         })");
+}
+
+TEST(DecomposeOpsTest, NarrowFloatsAreNormalizedInF32) {
+  const std::string text = After(DecomposeOps, R"(
+      func.func @main(%x: tensor<4x2xbf16>, %s: tensor<2xbf16>, %o: tensor<2xbf16>)
+          -> (tensor<4x2xbf16>, tensor<2xbf16>, tensor<2xbf16>) {
+        %0:3 = "stablehlo.batch_norm_training"(%x, %s, %o) {epsilon = 0.001 : f32, feature_index = 1 : i64}
+            : (tensor<4x2xbf16>, tensor<2xbf16>, tensor<2xbf16>) -> (tensor<4x2xbf16>, tensor<2xbf16>, tensor<2xbf16>)
+        return %0#0, %0#1, %0#2 : tensor<4x2xbf16>, tensor<2xbf16>, tensor<2xbf16>
+      })");
+  EXPECT_TRUE(absl::StrContains(text, "tensor<4x2xf32>")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "batch_norm")) << text;
+  EXPECT_FALSE(absl::StrContains(text, "divide %0 : tensor<4x2xbf16>")) << text;
+}
+
+TEST(DecomposeOpsTest, WhatHasNoDecompositionStays) {
+  for (const char* config : {"ab,bc->aa", "ab,bc->ad", "ab,bc->a...", "ab,bc"}) {
+    const std::string op = absl::StrCat("stablehlo.einsum %x, %y, config = \"", config, "\"");
+    const std::string program = absl::StrCat(
+        "func.func @main(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> tensor<2x2xf32> {",
+        "\n  %0 = ", op, " : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>",
+        "\n  return %0 : tensor<2x2xf32>\n}");
+    const std::unique_ptr<Module> module = MustParse(program);
+    ASSERT_NE(module, nullptr);
+    DecomposeOps(module.get());
+    EXPECT_TRUE(absl::StrContains(PrintModule(*module), "stablehlo.einsum")) << config;
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::ir
