@@ -464,6 +464,35 @@ TEST(CustomCall, CallsWithSideEffectsAreKeptAndRunInOrder) {
   EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4));
 }
 
+TEST(CustomCall, ExecutionsWithSideEffectsKeepTheirOrder) {
+  std::vector<int32_t> seen;
+  const auto client = ClientWith(call::Bind(
+                                     [&seen](call::Input<int32_t> number) {
+                                       seen.push_back(number[0]);
+                                       return absl::OkStatus();
+                                     },
+                                     call::Arg<int32_t>(0)),
+                                 /*threads=*/3);
+  const auto executable = client->Compile(R"(
+    func.func @main(%i: tensor<i32>) -> tensor<i32> {
+      stablehlo.custom_call @f(%i) {has_side_effect = true} : (tensor<i32>) -> ()
+      return %i : tensor<i32>
+    })",
+                                          CompileOptions());
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::vector<Literal> numbers;
+  for (int32_t i = 0; i < 50; ++i) numbers.push_back(Scalar<int32_t>(i));
+  std::vector<std::unique_ptr<PjRtBuffer>> results;
+  for (const Literal& number : numbers) {
+    const auto arguments = ToDevice(*client, {&number});
+    auto result = (*executable)->Execute({Pointers(arguments)}, ExecuteOptions());
+    ASSERT_TRUE(result.ok()) << result.status();
+    results.push_back(std::move((*result)[0][0]));
+  }
+  for (const auto& result : results) EXPECT_TRUE(result->GetReadyFuture().Await().ok());
+  EXPECT_EQ(seen, Counting<int32_t>(50));
+}
+
 TEST(CustomCall, RegistriesRefuseNamesThatAreEmptyOrTaken) {
   CustomCallRegistry registry;
   EXPECT_EQ(ErrorId(registry.Register("", Increment)), "PJRT-K003");

@@ -96,6 +96,18 @@ void FillMemoryStats(const Plan& plan, ProgramInfo* info) {
   stats.total_size_in_bytes = stats.peak_memory_in_bytes + stats.generated_code_size_in_bytes;
 }
 
+// Whether the program calls a function of the application for its effects: executions then keep
+// their order.
+bool CallsForEffect(const ir::Module& module, const CustomCallRegistry* custom_calls) {
+  bool found = false;
+  if (custom_calls == nullptr) return found;
+  module.Walk([&](const ir::Op* op) {
+    found = found || (op->Is(ir::OpCode::kCustomCall) && op->BoolAttr("has_side_effect") &&
+                      ClaimsOp(*op, custom_calls));
+  });
+  return found;
+}
+
 std::string ShardingText(ir::Attribute attr) {
   return attr.Is(ir::AttrKind::kString) ? std::string(attr.AsString())
          : attr                         ? attr.ToString()
@@ -116,6 +128,7 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   ir::PassOptions passes;
   passes.claims = [&](const ir::Op& op) { return ClaimsOp(op, lowering_options.custom_calls); };
   PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses(), passes));
+  info.has_side_effects = CallsForEffect(*module, lowering_options.custom_calls);
   const ir::Function entry = module->EntryFunction();
   if (!entry || entry.body() == nullptr) {
     return InvalidArgument("PJRT-C032",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstring>
 
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
@@ -77,8 +78,17 @@ absl::Status RunCall(const LapackCall& c, const Kernels& kernels,
   return absl::OkStatus();
 }
 
+// Workspaces say nothing, but the same each time.
+void ClearWorkspaces(const LapackCall& c, absl::Span<const Array> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!c.results.HasIndex(static_cast<int>(i)) && results[i].size() > 0)
+      std::memset(results[i].data, 0, static_cast<size_t>(results[i].size_bytes()));
+  }
+}
+
 absl::Status Run(const LapackCall& c, const Kernels& kernels, const custom_call::Context& context,
                  absl::Span<const Array> operands, absl::Span<const Array> results) {
+  ClearWorkspaces(c, results);
   if (c.batch == 0) return absl::OkStatus();
   if (c.routine == Routine::kCsrDense) {
     switch (c.type) {

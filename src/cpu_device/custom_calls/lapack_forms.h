@@ -7,6 +7,7 @@
 #ifndef PJRT_SRC_CPU_DEVICE_CUSTOM_CALLS_LAPACK_FORMS_H_
 #define PJRT_SRC_CPU_DEVICE_CUSTOM_CALLS_LAPACK_FORMS_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -57,6 +58,9 @@ class LapackParts {
   LapackParts() { index_.fill(-1); }
   int operator[](char part) const { return index_[static_cast<size_t>(part - 'a')]; }
   bool Has(char part) const { return (*this)[part] >= 0; }
+  bool HasIndex(int index) const {
+    return std::find(index_.begin(), index_.end(), index) != index_.end();
+  }
   void Set(char part, int index) {
     index_[static_cast<size_t>(part - 'a')] = static_cast<int8_t>(index);
   }
