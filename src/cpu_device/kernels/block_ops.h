@@ -19,6 +19,8 @@
 
 #include <cstdint>
 
+#include "src/cpu_device/kernels/chain_ops.h"
+
 namespace pjrt {
 enum PrimitiveType : uint8_t;
 }
@@ -207,6 +209,10 @@ struct BlockKernels {
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];
   CopyRowsFn copy_rows;
+  // By compute type; types of 4 and 8 bytes that are not complex have one, others null. A group is
+  // chain_group_bytes of elements.
+  ChainFn chain[kNumCTypes];
+  int chain_group_bytes;
 };
 
 // The compute type of a memory type; kPred for types without one (tokens), which callers exclude.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/loop/block_chain.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -34,6 +35,7 @@ class Lowering {
     for (LoopValue v : blocks) code_.block_slots.push_back(Block(v));
     for (LoopValue v : p_.results) code_.block_slots.push_back(Block(v));
     for (int slot : code_.block_slots) slots_[slot].keep = true;
+    FormChains(k_, slots_, &code_);
     AssignRegisters();
     RecordAccesses();
     code_.num_slots = static_cast<int>(slots_.size());
@@ -41,14 +43,6 @@ class Lowering {
   }
 
  private:
-  struct Slot {
-    int size = 1;  // of an element
-    bool in_register = false;
-    int input = -1, store = -1;
-    bool keep = false;  // live until the end of the block
-    bool scalar = false;
-  };
-
   int NewSlot(int size) {
     slots_.push_back({});
     slots_.back().size = size;
@@ -258,18 +252,25 @@ class Lowering {
     Scalars form = Scalars::kNone;
     if (!all_scalar && count == 2) {
       form = scalar[0] ? Scalars::kFirst : scalar[1] ? Scalars::kSecond : Scalars::kNone;
+    } else if (!all_scalar && instr.op == BlockOp::kClamp) {
+      if (scalar[0] && scalar[2]) form = Scalars::kBounds;
     } else if (!all_scalar && count == 3 && !scalar[0]) {
       form = scalar[1] && scalar[2] ? Scalars::kBoth
              : scalar[1]            ? Scalars::kSecond
+             : scalar[2]            ? Scalars::kThird
                                     : Scalars::kNone;
     } else if (!all_scalar && count == 3 && !scalar[1] && !scalar[2]) {
       form = Scalars::kFirst;
     }
     if (forms[static_cast<int>(form)] == nullptr) form = Scalars::kNone;
     out.op = forms[static_cast<int>(form)];
-    const bool may_be_scalar[3] = {form == Scalars::kFirst,
-                                   form == Scalars::kSecond || form == Scalars::kBoth,
-                                   form == Scalars::kBoth};
+    out.block_op = instr.op;
+    out.type = instr.operand_type;
+    out.form = form;
+    const bool may_be_scalar[3] = {
+        form == Scalars::kFirst || form == Scalars::kBounds,
+        form == Scalars::kSecond || form == Scalars::kBoth,
+        form == Scalars::kBoth || form == Scalars::kThird || form == Scalars::kBounds};
     int32_t* const operands[3] = {&out.a, &out.b, &out.c};
     for (int i = 0; i < count; ++i) {
       const LoopValue arg = instr.args[i];
@@ -309,6 +310,7 @@ class Lowering {
       out.a = raw;
       if (!scalar)
         out.op = k_.op[static_cast<int>(BlockOp::kCopy)][static_cast<int>(CopyType(size))][0];
+      out.type = CopyType(size);
       out.dst = StoreSlot(index);
       code_.instrs.push_back(out);
       return;
@@ -346,6 +348,13 @@ class Lowering {
       for (int slot : {instr.a, instr.b, instr.c, instr.dst}) {
         if (slot >= 0) last_use[slot] = i;
       }
+      if (instr.kind != BlockInstr::kChain) continue;
+      const BlockChain& chain = code_.chains[instr.index];
+      for (const BlockChain::Access& read : chain.reads) last_use[read.slot] = i;
+      for (const BlockChain::Access& write : chain.writes) last_use[write.slot] = i;
+      for (const ChainInstr& in : chain.code) {
+        if (slots_[in.slot].scalar) last_use[in.slot] = i;
+      }
     }
     for (size_t s = 0; s < slots_.size(); ++s) {
       if (slots_[s].keep) last_use[s] = count;
@@ -367,8 +376,25 @@ class Lowering {
           assigned[slot] = -2 - assigned[slot];  // released; the number stays readable
         }
       };
+      const auto assign = [&](int slot) {
+        if (free_registers.empty()) {
+          assigned[slot] = code_.num_registers++;
+        } else {
+          assigned[slot] = free_registers.back();
+          free_registers.pop_back();
+        }
+        code_.register_slots.emplace_back(slot, assigned[slot]);
+      };
+      const auto needs_register = [&](int slot) {
+        return slot >= 0 && slots_[slot].in_register && assigned[slot] == -1;
+      };
+      if (instr.kind == BlockInstr::kChain) {
+        for (const BlockChain::Access& write : code_.chains[instr.index].writes) {
+          if (needs_register(write.slot)) assign(write.slot);
+        }
+      }
       const int dst = instr.dst;
-      const bool needs = dst >= 0 && slots_[dst].in_register && assigned[dst] == -1;
+      const bool needs = needs_register(dst);
       if (needs && instr.kind == BlockInstr::kOp) {
         // In place only when no operand that ends here has another size than the result.
         for (int slot : {instr.a, instr.b, instr.c}) {
@@ -377,15 +403,7 @@ class Lowering {
             release(slot);
         }
       }
-      if (needs) {
-        if (free_registers.empty()) {
-          assigned[dst] = code_.num_registers++;
-        } else {
-          assigned[dst] = free_registers.back();
-          free_registers.pop_back();
-        }
-        code_.register_slots.emplace_back(dst, assigned[dst]);
-      }
+      if (needs) assign(dst);
       for (int slot : ends[i]) release(slot);
     }
   }
@@ -397,23 +415,38 @@ class Lowering {
   }
 
   void RecordAccesses() {
-    for (size_t i = 0; i < code_.instrs.size(); ++i) {
-      const BlockInstr& instr = code_.instrs[i];
-      for (int slot : {instr.a, instr.b, instr.c}) {
-        if (slot < 0) continue;
-        if (const int input = slots_[slot].input; input >= 0)
-          code_.input_last_read[input] = static_cast<int32_t>(i);
+    int32_t now = 0;
+    const auto read = [&](int slot, int32_t time) {
+      if (slot >= 0 && slots_[slot].input >= 0) code_.input_last_read[slots_[slot].input] = time;
+    };
+    const auto write = [&](int store, int32_t time) {
+      if (store >= 0 && code_.store_first_write[store] < 0) code_.store_first_write[store] = time;
+    };
+    for (const BlockInstr& instr : code_.instrs) {
+      if (instr.kind == BlockInstr::kChain) {
+        const BlockChain& chain = code_.chains[instr.index];
+        for (const BlockChain::Access& access : chain.reads) {
+          read(access.slot, std::max(now + access.position, LastRead(access.slot)));
+        }
+        for (const BlockChain::Access& access : chain.writes)
+          write(slots_[access.slot].store, now + access.position);
+        now += static_cast<int32_t>(chain.code.size());
+        continue;
       }
+      for (int slot : {instr.a, instr.b, instr.c}) read(slot, now);
       if (instr.kind == BlockInstr::kLoad || instr.kind == BlockInstr::kGather)
-        code_.input_last_read[instr.index] = static_cast<int32_t>(i);
-      const int store = instr.kind == BlockInstr::kStore ? instr.index
-                        : instr.dst >= 0                 ? slots_[instr.dst].store
-                                                         : -1;
-      if (store >= 0 && code_.store_first_write[store] < 0)
-        code_.store_first_write[store] = static_cast<int32_t>(i);
+        code_.input_last_read[instr.index] = now;
+      write(instr.kind == BlockInstr::kStore ? instr.index
+            : instr.dst >= 0                 ? slots_[instr.dst].store
+                                             : -1,
+            now);
+      code_.reads_first.resize(now + 1, 0);
+      code_.reads_first[now] = instr.kind == BlockInstr::kOp;
+      ++now;
     }
+    code_.reads_first.resize(now + 1, 0);
     // What is reduced is read behind the last instruction, and so are the initial values.
-    const int32_t end = static_cast<int32_t>(code_.instrs.size());
+    const int32_t end = now;
     for (int slot : code_.block_slots) {
       if (const int input = slots_[slot].input; input >= 0) code_.input_last_read[input] = end;
     }
@@ -422,12 +455,17 @@ class Lowering {
     }
   }
 
+  int32_t LastRead(int slot) const {
+    const int input = slots_[slot].input;
+    return input < 0 ? -1 : code_.input_last_read[input];
+  }
+
   const LoopProgram& p_;
   const BlockKernels& k_;
   const std::vector<Access>& input_access_;
   const std::vector<Access>& store_access_;
   BlockCode code_;
-  std::vector<Slot> slots_;
+  std::vector<BlockSlot> slots_;
   std::vector<int> filled_;
   std::vector<int> direct_store_;
 };

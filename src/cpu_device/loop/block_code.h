@@ -37,6 +37,7 @@ struct BlockInstr {
     kGather,  // dst[i] = input `index` at a[i]
     kLoad,    // dst = input `index`, moved
     kStore,   // store `index` = a, moved
+    kChain,   // chain `index`
   };
   Kind kind = kOp;
   bool scalar = false;  // n = 1
@@ -44,10 +45,35 @@ struct BlockInstr {
   int32_t dst = -1, a = -1, b = -1, c = -1;  // slots of the pointer table; -1: null
   BlockFn op = nullptr;
   ConvertFn convert = nullptr;
+  // kOp: which function `op` is.
+  BlockOp block_op = BlockOp::kCopy;
+  CType type = CType::kF32;
+  Scalars form = Scalars::kNone;
+};
+
+// Several operations in one pass (block_chain.h).
+struct BlockChain {
+  struct Access {
+    int32_t slot, position;  // of the instruction in `code`
+  };
+  // A slot that stands for the program's memory. Where a block does not fill its last group, the
+  // chain works on copies of these; registers have room for whole groups.
+  struct Outside {
+    int32_t slot;
+    int size;  // of an element
+    bool read, written;
+  };
+  std::vector<ChainInstr> code;
+  ChainFn run = nullptr;
+  int group = 1;                      // elements
+  std::vector<Access> reads, writes;  // of blocks
+  std::vector<Outside> outside;
+  std::vector<std::pair<int32_t, int>> inside;  // registers that it touches, and an element's size
 };
 
 struct BlockCode {
   std::vector<BlockInstr> instrs;
+  std::vector<BlockChain> chains;
   int num_slots = 0;
   // Slots set once: constants (offset into `constants`), registers (number).
   std::vector<std::pair<int32_t, int32_t>> constant_slots;
@@ -65,10 +91,12 @@ struct BlockCode {
   // For each value of the loop program its slot (-1: none) and whether it is scalar.
   std::vector<int32_t> value_slot;
   std::vector<char> value_scalar;
-  // For sharing memory between inputs and stores: the number of the last instruction that reads an
-  // input, and of the first that writes a store.
+  // For sharing memory between inputs and stores: when an input is last read, and a store first
+  // written, counted in instructions and those of chains.
   std::vector<int32_t> input_last_read;
   std::vector<int32_t> store_first_write;
+  // True of a time when each element is read before it is written.
+  std::vector<char> reads_first;
 };
 
 // Lowers `program`. `input_access` and `store_access` say how each input and store is reached; the

@@ -80,9 +80,16 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   }
   const int64_t points =
       std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);
-  register_bytes_ = AlignUp(points * code_.max_element_size, 64);
+  int64_t group = 1, chain_bytes = 0;
+  for (const BlockChain& chain : code_.chains) {
+    group = std::max<int64_t>(group, chain.group);
+    int64_t bytes = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
+    for (const BlockChain::Outside& outside : chain.outside) bytes += chain.group * outside.size;
+    chain_bytes = std::max(chain_bytes, bytes);
+  }
+  register_bytes_ = AlignUp(AlignUp(points, group) * code_.max_element_size, 64);
   scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64) +
-                   register_bytes_ * code_.num_registers;
+                   register_bytes_ * code_.num_registers + AlignUp(chain_bytes, 64);
   return absl::OkStatus();
 }
 
@@ -106,7 +113,7 @@ bool BlockFrame::CanShare(int input, int output) const {
   const int32_t read = code_.input_last_read[input];
   const int32_t write = code_.store_first_write[output];
   if (read != write) return read < write;
-  return code_.instrs[read].kind == BlockInstr::kOp;
+  return code_.reads_first[read];
 }
 
 BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, char* const* outputs,
@@ -118,6 +125,7 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
     slots_[slot] = const_cast<char*>(code.constants.data()) + offset;
   for (const auto& [slot, number] : code.register_slots)
     slots_[slot] = registers + number * frame.register_bytes_;
+  chain_scratch_ = registers + frame.register_bytes_ * code.num_registers;
 }
 
 int64_t BlockFrame::State::OffsetAt(const LoopView& view, int64_t from) const {
@@ -189,6 +197,9 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
       case BlockInstr::kConvert:
         instr.convert(s[instr.dst], s[instr.a], count);
         break;
+      case BlockInstr::kChain:
+        RunChain(code.chains[instr.index], n);
+        break;
       case BlockInstr::kFill:
         frame_.kernels_.fill[instr.index](s[instr.dst], s[instr.a], n);
         break;
@@ -231,6 +242,33 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
              /*store=*/true);
         break;
       }
+    }
+  }
+}
+
+// Whole groups where they are. What is left is run as a group that ends in copies.
+void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
+  const int64_t groups = n / chain.group;
+  chain.run(chain.code.data(), slots_, groups);
+  const int64_t done = groups * chain.group, rest = n - done;
+  if (rest == 0) return;
+  char** const table = reinterpret_cast<char**>(chain_scratch_);
+  const int64_t table_bytes =
+      AlignUp(frame_.code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
+  std::memcpy(table, slots_, frame_.code_.num_slots * sizeof(char*));
+  for (const auto& [slot, size] : chain.inside) table[slot] += done * size;
+  char* copy = chain_scratch_ + table_bytes;
+  for (const BlockChain::Outside& outside : chain.outside) {
+    table[outside.slot] = copy;
+    if (outside.read)
+      std::memcpy(copy, slots_[outside.slot] + done * outside.size, rest * outside.size);
+    copy += chain.group * outside.size;
+  }
+  chain.run(chain.code.data(), table, 1);
+  for (const BlockChain::Outside& outside : chain.outside) {
+    if (outside.written) {
+      std::memcpy(slots_[outside.slot] + done * outside.size, table[outside.slot],
+                  rest * outside.size);
     }
   }
 }

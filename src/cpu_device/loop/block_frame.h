@@ -66,12 +66,14 @@ class BlockFrame {
     int64_t OffsetAt(const LoopView& view, int64_t from) const;
     void Move(const LoopView& view, int size_log2, const char* array, char* block, int64_t from,
               int64_t n, bool store) const;
+    void RunChain(const BlockChain& chain, int64_t n);
     void Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
 
     const BlockFrame& frame_;
     const char* const* inputs_;
     char* const* outputs_;
     char** slots_;
+    char* chain_scratch_;
   };
 
  private:

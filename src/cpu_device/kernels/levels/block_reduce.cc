@@ -158,11 +158,63 @@ PJRT_INLINE T ReduceRow(const T* a, int64_t n) {
   return FoldLanes<Op>(lanes, kLanes);
 }
 
+// Rows that are shorter than the lanes are folded many at a time: lane j of all of them is an
+// array.
+constexpr int kManyRows = 64;
+
+// to[j * kManyRows + r] = from[r * n + j], for unsigned T. Alike for all operations, so that there
+// is one for a size.
+template <typename T, int kCount>
+void SplitLanesOf(T* __restrict to, const T* __restrict from) {
+  for (int r = 0; r < kManyRows; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kCount; ++j) to[j * kManyRows + r] = from[r * kCount + j];
+  }
+}
+template <typename T>
+__attribute__((noinline)) void SplitLanes(T* __restrict to, const T* __restrict from, int64_t n) {
+  switch (n) {
+    case 2:
+      return SplitLanesOf<T, 2>(to, from);
+    case 3:
+      return SplitLanesOf<T, 3>(to, from);
+    case 4:
+      return SplitLanesOf<T, 4>(to, from);
+    case 8:
+      return SplitLanesOf<T, 8>(to, from);
+    default:
+      for (int64_t j = 0; j < n; ++j) {
+        for (int r = 0; r < kManyRows; ++r) to[j * kManyRows + r] = from[r * n + j];
+      }
+  }
+}
+
+template <class Op, typename T>
+PJRT_INLINE void ReduceManyRows(T* out, const T* a, int64_t n) {
+  using Bits = UnsignedOf<T>;
+  T lanes[kLanes * kManyRows];
+  SplitLanes<Bits>(reinterpret_cast<Bits*>(lanes), reinterpret_cast<const Bits*>(a), n);
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j + half < n; ++j) {
+      T* const x = lanes + j * kManyRows;
+      const T* const y = x + half * kManyRows;
+      PJRT_INDEPENDENT_ITERATIONS
+      for (int r = 0; r < kManyRows; ++r) x[r] = Op::Run(x[r], y[r]);
+    }
+    if (n > half) n = half;
+  }
+  __builtin_memcpy(out, lanes, kManyRows * sizeof(T));
+}
+
 template <class Op, typename T>
 void ReduceRows(void* out, const void* a, int64_t rows, int64_t n) {
   T* const d = static_cast<T*>(out);
   const T* const s = static_cast<const T*>(a);
-  for (int64_t r = 0; r < rows; ++r) d[r] = ReduceRow<Op>(s + r * n, n);
+  int64_t r = 0;
+  if (n < kLanes) {
+    for (; r + kManyRows <= rows; r += kManyRows) ReduceManyRows<Op>(d + r, s + r * n, n);
+  }
+  for (; r < rows; ++r) d[r] = ReduceRow<Op>(s + r * n, n);
 }
 
 // The same tree for types that no vector holds.

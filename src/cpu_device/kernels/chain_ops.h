@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains: several operations on blocks in one pass, with what lies between two of them in vector
+// registers. A chain is a list of instructions for a machine with two registers of a group of
+// elements, A and B; a group at a time, all instructions are run. Operands are blocks, one element
+// ("scalar"), or B ("saved").
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
+
+#include <cstdint>
+
+namespace pjrt::cpu {
+
+// X(name), for each of Block, Scalar and Saved. What a type lacks has no place in a chain of it:
+// And, Or, Xor and shifts are for integers, Divide for floats.
+#define PJRT_CHAIN_OPERAND_OPS(X)                                                     \
+  X(Load) /* A = operand */                                                           \
+  X(Add)  /* A = A + operand, and so on */                                            \
+  X(Subtract)                                                                         \
+  X(SubtractFrom) /* A = operand - A */                                               \
+  X(Multiply)                                                                         \
+  X(Divide)                                                                           \
+  X(DivideInto) /* A = operand / A */                                                 \
+  X(Maximum)    /* of integers: signed */                                             \
+  X(Minimum)                                                                          \
+  X(UnsignedMaximum)                                                                  \
+  X(UnsignedMinimum)                                                                  \
+  X(And)                                                                              \
+  X(Or)                                                                               \
+  X(Xor)                                                                              \
+  X(ShiftLeft)                                                                        \
+  X(ShiftRightLogical)                                                                \
+  X(ShiftRightArithmetic)                                                             \
+  X(SelectElse) /* A = predicates at `other` ? A : operand */                         \
+  X(SelectThen) /* A = predicates at `other` ? operand : A */                         \
+  X(CompareEq)  /* predicates at `other` = A == operand; A stays. Integers: signed */ \
+  X(CompareNe)                                                                        \
+  X(CompareLt)                                                                        \
+  X(CompareLe)                                                                        \
+  X(CompareGt)                                                                        \
+  X(CompareGe)                                                                        \
+  X(UnsignedLt)                                                                       \
+  X(UnsignedLe)                                                                       \
+  X(UnsignedGt)                                                                       \
+  X(UnsignedGe)
+// X(name), without an operand but A.
+#define PJRT_CHAIN_OWN_OPS(X)      \
+  X(Store) /* block at slot = A */ \
+  X(Save)  /* B = A */             \
+  X(Negate)                        \
+  X(Not)                           \
+  X(Abs) /* floats */              \
+  X(Sqrt)                          \
+  X(End)
+
+enum class ChainOp : uint16_t {
+#define PJRT_X(name) k##name##Block, k##name##Scalar, k##name##Saved,
+  PJRT_CHAIN_OPERAND_OPS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(name) k##name,
+      PJRT_CHAIN_OWN_OPS(PJRT_X)
+#undef PJRT_X
+};
+
+struct ChainInstr {
+  ChainOp op = ChainOp::kEnd;
+  int32_t slot = 0;   // of the operand or the result, where it is in memory
+  int32_t other = 0;  // of predicates
+};
+
+// Runs `code`, which ends with kEnd, on `groups` groups of elements from the beginning of each
+// block on; slots[i] is where the block or the one element with number i stands. A block that is
+// written may overlap one that is read only where it is the same and no instruction reads it
+// after the first that writes it.
+using ChainFn = void (*)(const ChainInstr* code, char* const* slots, int64_t groups);
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
