@@ -73,6 +73,54 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 })");
 }
 
+TEST(ExpandCustomCalls, ManualComputationsOnOneDeviceAreTheirBodies) {
+  constexpr char kExpected[] = R"(
+sdy.mesh @mesh = <["x"=1]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+})";
+  ExpectExpands(R"(
+sdy.mesh @mesh = <["x"=1]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<4xf32>) {
+    %1 = sdy.sharding_constraint %a <@mesh, [{}]> : tensor<4xf32>
+    %2 = stablehlo.negate %1 : tensor<4xf32>
+    sdy.return %2 : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})",
+                kExpected);
+  constexpr char kOnTwo[] = R"(
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<2xf32>) {
+    sdy.return %a : tensor<2xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+})";
+  ExpectStays(kOnTwo);
+}
+
+TEST(ExpandCustomCalls, AManualComputationInAFunctionBecomesItsCall) {
+  ExpectExpands(R"(
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @local_xla.sdy.ManualComputation(%x) {called_computations = [@body]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @body(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+})",
+                R"(
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @body(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @body(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+})");
+}
+
 TEST(ExpandCustomCalls, OpsOfMhloBecomeOpsOfTheSameName) {
   ExpectExpands(R"(
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {

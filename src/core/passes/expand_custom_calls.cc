@@ -41,6 +41,56 @@ bool ExpandAnnotation(Module* module, Op* op) {
   return true;
 }
 
+// The body of a computation that devices do each for their part: on one device, where the part is
+// the whole, it is simply done.
+void ExpandManualComputation(Op* op) {
+  if (op->num_regions() != 1 || op->region()->num_blocks() != 1) return;
+  Block* const body = op->region()->block();
+  Op* const end = body->terminator();
+  if (end == nullptr || body->num_arguments() != op->num_operands() ||
+      end->num_operands() != op->num_results())
+    return;
+  for (size_t i = 0; i < op->num_operands(); ++i) {
+    if (body->argument(i)->type() != op->operand_type(i)) return;
+  }
+  for (size_t i = 0; i < op->num_results(); ++i) {
+    if (end->operand_type(i) != op->result_type(i)) return;
+  }
+  for (size_t i = 0; i < op->num_operands(); ++i)
+    body->argument(i)->ReplaceAllUsesWith(op->operand(i));
+  for (Op* inner : *body) {
+    if (inner != end) inner->MoveBefore(op);
+  }
+  Values results;
+  for (size_t i = 0; i < end->num_operands(); ++i) results.push_back(end->operand(i));
+  Replace(op, results);
+}
+
+// The same with the body in a function.
+bool ExpandManualCall(Module* module, Op* op) {
+  const Attribute called = op->attr("called_computations");
+  if (!called || called.elements().size() != 1) return false;
+  const Function body = module->FindFunction(called.elements()[0].AsString());
+  if (!body || body.body() == nullptr) return false;
+  const Type type = body.type();
+  if (type.inputs().size() != op->num_operands() || type.results().size() != op->num_results())
+    return false;
+  Values operands, results;
+  for (size_t i = 0; i < op->num_operands(); ++i) {
+    if (type.inputs()[i] != op->operand_type(i)) return false;
+    operands.push_back(op->operand(i));
+  }
+  for (size_t i = 0; i < op->num_results(); ++i) {
+    if (type.results()[i] != op->result_type(i)) return false;
+  }
+  Emitter emit(module, op);
+  Op* call = emit.Make("func.call", operands, type.results(),
+                       {{"callee", emit.context().Symbol(body.name())}});
+  for (size_t i = 0; i < call->num_results(); ++i) results.push_back(call->result(i));
+  Replace(op, results);
+  return true;
+}
+
 // A function of the exporting process that gives no data, such as a debugging print: there is
 // nobody to call. Its token follows from the one that it was given.
 bool ExpandCallback(Module* module, Op* op) {
@@ -220,6 +270,7 @@ constexpr Row kRows[] = {
     {"xla.sdy.FuncResultSharding", ExpandIdentity},
     {"xla.sdy.GlobalToLocalShape", ExpandIdentity},
     {"xla.sdy.LocalToGlobalShape", ExpandIdentity},
+    {"xla.sdy.ManualComputation", ExpandManualCall},
     {"xla.sdy.PropagationBarrier", ExpandIdentity},
     {"xla.sdy.ShardingGroup", ExpandAnnotation},
 };
@@ -455,6 +506,8 @@ absl::Status ExpandCustomCalls(Module* module, const PassOptions& options) {
       case OpCode::kSdyDataFlowEdge:
       case OpCode::kSdyShardingGroup:
       case OpCode::kSdyConstant:
+      case OpCode::kSdyManualComputation:
+      case OpCode::kSdyNamedComputation:
         ops.push_back(op);
         break;
       default:
@@ -481,6 +534,10 @@ absl::Status ExpandCustomCalls(Module* module, const PassOptions& options) {
         break;
       case OpCode::kMhloTopk:
         ExpandTopKOp(module, op);
+        break;
+      case OpCode::kSdyManualComputation:
+      case OpCode::kSdyNamedComputation:
+        ExpandManualComputation(op);
         break;
       case OpCode::kSdyConstant:
         ReplaceByOp(module, op, "stablehlo.constant", {{"value", op->attr("value")}});
