@@ -10,6 +10,8 @@ namespace {
 constexpr double kTiny = std::numeric_limits<double>::min();
 // Sweeps that an eigenvalue or singular value may take; two or three are usual.
 constexpr int kMaxSweeps = 60;
+// After as many for one eigenvalue, what does not count in the whole matrix counts as zero.
+constexpr int kPatientSweeps = 15;
 
 // The smaller singular value of ((f, g), (0, h)).
 double SmallerSingularValue(double f, double g, double h) {
@@ -166,13 +168,19 @@ bool DiagonalizeTridiagonal(int64_t n, double epsilon, std::vector<double>* diag
   double* const d = diagonal->data();
   double* const e = off_diagonal->data();
   std::vector<double> c(static_cast<size_t>(n)), s(static_cast<size_t>(n));
-  const auto negligible = [&](int64_t i) {
-    return std::abs(e[i]) <= epsilon * (std::abs(d[i]) + std::abs(d[i + 1])) + kTiny;
+  double norm = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    norm = std::max(norm, std::abs(d[i]));
+    if (i + 1 < n) norm = std::max(norm, std::abs(e[i]));
+  }
+  const auto negligible = [&](int64_t i, int sweeps) {
+    const double size = sweeps > kPatientSweeps ? norm : std::abs(d[i]) + std::abs(d[i + 1]);
+    return std::abs(e[i]) <= epsilon * size + kTiny;
   };
   for (int64_t first = 0; first < n; ++first) {
     for (int sweeps = 0;; ++sweeps) {
       int64_t last = first;
-      while (last < n - 1 && !negligible(last)) ++last;
+      while (last < n - 1 && !negligible(last, sweeps)) ++last;
       if (last == first) break;
       if (sweeps == kMaxSweeps) return false;
       // The eigenvalue of the leading 2 x 2 block that is closer to d[first].
