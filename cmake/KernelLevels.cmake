@@ -32,12 +32,12 @@ mark_as_advanced(PJRT_KERNEL_OPTIMIZATION)
 
 # pjrt_add_kernel_levels(<target> SOURCES <file>...): compiles the sources for each level and adds the
 # objects to the library <target>. Other sources of the target see PJRT_HAVE_LEVEL_<LEVEL>=1 for each level.
-# Products of real matrices and linear algebra may fuse multiplications with additions; nothing else may, so that
-# a fused loop has the bits of its ops run one at a time.
+# Products of real matrices, convolutions, Fourier transforms and linear algebra may fuse multiplications with
+# additions; nothing else may, so that a fused loop has the bits of its ops run one at a time.
 function(pjrt_add_kernel_levels target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
   foreach(source IN LISTS arg_SOURCES)
-    if(source MATCHES "/(gemm_real|linalg_)[^/]*$")
+    if(source MATCHES "/(gemm_real|linalg_|conv_|fft_)[^/]*$")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
     endif()
   endforeach()

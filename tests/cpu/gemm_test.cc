@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -38,9 +39,17 @@ T Small(std::mt19937& random) {
   }
 }
 
-// W: the type in which three loops sum without error.
+// An integer whose products are the largest and the smallest.
+template <typename T>
+T Extreme(std::mt19937& random) {
+  constexpr T kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  const T values[] = {kLow, kLow, kHigh, static_cast<T>(kLow + 1), T{0}, T{1}};
+  return values[random() % 6];
+}
+
+// W: the type in which three loops sum without error, or wrap as C does.
 template <typename A, typename B, typename C, typename W>
-void CheckRandomProducts(CType accumulate, uint32_t seed, int count) {
+void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extreme = false) {
   std::mt19937 random(seed);
   const auto below = [&](int n) {
     return static_cast<int64_t>(random() % static_cast<uint32_t>(n));
@@ -90,6 +99,12 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count) {
     std::vector<B> b(b_size * p.batch);
     for (A& v : a) v = Small<A>(random);
     for (B& v : b) v = Small<B>(random);
+    if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+      if (extreme) {
+        for (A& v : a) v = Extreme<A>(random);
+        for (B& v : b) v = Extreme<B>(random);
+      }
+    }
 
     struct Entries final : Gemm::Batch {
       Gemm::Operands operands(int64_t entry) const override {
@@ -157,6 +172,17 @@ TEST(GemmTest, MixedFloats) {
 }
 TEST(GemmTest, S8ToS32) {
   CheckRandomProducts<int8_t, int8_t, int32_t, int64_t>(CType::kS32, 6, 60);
+}
+TEST(GemmTest, SmallIntegersOfEverySign) {
+  CheckRandomProducts<uint8_t, int8_t, int32_t, int64_t>(CType::kS32, 21, 40, true);
+  CheckRandomProducts<int8_t, int8_t, int32_t, int64_t>(CType::kS32, 22, 40, true);
+  CheckRandomProducts<int8_t, uint8_t, int32_t, int64_t>(CType::kS32, 23, 40, true);
+  CheckRandomProducts<uint8_t, uint8_t, uint32_t, int64_t>(CType::kU32, 24, 40, true);
+  CheckRandomProducts<int8_t, int8_t, int8_t, int64_t>(CType::kS32, 25, 40, true);
+}
+TEST(GemmTest, SixteenBitIntegersWrapIn32) {
+  CheckRandomProducts<int16_t, int16_t, int32_t, int64_t>(CType::kS32, 26, 40, true);
+  CheckRandomProducts<int16_t, int8_t, int16_t, int64_t>(CType::kS32, 27, 40, true);
 }
 TEST(GemmTest, S32) { CheckRandomProducts<int32_t, int32_t, int32_t, int64_t>(CType::kS32, 7, 40); }
 TEST(GemmTest, U8) { CheckRandomProducts<uint8_t, uint8_t, uint8_t, uint64_t>(CType::kU32, 8, 40); }

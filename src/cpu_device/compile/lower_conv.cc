@@ -10,6 +10,7 @@
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/steps/channel_conv_step.h"
 #include "src/cpu_device/steps/conv_step.h"
 
 namespace pjrt::cpu {
@@ -167,6 +168,47 @@ absl::Status EmitProduct(Lowering& lowering, const ir::Op& op, Conv conv, Steps*
   return absl::OkStatus();
 }
 
+// Groups with few features.
+absl::Status EmitByChannels(Lowering& lowering, const Conv& conv, CType compute, Steps* steps) {
+  ConvParams p = conv.p;
+  const int64_t rank = static_cast<int64_t>(p.spatial.size());
+  // [group][window...][channel][feature] to [window...][channel][group][feature].
+  ir::DimList order;
+  for (int64_t d = 1; d <= rank + 1; ++d) order.push_back(d);
+  order.push_back(0);
+  order.push_back(rank + 2);
+  ArrayView kernel = TransposeView(conv.kernel, order);
+  if (!kernel.IsDense()) {
+    PJRT_ASSIGN_OR_RETURN(kernel, lowering.Dense(kernel, steps));
+  }
+  p.kernel = kernel.buffer;
+  p.kernel_offset = kernel.offset;
+  const ArrayView output = conv.result.strides.back() == 1
+                               ? conv.result
+                               : lowering.NewArray(conv.result.type, conv.result.dims);
+  p.output = output.buffer;
+  ConvOutput place;
+  place.offset = output.offset;
+  place.batch_stride = output.strides.front();
+  place.space_strides.assign(output.strides.begin() + 1, output.strides.end() - 1);
+  const BufferId weights =
+      lowering.plan().NewBuffer(ChannelConvStep::WeightBytes(p, compute, lowering.kernels()));
+  const std::vector<BufferId> reads = {p.input, p.kernel};
+  lowering.plan().Emit(steps,
+                       std::make_unique<ChannelConvStep>(std::move(p), std::move(place), compute,
+                                                         lowering.kernels(), weights),
+                       reads, {output.buffer, weights});
+  if (output.buffer != conv.result.buffer) return lowering.Copy(output, conv.result, steps);
+  return absl::OkStatus();
+}
+
+absl::Status EmitConv(Lowering& lowering, const ir::Op& op, Conv conv, Steps* steps) {
+  const CType compute = ProductType(conv.p.type, conv.p.kernel_type, conv.p.output_type);
+  if (ChannelConvStep::Suits(conv.p, compute, lowering.kernels()))
+    return EmitByChannels(lowering, conv, compute, steps);
+  return EmitProduct(lowering, op, std::move(conv), steps);
+}
+
 // The phases of one spatial dim: output place period * q + phase, for all q, sees window elements
 // first, first + step, ... at neighbouring elements of the input.
 struct Phase {
@@ -205,10 +247,10 @@ absl::Status EmitPhases(Lowering& lowering, const ir::Op& op, const Conv& conv, 
   int64_t count = 1;
   for (const Spatial& s : conv.p.spatial) {
     if (std::min(s.base_dilation, s.output_size) > kMaxPhases)
-      return EmitProduct(lowering, op, conv, steps);
+      return EmitConv(lowering, op, conv, steps);
     phases.push_back(PhasesOf(s));
     count *= static_cast<int64_t>(phases.back().size());
-    if (count > kMaxPhases) return EmitProduct(lowering, op, conv, steps);
+    if (count > kMaxPhases) return EmitConv(lowering, op, conv, steps);
   }
   for (int64_t i = 0; i < count; ++i) {
     Conv part = conv;
@@ -224,7 +266,7 @@ absl::Status EmitPhases(Lowering& lowering, const ir::Op& op, const Conv& conv, 
       part.result.offset += phase.phase * part.result.strides[d + 1];
       part.result.strides[d + 1] *= phase.period;
     }
-    PJRT_RETURN_IF_ERROR(EmitProduct(lowering, op, std::move(part), steps));
+    PJRT_RETURN_IF_ERROR(EmitConv(lowering, op, std::move(part), steps));
   }
   return absl::OkStatus();
 }

@@ -25,7 +25,7 @@ void EmitFft(Lowering& lowering, FftParams::Kind kind, absl::Span<const int64_t>
   p.scale = scale;
   p.from = from.buffer;
   p.to = to.buffer;
-  lowering.plan().Emit(steps, MakeFftStep(p), {p.from}, {p.to});
+  lowering.plan().Emit(steps, MakeFftStep(p, lowering.kernels()), {p.from}, {p.to});
 }
 
 }  // namespace

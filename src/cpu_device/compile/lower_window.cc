@@ -12,6 +12,7 @@
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/steps/scan_step.h"
 #include "src/cpu_device/steps/select_and_scatter_step.h"
+#include "src/cpu_device/steps/window_step.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -101,6 +102,71 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
   return absl::OkStatus();
 }
 
+// The kernel of a body that is one comparison of its parameters, in their order and not the total
+// order of floats.
+BlockFn ComparisonOf(const ir::Block& block, CType type, const BlockKernels& kernels) {
+  const ir::Op* op = block.front();
+  const ir::Op* end = block.terminator();
+  if (op == nullptr || op->next() != end || op->opcode() != ir::OpCode::kCompare ||
+      op->operand(0) != block.argument(0) || op->operand(1) != block.argument(1) ||
+      end->operand(0) != op->result() ||
+      ir::EnumFrom<ir::ComparisonType>(op->attr("compare_type")) == ir::ComparisonType::kTotalOrder)
+    return nullptr;
+  using D = ir::ComparisonDirection;
+  const std::optional<D> direction = ir::EnumFrom<D>(op->attr("comparison_direction"));
+  if (direction != D::kGe && direction != D::kGt && direction != D::kLe && direction != D::kLt)
+    return nullptr;
+  const BlockOp compare = *direction == D::kGe   ? BlockOp::kCompareGe
+                          : *direction == D::kGt ? BlockOp::kCompareGt
+                          : *direction == D::kLe ? BlockOp::kCompareLe
+                                                 : BlockOp::kCompareLt;
+  return kernels.op[static_cast<int>(compare)][static_cast<int>(type)][0];
+}
+
+// One operand, reduced by a known operation. False when that has no kernel for the type.
+absl::StatusOr<bool> EmitWindow(Lowering& lowering, const ir::Op& op, const ir::WindowAttrs& window,
+                                Monoid monoid, Steps* steps) {
+  WindowParams p;
+  p.type = op.result_type().primitive_type();
+  p.monoid = monoid;
+  ArrayView operand = lowering.view(op.operand(0));
+  if (operand.type != p.type) return false;
+  // What a broadcast repeats along a dim without a window is the same for all of it: the windows of
+  // a constant, as an average counts its terms, are computed once.
+  Dims dims(op.result_type().dims().begin(), op.result_type().dims().end());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const ir::WindowDimension& w = window.dimensions[d];
+    const bool has_window = w.size != 1 || w.stride != 1 || w.padding_low != 0 ||
+                            w.padding_high != 0 || w.base_dilation != 1;
+    const bool repeats = operand.kind == ArrayView::kSplat || operand.strides[d] == 0;
+    if (!has_window && repeats && dims[d] > 1) dims[d] = operand.dims[d] = 1;
+    p.dims.push_back({operand.dims[d], dims[d], w.size, w.stride, w.padding_low, w.base_dilation,
+                      w.window_dilation});
+  }
+  if (!WindowStep::Suits(p, lowering.kernels())) return false;
+  const ArrayView result = lowering.NewArray(p.type, dims);
+  ArrayView bound = result;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    bound.dims[d] = op.result_type().dim(static_cast<int>(d));
+    if (bound.dims[d] != dims[d]) bound.strides[d] = 0;
+  }
+  lowering.Bind(op.result(), bound);
+  if (result.ElementCount() == 0) return true;
+  if (!operand.IsDense()) {
+    PJRT_ASSIGN_OR_RETURN(operand, lowering.Dense(operand, steps));
+  }
+  PJRT_ASSIGN_OR_RETURN(const ArrayView init,
+                        lowering.ScalarInBuffer(lowering.view(op.operand(1)), steps));
+  p.operand = operand.buffer;
+  p.operand_offset = operand.offset;
+  p.init = init.buffer;
+  p.init_offset = init.offset;
+  p.result = result.buffer;
+  lowering.plan().Emit(steps, std::make_unique<WindowStep>(p, lowering.kernels()),
+                       {p.operand, p.init}, {p.result});
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ir::Op& op,
@@ -140,6 +206,12 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   }
   PJRT_ASSIGN_OR_RETURN(const Combiner combiner,
                         MakeCombiner(body, n, lowering.options().keep_f32));
+
+  if (combiner.monoid.has_value()) {
+    PJRT_ASSIGN_OR_RETURN(const bool done,
+                          EmitWindow(lowering, op, *window, *combiner.monoid, steps));
+    if (done) return absl::OkStatus();
+  }
 
   const ir::Type result_type = op.result_type();
   const int rank = static_cast<int>(result_type.rank());
@@ -221,6 +293,10 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
                         BuildBody(*op.region(1)->block(), lowering.options().keep_f32));
   PJRT_ASSIGN_OR_RETURN(p.select, lowering.engine().CompileBody(*select));
   PJRT_ASSIGN_OR_RETURN(p.scatter, lowering.engine().CompileBody(*scatter));
+  const CType compute = ComputeTypeOf(p.type);
+  p.select_op = ComparisonOf(*op.region(0)->block(), compute, *p.kernels);
+  if (const std::optional<Monoid> monoid = MatchMonoid(*op.region(1)->block()))
+    p.scatter_op = p.kernels->op[static_cast<int>(MonoidOp(*monoid))][static_cast<int>(compute)][0];
   if (source.ElementCount() == 0) return absl::OkStatus();
   lowering.plan().Emit(steps, std::make_unique<SelectAndScatterStep>(std::move(p)),
                        {operand.buffer, source.buffer}, {result.buffer});

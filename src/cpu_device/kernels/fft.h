@@ -14,6 +14,8 @@
 #include <memory>
 #include <vector>
 
+#include "src/cpu_device/kernels/fft_kernels.h"
+
 namespace pjrt::cpu {
 
 // Complex numbers with their parts in arrays of their own. Swapping the two turns a forward
@@ -32,11 +34,12 @@ std::complex<double> RootOfUnity(int64_t k, int64_t n);
 template <typename T>
 class Fft {
  public:
-  // Length n > 0.
-  explicit Fft(int64_t n);
+  // Length n > 0. `kernels` outlives the transform.
+  Fft(int64_t n, const FftKernels& kernels);
   ~Fft();
 
   int64_t length() const { return n_; }
+  const FftKernelsOf<T>& kernels() const { return kernels_; }
   // How many lines a call of Forward takes at most.
   int64_t max_lines() const { return bluestein_ == nullptr ? kMaxLines : 1; }
   // Bytes of `work` for Forward of so many lines.
@@ -61,6 +64,7 @@ class Fft {
   SplitComplex<T> Convolve(SplitComplex<T> x, char* work) const;
 
   int64_t n_;
+  const FftKernelsOf<T>& kernels_;
   std::vector<Stage> stages_;
   std::unique_ptr<Bluestein> bluestein_;
 };

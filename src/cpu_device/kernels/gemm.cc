@@ -8,9 +8,10 @@
 //   x nr fits L1 a tile kernel multiplies a panel by a panel and adds to an mr x nr tile of C
 //
 // Packing converts to the compute type, so that one kernel a compute type serves every element
-// type. B is packed once, in a phase of its own, and shared by all blocks of rows; when there are
-// few rows each block packs what it needs, and where B's rows are contiguous and few rows use them,
-// B is read in place.
+// type. Small integers stay small: tiles of them multiply groups of 2 or 4 neighbours along the
+// inner dimension at once. B is packed once, in a phase of its own, and shared by all blocks of
+// rows; when there are few rows each block packs what it needs, and where B's rows are contiguous
+// and few rows use them, B is read in place.
 //
 // C is accumulated where it lies when it has the compute type, else in a tile of scratch that is
 // converted at the end. A sum runs over p in order within a block of kc, and over the blocks in
@@ -25,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/gemm_rows.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 
@@ -44,12 +46,26 @@ constexpr double kMulAddsPerNs = 30;
 
 int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+// The tile for a product: one of small integers where both operands and the sums allow it.
+const GemmTile& ChooseTile(const GemmProblem& p, const GemmKernels& kernels) {
+  const auto kind = [](PrimitiveType type) {
+    const CType compute = ComputeTypeOf(type);
+    return compute == CType::kS8    ? static_cast<int>(SmallInt::kS8)
+           : compute == CType::kU8  ? static_cast<int>(SmallInt::kU8)
+           : compute == CType::kS16 ? static_cast<int>(SmallInt::kS16)
+                                    : -1;
+  };
+  if (p.accumulate == CType::kS32 || p.accumulate == CType::kU32) {
+    const int a = kind(p.a_type), b = kind(p.b_type);
+    if (a >= 0 && b >= 0 && kernels.small[a][b].fn != nullptr) return kernels.small[a][b];
+  }
+  return kernels.tile[static_cast<int>(p.accumulate)];
+}
+
 class BlockedGemm final : public Gemm {
  public:
   BlockedGemm(const GemmProblem& problem, const Kernels& kernels)
-      : p_(problem),
-        k_(*kernels.block),
-        tile_(kernels.gemm->tile[static_cast<int>(problem.accumulate)]) {
+      : p_(problem), k_(*kernels.block), tile_(ChooseTile(problem, *kernels.gemm)) {
     size_ = kCTypeSize[static_cast<int>(p_.accumulate)];
     convert_a_ = Converter(p_.a_type);
     convert_b_ = Converter(p_.b_type);
@@ -60,11 +76,11 @@ class BlockedGemm final : public Gemm {
                                       [static_cast<int>(p_.accumulate)];
     in_place_ = same_type && store_c_ == nullptr;
 
-    kc_ = std::clamp<int64_t>(kPanelBytes / (tile_.nr * size_), 64, kMaxKc);
+    kc_ = std::clamp<int64_t>(kPanelBytes / (tile_.nr * size_), 64, kMaxKc) * tile_.group;
     // Nearly equal blocks of the inner dimension.
     const int64_t k_blocks = std::max<int64_t>((p_.k + kc_ - 1) / kc_, 1);
-    kc_ = std::max<int64_t>((p_.k + k_blocks - 1) / k_blocks, 1);
-    mc_ = std::max<int64_t>(kBlockBytesA / (kc_ * size_) / tile_.mr, 1) * tile_.mr;
+    kc_ = AlignUp(std::max<int64_t>((p_.k + k_blocks - 1) / k_blocks, 1), tile_.group);
+    mc_ = std::max<int64_t>(kBlockBytesA / (Depth(kc_) * size_) / tile_.mr, 1) * tile_.mr;
     nc_ = std::min(AlignUp(p_.n, tile_.nr), AlignUp(kUnitColumns, tile_.nr));
     // Enough units to share the work, as long as each has some 50 us of it.
     while (mc_ > tile_.mr && Units() < 8 && UnitMulAdds() > 1.5e6) mc_ = AlignUp(mc_ / 2, tile_.mr);
@@ -73,8 +89,9 @@ class BlockedGemm final : public Gemm {
     mc_ = std::min(mc_, AlignUp(p_.m, tile_.mr));
 
     // B in place: same type, contiguous rows, and too few rows of A to pay for packing.
-    direct_b_ = convert_b_ == nullptr && p_.b_col_stride == 1 && p_.m <= 4 * tile_.mr;
-    const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * p_.k * size_;
+    direct_b_ =
+        convert_b_ == nullptr && tile_.group == 1 && p_.b_col_stride == 1 && p_.m <= 4 * tile_.mr;
+    const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * EntryRows() * size_;
     shared_b_ = !direct_b_ && p_.m > 2 * mc_ && packed_bytes <= kMaxSharedBytes;
     description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
                                 p_.batch > 1 ? absl::StrCat(p_.batch, "x") : "", p_.m, "x", p_.n,
@@ -87,7 +104,7 @@ class BlockedGemm final : public Gemm {
     return Units();
   }
   int64_t shared_bytes() const override {
-    return shared_b_ ? p_.batch * Panels() * tile_.nr * p_.k * size_ : 0;
+    return shared_b_ ? p_.batch * Panels() * tile_.nr * EntryRows() * size_ : 0;
   }
   int64_t scratch_bytes() const override {
     return b_offset() + BBlockBytes() + edge_bytes() + c_bytes() + row_bytes() + fill_bytes();
@@ -113,6 +130,13 @@ class BlockedGemm final : public Gemm {
   }
 
  private:
+  // Rows of packed panels for so many elements of the inner dimension: of A, of B, and of B for a
+  // whole matrix.
+  int64_t Depth(int64_t depth) const { return (depth + tile_.group - 1) / tile_.group; }
+  int64_t RowsB(int64_t depth) const { return Depth(depth) + (tile_.has_bias ? 1 : 0); }
+  int64_t EntryRows() const {
+    return p_.k == 0 ? 0 : (KBlocks() - 1) * RowsB(kc_) + RowsB(p_.k - (KBlocks() - 1) * kc_);
+  }
   int64_t KBlocks() const { return (p_.k + kc_ - 1) / kc_; }
   int64_t Panels() const { return (p_.n + tile_.nr - 1) / tile_.nr; }
   int64_t RowBlocks() const { return (p_.m + mc_ - 1) / mc_; }
@@ -125,12 +149,13 @@ class BlockedGemm final : public Gemm {
 
   // Scratch: packed A | packed B block | one edge panel | the accumulating block of C | one row for
   // conversions | a tile of A as its source writes it.
-  int64_t b_offset() const { return AlignUp(mc_ * kc_ * size_, 64); }
+  int64_t b_offset() const { return AlignUp(mc_ * Depth(kc_) * size_, 64); }
   int64_t BBlockBytes() const {
-    return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * kc_ * size_, 64);
+    return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * RowsB(kc_) * size_, 64);
   }
   int64_t edge_bytes() const {
-    return AlignUp(tile_.nr * kc_ * size_, 64) + AlignUp(int64_t{tile_.mr} * tile_.nr * size_, 64);
+    return AlignUp(tile_.nr * RowsB(kc_) * size_, 64) +
+           AlignUp(int64_t{tile_.mr} * tile_.nr * size_, 64);
   }
   int64_t c_bytes() const { return in_place_ ? 0 : AlignUp(mc_ * nc_ * size_, 64); }
   int64_t row_bytes() const {
@@ -144,9 +169,9 @@ class BlockedGemm final : public Gemm {
 
   char* SharedPanel(char* shared, int64_t entry, int64_t k_block, int64_t panel) const {
     // Blocks of kc rows are contiguous: panels of a block, then the next block.
-    const int64_t depth_before = k_block * kc_;
-    const int64_t depth = std::min(kc_, p_.k - depth_before);
-    return shared + ((entry * p_.k + depth_before) * Panels() + panel * depth) * tile_.nr * size_;
+    const int64_t rows = RowsB(std::min(kc_, p_.k - k_block * kc_));
+    return shared + ((entry * EntryRows() + k_block * RowsB(kc_)) * Panels() + panel * rows) *
+                        tile_.nr * size_;
   }
 
   ConvertFn Converter(PrimitiveType type) const {
@@ -219,6 +244,17 @@ class BlockedGemm final : public Gemm {
              int64_t p0, int64_t depth, char* panel, char* buffer) const {
     const int64_t size = ByteWidth(p_.a_type);
     char* const tile = buffer + row_bytes();
+    if (tile_.group > 1) {
+      int64_t row_stride = p_.a_row_stride, col_stride = p_.a_col_stride;
+      const char* from = a + (row * row_stride + p0 * col_stride) * size;
+      if (p_.a_source != GemmProblem::kMemory) {
+        batch.FillA(entry, row, rows, p0, depth, tile_.mr, tile);
+        from = tile;
+        row_stride = p_.a_source == GemmProblem::kRows ? depth : 1;
+        col_stride = p_.a_source == GemmProblem::kRows ? 1 : tile_.mr;
+      }
+      return tile_.pack_a(panel, from, row_stride, col_stride, rows, depth, tile_.mr);
+    }
     switch (p_.a_source) {
       case GemmProblem::kMemory:
         return PackPanel(p_.a_type, convert_a_,
@@ -241,6 +277,9 @@ class BlockedGemm final : public Gemm {
   void PackB(const char* b, int64_t p0, int64_t depth, int64_t column, char* panel,
              char* scratch) const {
     const char* from = b + (p0 * p_.b_row_stride + column * p_.b_col_stride) * ByteWidth(p_.b_type);
+    if (tile_.group > 1)
+      return tile_.pack_b(panel, from, p_.b_col_stride, p_.b_row_stride,
+                          std::min<int64_t>(tile_.nr, p_.n - column), depth, tile_.nr);
     PackPanel(p_.b_type, convert_b_, from, p_.b_col_stride, p_.b_row_stride,
               std::min<int64_t>(tile_.nr, p_.n - column), depth, tile_.nr, panel, Row(scratch));
   }
@@ -259,7 +298,7 @@ class BlockedGemm final : public Gemm {
     char* const packed_a = scratch;
     char* const packed_b = scratch + b_offset();
     char* const edge = packed_b + BBlockBytes();
-    char* const edge_tile = edge + AlignUp(tile_.nr * kc_ * size_, 64);
+    char* const edge_tile = edge + AlignUp(tile_.nr * RowsB(kc_) * size_, 64);
     // Where the sums are kept.
     char* c = in_place_ ? at.c + (i0 * p_.c_row_stride + j0) * size_ : edge + edge_bytes();
     const int64_t c_stride = in_place_ ? p_.c_row_stride : nc_;
@@ -270,7 +309,7 @@ class BlockedGemm final : public Gemm {
       const int64_t depth = std::min(kc_, p_.k - p0);
       for (int64_t i = 0; i < rows; i += tile_.mr)
         PackA(batch, entry, at.a, i0 + i, std::min<int64_t>(tile_.mr, rows - i), p0, depth,
-              packed_a + i * depth * size_, Row(scratch));
+              packed_a + i * Depth(depth) * size_, Row(scratch));
       for (int64_t j = 0; j < columns; j += tile_.nr) {
         const bool whole = columns - j >= tile_.nr;
         const char* panel;
@@ -281,23 +320,23 @@ class BlockedGemm final : public Gemm {
           panel = at.b + (p0 * p_.b_row_stride + j0 + j) * size_;
           b_stride = p_.b_row_stride;
         } else {
-          char* to = direct_b_ ? edge : packed_b + j * depth * size_;
+          char* to = direct_b_ ? edge : packed_b + j * RowsB(depth) * size_;
           PackB(at.b, p0, depth, j0 + j, to, scratch);
           panel = to;
         }
         for (int64_t i = 0; i < rows; i += tile_.mr) {
           const int tile_rows = static_cast<int>(std::min<int64_t>(tile_.mr, rows - i));
-          const char* a = packed_a + i * depth * size_;
+          const char* a = packed_a + i * Depth(depth) * size_;
           char* to = c + (i * c_stride + j) * size_;
           if (whole || !in_place_) {
-            tile_.fn(depth, a, panel, b_stride, to, c_stride, tile_rows, p0 > 0);
+            tile_.fn(Depth(depth), a, panel, b_stride, to, c_stride, tile_rows, p0 > 0);
             continue;
           }
           // The last columns: through a whole tile.
           const int64_t bytes = (columns - j) * size_;
           for (int r = 0; p0 > 0 && r < tile_rows; ++r)
             std::memcpy(edge_tile + r * tile_.nr * size_, to + r * c_stride * size_, bytes);
-          tile_.fn(depth, a, panel, b_stride, edge_tile, tile_.nr, tile_rows, p0 > 0);
+          tile_.fn(Depth(depth), a, panel, b_stride, edge_tile, tile_.nr, tile_rows, p0 > 0);
           for (int r = 0; r < tile_rows; ++r)
             std::memcpy(to + r * c_stride * size_, edge_tile + r * tile_.nr * size_, bytes);
         }
@@ -340,6 +379,7 @@ absl::StatusOr<std::unique_ptr<Gemm>> MakeGemm(const GemmProblem& problem, const
     return Unimplemented("PJRT-C014", absl::StrCat("no matrix product kernel for compute type ",
                                                    static_cast<int>(problem.accumulate)));
   }
+  if (std::unique_ptr<Gemm> rows = MakeRowGemm(problem, kernels)) return rows;
   return std::unique_ptr<Gemm>(std::make_unique<BlockedGemm>(problem, kernels));
 }
 

@@ -14,6 +14,8 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 // Each source of tiles fills its part of the level's table.
 void FillRealTiles(GemmKernels* kernels);
 void FillComplexTiles(GemmKernels* kernels);
+void FillSmallIntTiles(GemmKernels* kernels);
+void FillRowKernels(GemmKernels* kernels);
 
 // A vector register of T, and the same for memory that is aligned to T only.
 template <typename T>

@@ -18,14 +18,48 @@ namespace pjrt::cpu {
 using GemmTileFn = void (*)(int64_t k, const void* a, const void* b, int64_t b_stride, void* tile,
                             int64_t tile_stride, int rows, bool accumulate);
 
+// Packs `lines` rows of A (or columns of B) by `depth` for a tile whose elements are groups of
+// small integers: element (line i, p) of `from` stands at i * line_stride + p * p_stride. Group q
+// of line i, four bytes, goes to panel[q * width + i]; what is beyond `lines` and `depth` is zero,
+// or has a zero in the other operand.
+using GemmPackFn = void (*)(void* panel, const void* from, int64_t line_stride, int64_t p_stride,
+                            int64_t lines, int64_t depth, int64_t width);
+
 struct GemmTile {
   GemmTileFn fn = nullptr;  // null: no products in this type
   int mr = 0;               // rows of a panel of A
   int nr = 0;               // columns of a panel of B
+  // Tiles of small integers: an element of a panel is a group of so many along the inner dimension,
+  // and k counts groups. With has_bias, a row of 32-bit numbers behind the panel of B is added to
+  // each row of the tile.
+  int group = 1;
+  bool has_bias = false;
+  GemmPackFn pack_a = nullptr, pack_b = nullptr;  // null when group is 1
+};
+
+// The operands of tiles of small integers; sums are of 32 bits and wrap.
+enum class SmallInt : uint8_t { kS8, kU8, kS16 };
+inline constexpr int kNumSmallInts = 3;
+
+// A few rows times a matrix: c[i][j] (+)= sum over p < k of a[i][p] * b[p][j], for as many rows i
+// as the function's place in GemmRowKernels says, and j < n. Rows of a and of b are contiguous;
+// strides in elements. A sum runs over p in order, whatever n and the place of j are.
+using GemmRowsFn = void (*)(void* c, int64_t c_stride, const void* a, int64_t a_stride,
+                            const void* b, int64_t b_stride, int64_t k, int64_t n, bool accumulate);
+// One row times a matrix whose columns are contiguous: c[j] (+)= sum over p < k of a[p] * b[j *
+// b_stride + p]. The order of the sum depends on k alone.
+using GemmLinesFn = void (*)(void* c, const void* a, const void* b, int64_t b_stride, int64_t k,
+                             int64_t n, bool accumulate);
+struct GemmRowKernels {
+  static constexpr int kMaxRows = 4;
+  GemmRowsFn rows[kMaxRows] = {};  // for 1, 2, ... rows; null: not in this type
+  GemmLinesFn lines = nullptr;
 };
 
 struct GemmKernels {
   GemmTile tile[kNumCTypes];
+  GemmTile small[kNumSmallInts][kNumSmallInts];  // of A, of B
+  GemmRowKernels rows[kNumCTypes];
 };
 
 }  // namespace pjrt::cpu

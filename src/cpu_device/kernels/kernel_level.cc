@@ -68,31 +68,28 @@ bool HasNeon() { return true; }
 
 std::vector<Kernels> MakeLevels() {
   std::vector<Kernels> levels;
-  const auto add = [&](const char* name, const char* required, bool (*supported)(),
-                       const BlockKernels* (*block)(), const GemmKernels* (*gemm)(),
-                       const LinalgKernels* (*linalg)(), const IndexKernels* (*index)()) {
-    // A table is built by code of its level.
-    const bool has = supported();
-    levels.push_back({name, required, supported, has ? block() : nullptr, has ? gemm() : nullptr,
-                      has ? linalg() : nullptr, has ? index() : nullptr});
-  };
+  // A table is built by code of its level.
+#define PJRT_ADD_LEVEL_(level, required, supported)                                        \
+  if (const bool has = supported(); true)                                                  \
+  levels.push_back(                                                                        \
+      {#level, required, supported, has ? level::GetBlockKernels() : nullptr,              \
+       has ? level::GetGemmKernels() : nullptr, has ? level::GetWindowKernels() : nullptr, \
+       has ? level::GetFftKernels() : nullptr, has ? level::GetLinalgKernels() : nullptr,  \
+       has ? level::GetIndexKernels() : nullptr})
 #if defined(PJRT_HAVE_LEVEL_BASELINE)
-  add("baseline", "nothing beyond the compiler's target", HasBaseline, baseline::GetBlockKernels,
-      baseline::GetGemmKernels, baseline::GetLinalgKernels, baseline::GetIndexKernels);
+  PJRT_ADD_LEVEL_(baseline, "nothing beyond the compiler's target", HasBaseline);
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX2)
-  add("avx2", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT", HasAvx2, avx2::GetBlockKernels,
-      avx2::GetGemmKernels, avx2::GetLinalgKernels, avx2::GetIndexKernels);
+  PJRT_ADD_LEVEL_(avx2, "AVX2, FMA, F16C, BMI1, BMI2, LZCNT", HasAvx2);
 #endif
 #if defined(PJRT_HAVE_LEVEL_AVX512)
-  add("avx512", "AVX2, FMA, F16C, BMI1, BMI2, LZCNT, AVX-512 F, BW, DQ, VL, CD", HasAvx512,
-      avx512::GetBlockKernels, avx512::GetGemmKernels, avx512::GetLinalgKernels,
-      avx512::GetIndexKernels);
+  PJRT_ADD_LEVEL_(avx512, "AVX2, FMA, F16C, BMI1, BMI2, LZCNT, AVX-512 F, BW, DQ, VL, CD",
+                  HasAvx512);
 #endif
 #if defined(PJRT_HAVE_LEVEL_NEON)
-  add("neon", "NEON", HasNeon, neon::GetBlockKernels, neon::GetGemmKernels, neon::GetLinalgKernels,
-      neon::GetIndexKernels);
+  PJRT_ADD_LEVEL_(neon, "NEON", HasNeon);
 #endif
+#undef PJRT_ADD_LEVEL_
   return levels;
 }
 

@@ -15,6 +15,8 @@ namespace pjrt::cpu {
 
 struct BlockKernels;
 struct GemmKernels;
+struct WindowKernels;
+struct FftKernels;
 struct LinalgKernels;
 struct IndexKernels;
 
@@ -26,6 +28,8 @@ struct Kernels {
   const BlockKernels*
       block;  // null unless supported(): the code that builds the table is the level's
   const GemmKernels* gemm;      // likewise
+  const WindowKernels* window;  // likewise
+  const FftKernels* fft;        // likewise
   const LinalgKernels* linalg;  // likewise
   const IndexKernels* index;    // likewise
 };

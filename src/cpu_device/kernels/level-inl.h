@@ -20,6 +20,8 @@
 #endif
 
 #define PJRT_INLINE static inline __attribute__((always_inline))
+// The same for members that are not static.
+#define PJRT_INLINE_MEMBER inline __attribute__((always_inline))
 
 // Before a loop: its iterations are independent of each other. A block may still be changed in
 // place, because an iteration reads its elements before it writes them.

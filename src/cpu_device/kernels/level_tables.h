@@ -7,9 +7,11 @@
 #define PJRT_SRC_CPU_DEVICE_KERNELS_LEVEL_TABLES_H_
 
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/fft_kernels.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/index_ops.h"
 #include "src/cpu_device/kernels/linalg_vectors.h"
+#include "src/cpu_device/kernels/window.h"
 
 namespace pjrt::cpu {
 
@@ -17,6 +19,8 @@ namespace pjrt::cpu {
   namespace level {                        \
   const BlockKernels* GetBlockKernels();   \
   const GemmKernels* GetGemmKernels();     \
+  const WindowKernels* GetWindowKernels(); \
+  const FftKernels* GetFftKernels();       \
   const LinalgKernels* GetLinalgKernels(); \
   const IndexKernels* GetIndexKernels();   \
   }

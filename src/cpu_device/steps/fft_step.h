@@ -8,6 +8,7 @@
 #include <string>
 
 #include "src/cpu_device/kernels/fft.h"
+#include "src/cpu_device/kernels/kernel_level.h"
 #include "src/cpu_device/run/plan.h"
 
 namespace pjrt::cpu {
@@ -30,7 +31,7 @@ struct FftParams {
            to = kNoBuffer;  // dense; one buffer for both only where `kind` is complex to complex
 };
 
-std::unique_ptr<Step> MakeFftStep(const FftParams& params);
+std::unique_ptr<Step> MakeFftStep(const FftParams& params, const Kernels& kernels);
 
 }  // namespace pjrt::cpu
 

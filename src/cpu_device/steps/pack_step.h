@@ -5,6 +5,8 @@
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "pjrt/base/primitive_type.h"
@@ -18,17 +20,17 @@ int PackedBits(PrimitiveType type);
 
 class UnpackStep final : public Step {
  public:
-  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend)
-      : from_(from), to_(to), count_(count), bits_(bits), sign_extend_(sign_extend) {}
+  // bits: 1, 2 or 4.
+  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
-  double cost_ns() const override { return static_cast<double>(count_); }
+  double cost_ns() const override { return static_cast<double>(count_) / 4; }
 
  private:
   BufferId from_, to_;
   int64_t count_;
   int bits_;
-  bool sign_extend_;
+  std::array<uint64_t, 256> elements_;  // of each byte, the first one lowest
 };
 
 class PackStep final : public Step {

@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -13,6 +14,28 @@ namespace {
 
 constexpr int64_t kMaxLanes = 256;
 constexpr int64_t kSlot = 16;
+
+// Elements at + i, for each lane i, to or from neighbours.
+template <typename T>
+void GatherLanes(char* to, const char* from, const int64_t* at, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[at[i] + i];
+}
+template <typename T>
+void ScatterLanes(char* to, const char* from, const int64_t* at, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    reinterpret_cast<T*>(to)[at[i] + i] = reinterpret_cast<const T*>(from)[i];
+}
+struct Bytes16 {
+  uint64_t low, high;
+};
+using MoveLanesFn = void (*)(char*, const char*, const int64_t*, int64_t);
+constexpr MoveLanesFn kGather[] = {GatherLanes<uint8_t>, GatherLanes<uint16_t>,
+                                   GatherLanes<uint32_t>, GatherLanes<uint64_t>,
+                                   GatherLanes<Bytes16>};
+constexpr MoveLanesFn kScatter[] = {ScatterLanes<uint8_t>, ScatterLanes<uint16_t>,
+                                    ScatterLanes<uint32_t>, ScatterLanes<uint64_t>,
+                                    ScatterLanes<Bytes16>};
 
 }  // namespace
 
@@ -48,7 +71,12 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
                                      char* scratch) const {
   const BlockKernels& k = *p_.kernels;
   const int size = ByteWidth(p_.type);
-  const int compute_size = kCTypeSize[static_cast<int>(ComputeTypeOf(p_.type))];
+  const MoveLanesFn gather = kGather[SizeLog2(size)], scatter = kScatter[SizeLog2(size)];
+  const auto* const choose = k.op[static_cast<int>(BlockOp::kSelect)];
+  const BlockFn choose_value =
+      choose[static_cast<int>(ComputeTypeOf(p_.type))][static_cast<int>(Scalars::kNone)];
+  const BlockFn choose_place =
+      choose[static_cast<int>(CType::kS64)][static_cast<int>(Scalars::kThird)];
   const ConvertFn load = k.load[p_.type];
   const ConvertFn store = k.store[p_.type];
   const int rank = static_cast<int>(p_.dims.size());
@@ -100,16 +128,17 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
             std::memcpy(values, from, n * size);
           }
           if (first) {
-            for (int64_t i = 0; i < n; ++i) best_at[i] = at + i;
+            std::fill(best_at, best_at + n, at);
           } else {
-            const char* params[2] = {best, candidate};
-            char* results[1] = {keep};
-            p_.select->Call(params, results, n, body_scratch);
-            for (int64_t i = 0; i < n; ++i) {
-              if (keep[i] != 0) continue;
-              std::memcpy(best + i * compute_size, candidate + i * compute_size, compute_size);
-              best_at[i] = at + i;
+            if (p_.select_op != nullptr) {
+              p_.select_op(keep, best, candidate, nullptr, n);
+            } else {
+              const char* params[2] = {best, candidate};
+              char* results[1] = {keep};
+              p_.select->Call(params, results, n, body_scratch);
             }
+            choose_value(best, keep, best, candidate, n);
+            choose_place(best_at, keep, best_at, &at, n);
           }
           first = false;
         }
@@ -125,8 +154,7 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
       for (int d = 0; d < rank; ++d)
         source_at = source_at * p_.dims[d].places + (d < place_rank ? place[d] : lane);
       // Lanes go to different elements: their windows have one element in the lanes' dim.
-      for (int64_t i = 0; i < n; ++i)
-        std::memcpy(bits + i * size, result + best_at[i] * size, size);
+      gather(bits, result, best_at, n);
       const char* params[2];
       if (load != nullptr) {
         load(current, bits, n);
@@ -137,15 +165,18 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
         params[0] = bits;
         params[1] = source + source_at * size;
       }
-      char* results[1] = {folded};
-      p_.scatter->Call(params, results, n, body_scratch);
+      if (p_.scatter_op != nullptr) {
+        p_.scatter_op(folded, params[0], params[1], nullptr, n);
+      } else {
+        char* results[1] = {folded};
+        p_.scatter->Call(params, results, n, body_scratch);
+      }
       const char* values = folded;
       if (store != nullptr) {
         store(bits, folded, n);
         values = bits;
       }
-      for (int64_t i = 0; i < n; ++i)
-        std::memcpy(result + best_at[i] * size, values + i * size, size);
+      scatter(result, values, best_at, n);
     }
   }
 }

@@ -28,6 +28,8 @@ struct SelectAndScatterParams {
            result = kNoBuffer;          // the result holds the initial value already
   std::shared_ptr<BodyKernel> select;   // (selected, candidate) -> keep selected
   std::shared_ptr<BodyKernel> scatter;  // (result, source) -> result
+  // The same as kernels, where the bodies are single operations; null otherwise.
+  BlockFn select_op = nullptr, scatter_op = nullptr;
   const BlockKernels* kernels = nullptr;
 };
 

@@ -3,8 +3,7 @@
 // Reductions of rows of contiguous elements. The order of the operations is a tree that depends on
 // the length of the row alone, so that each level, and each split of the rows, gives the same bits.
 #include "src/cpu_device/kernels/complex-inl.h"
-#include "src/cpu_device/kernels/float-inl.h"
-#include "src/cpu_device/kernels/integer-inl.h"
+#include "src/cpu_device/kernels/fold-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -18,107 +17,6 @@ struct Lanes {
       PJRT_VECTOR_BYTES < kLanes * sizeof(T) ? PJRT_VECTOR_BYTES : kLanes * sizeof(T);
   static constexpr int kVectors = kLanes * sizeof(T) / kVectorBytes;
   typedef T Vector __attribute__((vector_size(kVectorBytes)));
-};
-
-// Operations on vectors are those on elements, written for GNU vectors, which have no conversion to
-// bool.
-struct VectorAdd {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    return a + b;
-  }
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a + b);
-  }
-};
-struct VectorMultiply {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    return a * b;
-  }
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      return integer::Multiply::Run(a, b);
-    } else {
-      return a * b;
-    }
-  }
-};
-struct VectorAnd {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    return a & b;
-  }
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct VectorOr {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    return a | b;
-  }
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct VectorXor {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    return a ^ b;
-  }
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
-template <typename T>
-struct VectorMaximum {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    const V larger = a > b ? a : b;
-    if constexpr (std::is_floating_point_v<T>) {
-      using Mask = decltype(a == b);
-      const V same = (V)((Mask)a & (Mask)b);
-      const V ordered = a == b ? same : larger;
-      return a != a ? a : ordered;
-    } else {
-      return larger;
-    }
-  }
-  PJRT_INLINE T Run(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return floats::Maximum::Run(a, b);
-    } else {
-      return integer::Maximum::Run(a, b);
-    }
-  }
-};
-template <typename T>
-struct VectorMinimum {
-  template <typename V>
-  PJRT_INLINE V Apply(V a, V b) {
-    const V smaller = a < b ? a : b;
-    if constexpr (std::is_floating_point_v<T>) {
-      using Mask = decltype(a == b);
-      const V same = (V)((Mask)a | (Mask)b);
-      const V ordered = a == b ? same : smaller;
-      return a != a ? a : ordered;
-    } else {
-      return smaller;
-    }
-  }
-  PJRT_INLINE T Run(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return floats::Minimum::Run(a, b);
-    } else {
-      return integer::Minimum::Run(a, b);
-    }
-  }
 };
 
 // Folds lanes [0, count), count <= kLanes: lane j with j + 16, then 8, 4, 2, 1, where there is one.
@@ -235,58 +133,22 @@ void ReduceRowsPlain(void* out, const void* a, int64_t rows, int64_t n) {
   }
 }
 
-template <typename T>
-PJRT_INLINE void Set(BlockKernels* k, Monoid monoid, ReduceRowsFn function) {
-  k->reduce_rows[static_cast<int>(monoid)][static_cast<int>(kCType<T>)] = function;
-}
-
-// What both integer types of a width share; U is the unsigned one.
-template <typename T, typename U>
-void FillInteger(BlockKernels* k) {
-  Set<T>(k, Monoid::kAdd, ReduceRows<VectorAdd, U>);
-  Set<T>(k, Monoid::kMultiply, ReduceRows<VectorMultiply, U>);
-  Set<T>(k, Monoid::kMaximum, ReduceRows<VectorMaximum<T>, T>);
-  Set<T>(k, Monoid::kMinimum, ReduceRows<VectorMinimum<T>, T>);
-  Set<T>(k, Monoid::kAnd, ReduceRows<VectorAnd, U>);
-  Set<T>(k, Monoid::kOr, ReduceRows<VectorOr, U>);
-  Set<T>(k, Monoid::kXor, ReduceRows<VectorXor, U>);
-}
-template <typename S, typename U>
-void FillWidth(BlockKernels* k) {
-  FillInteger<S, U>(k);
-  FillInteger<U, U>(k);
-}
-template <typename T>
-void FillFloat(BlockKernels* k) {
-  Set<T>(k, Monoid::kAdd, ReduceRows<VectorAdd, T>);
-  Set<T>(k, Monoid::kMultiply, ReduceRows<VectorMultiply, T>);
-  Set<T>(k, Monoid::kMaximum, ReduceRows<VectorMaximum<T>, T>);
-  Set<T>(k, Monoid::kMinimum, ReduceRows<VectorMinimum<T>, T>);
-}
-template <typename T>
-void FillComplexType(BlockKernels* k) {
-  Set<T>(k, Monoid::kAdd, ReduceRowsPlain<complexes::Add, T>);
-  Set<T>(k, Monoid::kMultiply, ReduceRowsPlain<complexes::Multiply, T>);
-  Set<T>(k, Monoid::kMaximum, ReduceRowsPlain<complexes::Maximum, T>);
-  Set<T>(k, Monoid::kMinimum, ReduceRowsPlain<complexes::Minimum, T>);
-}
+struct Reductions {
+  BlockKernels* kernels;
+  template <typename T, class Op, typename R>
+  PJRT_INLINE_MEMBER void Set(Monoid monoid) const {
+    ReduceRowsFn& entry =
+        kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(kCType<T>)];
+    if constexpr (IsComplexType<R>) {
+      entry = ReduceRowsPlain<Op, R>;
+    } else {
+      entry = ReduceRows<Op, R>;
+    }
+  }
+};
 
 }  // namespace
 
-void FillReduce(BlockKernels* k) {
-  FillWidth<int8_t, uint8_t>(k);
-  FillWidth<int16_t, uint16_t>(k);
-  FillWidth<int32_t, uint32_t>(k);
-  FillWidth<int64_t, uint64_t>(k);
-  FillFloat<float>(k);
-  FillFloat<double>(k);
-  FillComplexType<C64>(k);
-  FillComplexType<C128>(k);
-  const Monoid or_monoids[] = {Monoid::kAdd, Monoid::kMaximum, Monoid::kOr};
-  for (Monoid monoid : or_monoids) Set<Pred>(k, monoid, ReduceRows<VectorOr, uint8_t>);
-  const Monoid and_monoids[] = {Monoid::kMultiply, Monoid::kMinimum, Monoid::kAnd};
-  for (Monoid monoid : and_monoids) Set<Pred>(k, monoid, ReduceRows<VectorAnd, uint8_t>);
-  Set<Pred>(k, Monoid::kXor, ReduceRows<VectorXor, uint8_t>);
-}
+void FillReduce(BlockKernels* k) { ForEachFold(Reductions{k}); }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -55,6 +55,8 @@ const GemmKernels* GetGemmKernels() {
     GemmKernels k;
     FillRealTiles(&k);
     FillComplexTiles(&k);
+    FillSmallIntTiles(&k);
+    FillRowKernels(&k);
     return k;
   }();
   return &kernels;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over windows, and the level's table of window kernels.
+#include "src/cpu_device/kernels/fold-inl.h"
+#include "src/cpu_device/kernels/level_tables.h"
+#include "src/cpu_device/kernels/window-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+template <typename T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(PJRT_VECTOR_BYTES)));
+  static constexpr int kWidth = PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T));
+};
+
+template <typename T>
+PJRT_INLINE typename VectorOf<T>::Type Load(const T* from) {
+  typename VectorOf<T>::Type vector;
+  __builtin_memcpy(&vector, from, sizeof(vector));
+  return vector;
+}
+
+// kVectors vectors of results at `out`: first op from(0) op from(1) op ..., each a place in memory.
+template <class Op, typename T, int kVectors, class From>
+PJRT_INLINE void FoldVectors(T* out, typename VectorOf<T>::Type* sums, int64_t begin, int64_t end,
+                             From from) {
+  constexpr int kWidth = VectorOf<T>::kWidth;
+  for (int64_t t = begin; t < end; ++t) {
+    const T* const next = from(t);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[v] = Op::Apply(sums[v], Load(next + v * kWidth));
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) __builtin_memcpy(out + v * kWidth, &sums[v], sizeof(sums[v]));
+}
+
+template <class Op, typename T>
+void FoldRows(void* out, const void* const* rows, int64_t count, int64_t n) {
+  constexpr int kVectors = 4, kWidth = VectorOf<T>::kWidth;
+  T* const d = static_cast<T*>(out);
+  typename VectorOf<T>::Type sums[kVectors];
+  int64_t i = 0;
+  const auto from = [&](int64_t t) { return static_cast<const T*>(rows[t]) + i; };
+  for (; i + kVectors * kWidth <= n; i += kVectors * kWidth) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[v] = Load(from(0) + v * kWidth);
+    FoldVectors<Op, T, kVectors>(d + i, sums, 1, count, from);
+  }
+  for (; i + kWidth <= n; i += kWidth) {
+    sums[0] = Load(from(0));
+    FoldVectors<Op, T, 1>(d + i, sums, 1, count, from);
+  }
+  for (; i < n; ++i) {
+    T sum = *from(0);
+    for (int64_t t = 1; t < count; ++t) sum = Op::Run(sum, *from(t));
+    d[i] = sum;
+  }
+}
+
+// n neighbours, each with a window whose elements are tap_stride apart.
+template <class Op, typename T>
+PJRT_INLINE void FoldRun(T* out, const T* in, int64_t taps, int64_t tap_stride, int64_t n,
+                         const T* init) {
+  constexpr int kVectors = 4, kWidth = VectorOf<T>::kWidth;
+  using Vector = typename VectorOf<T>::Type;
+  Vector sums[kVectors], first = {};
+  if (init != nullptr) {
+#pragma GCC unroll 64
+    for (int l = 0; l < kWidth; ++l) first[l] = *init;
+  }
+  int64_t i = 0;
+  const auto from = [&](int64_t t) { return in + t * tap_stride + i; };
+  for (; i + kVectors * kWidth <= n; i += kVectors * kWidth) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      sums[v] = init != nullptr ? first : Load(out + i + v * kWidth);
+    FoldVectors<Op, T, kVectors>(out + i, sums, 0, taps, from);
+  }
+  for (; i + kWidth <= n; i += kWidth) {
+    sums[0] = init != nullptr ? first : Load(out + i);
+    FoldVectors<Op, T, 1>(out + i, sums, 0, taps, from);
+  }
+  for (; i < n; ++i) {
+    T sum = init != nullptr ? *init : out[i];
+    for (int64_t t = 0; t < taps; ++t) sum = Op::Run(sum, *from(t));
+    out[i] = sum;
+  }
+}
+
+// Places a known distance apart, one element each: the loop over places is vector code that
+// shuffles what it loads.
+template <class Op, typename T, int kStride>
+PJRT_INLINE void FoldSteps(T* __restrict out, const T* __restrict in, int64_t places, int64_t taps,
+                           int64_t tap_stride, const T* init) {
+  for (int64_t p = 0; init != nullptr && p < places; ++p) out[p] = *init;
+  for (int64_t t = 0; t < taps; ++t) {
+    const T* const next = in + t * tap_stride;
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t p = 0; p < places; ++p) out[p] = Op::Run(out[p], next[p * kStride]);
+  }
+}
+
+template <class Op, typename T>
+void FoldWindow(void* out, const void* in, int64_t places, int64_t place_stride, int64_t taps,
+                int64_t tap_stride, int64_t inner, const void* init) {
+  T* const d = static_cast<T*>(out);
+  const T* const s = static_cast<const T*>(in);
+  const T* const first = static_cast<const T*>(init);
+  if (place_stride == inner) return FoldRun<Op>(d, s, taps, tap_stride, places * inner, first);
+  if (inner == 1 && place_stride == 2)
+    return FoldSteps<Op, T, 2>(d, s, places, taps, tap_stride, first);
+  if (inner == 1 && place_stride == 3)
+    return FoldSteps<Op, T, 3>(d, s, places, taps, tap_stride, first);
+  for (int64_t p = 0; p < places; ++p)
+    FoldRun<Op>(d + p * inner, s + p * place_stride, taps, tap_stride, inner, first);
+}
+
+// The same for types that no vector holds.
+template <class Op, typename T>
+void FoldRowsPlain(void* out, const void* const* rows, int64_t count, int64_t n) {
+  T* const d = static_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) {
+    T sum = static_cast<const T*>(rows[0])[i];
+    for (int64_t t = 1; t < count; ++t) sum = Op::Run(sum, static_cast<const T*>(rows[t])[i]);
+    d[i] = sum;
+  }
+}
+template <class Op, typename T>
+void FoldWindowPlain(void* out, const void* in, int64_t places, int64_t place_stride, int64_t taps,
+                     int64_t tap_stride, int64_t inner, const void* init) {
+  T* const d = static_cast<T*>(out);
+  for (int64_t p = 0; p < places; ++p) {
+    for (int64_t i = 0; i < inner; ++i) {
+      const T* const s = static_cast<const T*>(in) + p * place_stride + i;
+      T sum = init != nullptr ? *static_cast<const T*>(init) : d[p * inner + i];
+      for (int64_t t = 0; t < taps; ++t) sum = Op::Run(sum, s[t * tap_stride]);
+      d[p * inner + i] = sum;
+    }
+  }
+}
+
+struct Folds {
+  WindowKernels* kernels;
+  template <typename T, class Op, typename R>
+  PJRT_INLINE_MEMBER void Set(Monoid monoid) const {
+    const int m = static_cast<int>(monoid), type = static_cast<int>(kCType<T>);
+    if constexpr (IsComplexType<R>) {
+      kernels->fold_rows[m][type] = FoldRowsPlain<Op, R>;
+      kernels->fold_window[m][type] = FoldWindowPlain<Op, R>;
+    } else {
+      kernels->fold_rows[m][type] = FoldRows<Op, R>;
+      kernels->fold_window[m][type] = FoldWindow<Op, R>;
+    }
+  }
+};
+
+}  // namespace
+
+const WindowKernels* GetWindowKernels() {
+  static const WindowKernels kernels = [] {
+    WindowKernels k{};
+    ForEachFold(Folds{&k});
+    FillChannelConvolutions(&k);
+    return k;
+  }();
+  return &kernels;
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels of sliding windows: reductions over windows, and convolutions of channels by themselves.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_WINDOW_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_WINDOW_H_
+
+#include <cstdint>
+
+#include "src/cpu_device/kernels/block_ops.h"
+
+namespace pjrt::cpu {
+
+// out[i] = rows[0][i] op rows[1][i] op ..., from the left, for i < n; count >= 1. `out` may be
+// rows[0]. The bits of an element depend on its operands alone.
+using FoldRowsFn = void (*)(void* out, const void* const* rows, int64_t count, int64_t n);
+
+// A window of `taps` elements, tap_stride apart, at places that are place_stride apart; at each
+// `inner` elements stand side by side: out[p * inner + i] = init op in[p * place_stride + i] op
+// in[p * place_stride + tap_stride + i] op ..., from the left, for p < places, i < inner. Strides
+// in elements; `init` is one element, or null to go on from what `out` holds; taps >= 0.
+using FoldWindowFn = void (*)(void* out, const void* in, int64_t places, int64_t place_stride,
+                              int64_t taps, int64_t tap_stride, int64_t inner, const void* init);
+
+// Channels side by side, each with a window and weights of its own: out[p * out_stride + j] = sum
+// over t < taps, in order, of in[p * in_stride + offsets[t] + j] * weights[t * weight_stride + j],
+// for p < places, j < lanes. Strides and offsets in elements; lanes is a multiple of
+// WindowKernels::channel_lanes.
+using ChannelConvFn = void (*)(void* out, int64_t out_stride, const void* in, int64_t in_stride,
+                               const int64_t* offsets, const void* weights, int64_t weight_stride,
+                               int64_t taps, int64_t places, int64_t lanes);
+
+// One kernel level's functions; null where there is none.
+struct WindowKernels {
+  FoldRowsFn fold_rows[kNumMonoids][kNumCTypes];
+  FoldWindowFn fold_window[kNumMonoids][kNumCTypes];
+  ChannelConvFn channel_conv[kNumCTypes];  // f32, f64 and integers of 32 and 64 bits
+  int channel_lanes[kNumCTypes];
+};
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_WINDOW_H_
