@@ -167,6 +167,58 @@ TEST(GemmTest, F16) { CheckRandomProducts<half, half, half, float>(CType::kF32, 
 TEST(GemmTest, Bf16ToF32) {
   CheckRandomProducts<bfloat16, bfloat16, float, float>(CType::kF32, 4, 60);
 }
+TEST(GemmTest, Bf16KeepsSubnormalNumbers) {
+  // Rows of sums that are subnormal, and of products that cancel but for a subnormal rest.
+  constexpr int64_t kM = 20, kN = 40, kK = 33;
+  std::vector<bfloat16> a(kM * kK), b(kK * kN);
+  std::mt19937 random(30);
+  for (bfloat16& x : a)
+    x = bfloat16(std::ldexp(1.0f + static_cast<float>(random() % 128) / 128, -70));
+  for (bfloat16& x : b) {
+    const float value = std::ldexp(1.0f + static_cast<float>(random() % 128) / 128, -66);
+    x = bfloat16(random() % 2 == 0 ? value : -value);
+  }
+  for (int64_t i = 0; i < kK; ++i) a[i] = bfloat16(std::ldexp(1.0f, -130));
+  GemmProblem p;
+  p.a_type = p.b_type = BF16;
+  p.m = kM;
+  p.n = kN;
+  p.k = kK;
+  p.a_row_stride = kK;
+  p.b_row_stride = p.c_row_stride = kN;
+  struct One final : Gemm::Batch {
+    Gemm::Operands operands(int64_t) const override { return at; }
+    Gemm::Operands at;
+  };
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    const auto gemm = *MakeGemm(p, *kernels);
+    std::vector<float> c(kM * kN);
+    std::vector<double> scratch((gemm->scratch_bytes() + gemm->shared_bytes()) / 8 + 32);
+    char* const memory =
+        reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+    One one;
+    one.at = {reinterpret_cast<const char*>(a.data()), reinterpret_cast<const char*>(b.data()),
+              reinterpret_cast<char*>(c.data())};
+    for (int phase = 0; phase < gemm->num_phases(); ++phase) {
+      for (int64_t unit = 0; unit < gemm->num_units(phase); ++unit)
+        gemm->Run(one, phase, unit, memory + (gemm->scratch_bytes() + 63) / 64 * 64, memory);
+    }
+    for (int64_t i = 0; i < kM; ++i) {
+      for (int64_t j = 0; j < kN; ++j) {
+        double sum = 0, size = 0;
+        for (int64_t q = 0; q < kK; ++q) {
+          const double product = static_cast<double>(static_cast<float>(a[i * kK + q])) *
+                                 static_cast<double>(static_cast<float>(b[q * kN + j]));
+          sum += product;
+          size += std::abs(product);
+        }
+        EXPECT_NEAR(c[i * kN + j], sum, 1e-6 * size + 0x1p-149 * kK)
+            << gemm->description() << " at " << i << ", " << j;
+      }
+    }
+  }
+}
 TEST(GemmTest, MixedFloats) {
   CheckRandomProducts<bfloat16, float, bfloat16, float>(CType::kF32, 5, 40);
 }

@@ -8,10 +8,10 @@
 //   x nr fits L1 a tile kernel multiplies a panel by a panel and adds to an mr x nr tile of C
 //
 // Packing converts to the compute type, so that one kernel a compute type serves every element
-// type. Small integers stay small: tiles of them multiply groups of 2 or 4 neighbours along the
-// inner dimension at once. B is packed once, in a phase of its own, and shared by all blocks of
-// rows; when there are few rows each block packs what it needs, and where B's rows are contiguous
-// and few rows use them, B is read in place.
+// type. Small integers stay small, and bf16 on some levels: tiles of them multiply groups of 2 or 4
+// neighbours along the inner dimension at once. B is packed once, in a phase of its own, and shared
+// by all blocks of rows; when there are few rows each block packs what it needs, and where B's rows
+// are contiguous and few rows use them, B is read in place.
 //
 // C is accumulated where it lies when it has the compute type, else in a tile of scratch that is
 // converted at the end. A sum runs over p in order within a block of kc, and over the blocks in
@@ -59,6 +59,9 @@ const GemmTile& ChooseTile(const GemmProblem& p, const GemmKernels& kernels) {
     const int a = kind(p.a_type), b = kind(p.b_type);
     if (a >= 0 && b >= 0 && kernels.small[a][b].fn != nullptr) return kernels.small[a][b];
   }
+  if (p.a_type == BF16 && p.b_type == BF16 && p.accumulate == CType::kF32 &&
+      kernels.bf16.fn != nullptr)
+    return kernels.bf16;
   return kernels.tile[static_cast<int>(p.accumulate)];
 }
 
@@ -133,7 +136,8 @@ class BlockedGemm final : public Gemm {
   // Rows of packed panels for so many elements of the inner dimension: of A, of B, and of B for a
   // whole matrix.
   int64_t Depth(int64_t depth) const { return (depth + tile_.group - 1) / tile_.group; }
-  int64_t RowsB(int64_t depth) const { return Depth(depth) + (tile_.has_bias ? 1 : 0); }
+  int64_t RowsA(int64_t depth) const { return Depth(depth) + tile_.extra_a; }
+  int64_t RowsB(int64_t depth) const { return Depth(depth) + tile_.extra_b; }
   int64_t EntryRows() const {
     return p_.k == 0 ? 0 : (KBlocks() - 1) * RowsB(kc_) + RowsB(p_.k - (KBlocks() - 1) * kc_);
   }
@@ -149,7 +153,7 @@ class BlockedGemm final : public Gemm {
 
   // Scratch: packed A | packed B block | one edge panel | the accumulating block of C | one row for
   // conversions | a tile of A as its source writes it.
-  int64_t b_offset() const { return AlignUp(mc_ * Depth(kc_) * size_, 64); }
+  int64_t b_offset() const { return AlignUp(mc_ * RowsA(kc_) * size_, 64); }
   int64_t BBlockBytes() const {
     return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * RowsB(kc_) * size_, 64);
   }
@@ -309,7 +313,7 @@ class BlockedGemm final : public Gemm {
       const int64_t depth = std::min(kc_, p_.k - p0);
       for (int64_t i = 0; i < rows; i += tile_.mr)
         PackA(batch, entry, at.a, i0 + i, std::min<int64_t>(tile_.mr, rows - i), p0, depth,
-              packed_a + i * Depth(depth) * size_, Row(scratch));
+              packed_a + i * RowsA(depth) * size_, Row(scratch));
       for (int64_t j = 0; j < columns; j += tile_.nr) {
         const bool whole = columns - j >= tile_.nr;
         const char* panel;
@@ -326,7 +330,7 @@ class BlockedGemm final : public Gemm {
         }
         for (int64_t i = 0; i < rows; i += tile_.mr) {
           const int tile_rows = static_cast<int>(std::min<int64_t>(tile_.mr, rows - i));
-          const char* a = packed_a + i * Depth(depth) * size_;
+          const char* a = packed_a + i * RowsA(depth) * size_;
           char* to = c + (i * c_stride + j) * size_;
           if (whole || !in_place_) {
             tile_.fn(Depth(depth), a, panel, b_stride, to, c_stride, tile_rows, p0 > 0);

@@ -15,6 +15,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 void FillRealTiles(GemmKernels* kernels);
 void FillComplexTiles(GemmKernels* kernels);
 void FillSmallIntTiles(GemmKernels* kernels);
+void FillBf16Tiles(GemmKernels* kernels);
 void FillRowKernels(GemmKernels* kernels);
 
 // A vector register of T, and the same for memory that is aligned to T only.

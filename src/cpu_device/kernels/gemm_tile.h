@@ -19,7 +19,7 @@ using GemmTileFn = void (*)(int64_t k, const void* a, const void* b, int64_t b_s
                             int64_t tile_stride, int rows, bool accumulate);
 
 // Packs `lines` rows of A (or columns of B) by `depth` for a tile whose elements are groups of
-// small integers: element (line i, p) of `from` stands at i * line_stride + p * p_stride. Group q
+// small numbers: element (line i, p) of `from` stands at i * line_stride + p * p_stride. Group q
 // of line i, four bytes, goes to panel[q * width + i]; what is beyond `lines` and `depth` is zero,
 // or has a zero in the other operand.
 using GemmPackFn = void (*)(void* panel, const void* from, int64_t line_stride, int64_t p_stride,
@@ -29,11 +29,11 @@ struct GemmTile {
   GemmTileFn fn = nullptr;  // null: no products in this type
   int mr = 0;               // rows of a panel of A
   int nr = 0;               // columns of a panel of B
-  // Tiles of small integers: an element of a panel is a group of so many along the inner dimension,
-  // and k counts groups. With has_bias, a row of 32-bit numbers behind the panel of B is added to
-  // each row of the tile.
+  // Tiles of small types: an element of a panel is a group of so many along the inner dimension,
+  // and k counts groups. Behind a packed panel stand so many rows more, which only the tile's
+  // functions understand.
   int group = 1;
-  bool has_bias = false;
+  int extra_a = 0, extra_b = 0;
   GemmPackFn pack_a = nullptr, pack_b = nullptr;  // null when group is 1
 };
 
@@ -59,6 +59,7 @@ struct GemmRowKernels {
 struct GemmKernels {
   GemmTile tile[kNumCTypes];
   GemmTile small[kNumSmallInts][kNumSmallInts];  // of A, of B
+  GemmTile bf16;                                 // of two bf16 operands, summed in f32; may be null
   GemmRowKernels rows[kNumCTypes];
 };
 

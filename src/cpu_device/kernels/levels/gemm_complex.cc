@@ -56,6 +56,7 @@ const GemmKernels* GetGemmKernels() {
     FillRealTiles(&k);
     FillComplexTiles(&k);
     FillSmallIntTiles(&k);
+    FillBf16Tiles(&k);
     FillRowKernels(&k);
     return k;
   }();

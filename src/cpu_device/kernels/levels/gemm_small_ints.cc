@@ -252,7 +252,7 @@ void FillSmallIntTiles(GemmKernels* kernels) {
                                                 Pack<2, int16_t, false, false>};
   for (int a = 0; a < kNumSmallInts; ++a) {
     for (int b = 0; b < kNumSmallInts; ++b)
-      kernels->small[a][b] = {PairTile, kMr, kVectors * kWidth, 2, false, kPairs[a], kPairs[b]};
+      kernels->small[a][b] = {PairTile, kMr, kVectors * kWidth, 2, 0, 0, kPairs[a], kPairs[b]};
   }
 #if defined(__AVX512BW__)
   if (__builtin_cpu_supports("avx512vnni")) {
@@ -261,14 +261,16 @@ void FillSmallIntTiles(GemmKernels* kernels) {
                                 kMr,
                                 kVectors * kWidth,
                                 4,
-                                true,
+                                0,
+                                1,
                                 Pack<4, int8_t, true, false>,
                                 Pack<4, int8_t, false, true>};
     kernels->small[kU8][kS8] = {QuadTile<false>,
                                 kMr,
                                 kVectors * kWidth,
                                 4,
-                                false,
+                                0,
+                                0,
                                 Pack<4, uint8_t, false, false>,
                                 Pack<4, int8_t, false, false>};
   }
