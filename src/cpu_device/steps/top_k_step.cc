@@ -72,7 +72,9 @@ int64_t Collect(const Bits* x, int64_t n, int64_t k, Candidate<Bits>* found) {
 bool TopKStep::Takes(PrimitiveType type, int64_t length, int64_t k) {
   const bool is_known = (IsInteger(type) && !IsSubByte(type)) || type == F16 || type == BF16 ||
                         type == F32 || type == F64;
-  return is_known && k > 0 && k <= length / 4 && length <= std::numeric_limits<int32_t>::max();
+  // The selected are sorted by comparison, a whole line by radix.
+  const bool is_few = k <= length / 16 || (k <= 256 && k <= length / 4);
+  return is_known && k > 0 && is_few && length <= std::numeric_limits<int32_t>::max();
 }
 
 int64_t TopKStep::scratch_bytes() const {
@@ -92,7 +94,8 @@ void TopKStep::SelectLine(const RunContext& context, int64_t line, char* scratch
                         : order == Order::kSigned
                             ? Collect<Order::kSigned>(x, length_, k_, found)
                             : Collect<Order::kUnsigned>(x, length_, k_, found);
-  std::partial_sort(found, found + k_, found + count);
+  if (count > k_) std::nth_element(found, found + (k_ - 1), found + count);
+  std::sort(found, found + k_);
   Bits* const values = reinterpret_cast<Bits*>(context.buffer(values_)) + line * k_;
   int32_t* const indices = reinterpret_cast<int32_t*>(context.buffer(indices_)) + line * k_;
   for (int64_t i = 0; i < k_; ++i) {
