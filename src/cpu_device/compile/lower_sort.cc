@@ -185,6 +185,19 @@ absl::StatusOr<ArrayView> ComputeKey(Lowering& lowering, const ir::Block& block,
   return result;
 }
 
+// How many elements at the beginning of each sorted line the program looks at: all, unless every
+// use of every result is a slice.
+int64_t UsedLength(const ir::Op& op, int64_t dim, int64_t length) {
+  int64_t used = 1;
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    for (ir::Use* use = op.result(i)->first_use(); use != nullptr; use = use->next()) {
+      if (!use->owner()->Is(OpCode::kSlice)) return length;
+      used = std::max(used, use->owner()->IntsAttr("limit_indices")[dim]);
+    }
+  }
+  return used;
+}
+
 }  // namespace
 
 absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps) {
@@ -195,28 +208,42 @@ absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps) {
   std::vector<ArrayView> arrays;
   SortParams p;
   p.kernels = lowering.kernels().block;
+  const ir::Type type = op.operand_type(0);
+  if (type.element_count() == 0) {
+    for (size_t i = 0; i < op.num_results(); ++i)
+      lowering.Bind(op.result(i), lowering.NewArray(op.result_type(i)));
+    return absl::OkStatus();
+  }
+  if (rank == 0) return UnsupportedOp(op, "scalars cannot be sorted");
+  p.length = type.dim(dim);
+  if (p.length > int64_t{1} << 31)
+    return UnsupportedOp(op, "lines of more than 2^31 elements cannot be sorted");
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d != dim) (d < dim ? p.outer : p.inner) *= type.dim(d);
+  }
+  std::vector<SortKey> keys;
+  const bool has_keys = KeyMatcher(comparator).Match(comparator.terminator()->operand(0), &keys);
+  // Selecting a few costs less than sorting all; it needs a key.
+  p.kept = p.length;
+  if (const int64_t used = UsedLength(op, dim, p.length);
+      keys.size() == 1 && has_keys && used <= p.length / 8)
+    p.kept = used;
   std::vector<BufferId> reads, writes;
   for (size_t i = 0; i < op.num_operands(); ++i) {
     PJRT_ASSIGN_OR_RETURN(const ArrayView array,
                           lowering.Dense(lowering.view(op.operand(i)), steps));
-    const ArrayView result = lowering.NewArray(op.result_type(i));
+    // Lines that are cut short keep the dims of whole ones: nothing reads behind their ends.
+    Dims dims = array.dims;
+    dims[dim] = p.kept;
+    ArrayView result = lowering.NewArray(array.type, dims);
+    result.dims = array.dims;
     arrays.push_back(array);
     p.arrays.push_back({array.type, array.buffer, result.buffer});
     reads.push_back(array.buffer);
     writes.push_back(result.buffer);
     lowering.Bind(op.result(i), result);
   }
-  const ArrayView& first = arrays[0];
-  if (first.ElementCount() == 0) return absl::OkStatus();
-  if (rank == 0) return UnsupportedOp(op, "scalars cannot be sorted");
-  p.length = first.dims[dim];
-  if (p.length > int64_t{1} << 31)
-    return UnsupportedOp(op, "lines of more than 2^31 elements cannot be sorted");
-  for (int64_t d = 0; d < rank; ++d) {
-    if (d != dim) (d < dim ? p.outer : p.inner) *= first.dims[d];
-  }
-  std::vector<SortKey> keys;
-  if (KeyMatcher(comparator).Match(comparator.terminator()->operand(0), &keys)) {
+  if (has_keys) {
     for (const SortKey& key : keys) {
       PJRT_ASSIGN_OR_RETURN(const ArrayView array,
                             ComputeKey(lowering, comparator, key.left, arrays, steps));

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
-// scanned: element i of all lines is gathered, folded into the running values, and written.
+// scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
+// operand. Where elements of a line are neighbours, a tile of some elements of all lines is turned,
+// scanned that way, and turned back. In other cases (several arrays, a body) element i of all lines
+// is gathered, folded into the running values, and written. The order of operations is the same in
+// all: from the initial value on, one element after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -20,22 +24,38 @@ constexpr int64_t kSlot = 16;
 // element to the next.
 constexpr int64_t kStridedLines = 128;
 constexpr int64_t kContiguousLines = 1024;
+// A tile: so many lines, so many elements of each.
+constexpr int64_t kTileLines = 64;
+constexpr int64_t kTileSteps = 64;
 
 }  // namespace
 
 ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
-  lines_ = std::min(p_.inner, p_.line_stride == 1 ? kContiguousLines : kStridedLines);
+  const PrimitiveType type = p_.arrays[0].type;
+  const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
+  if (p_.op != nullptr && p_.scan_stride == 1) {
+    method_ = kTurned;
+  } else if (p_.op != nullptr && p_.line_stride == 1 && !is_converted) {
+    method_ = kInPlace;
+  }
+  lines_ = std::min(p_.inner, method_ == kTurned    ? kTileLines
+                              : p_.line_stride == 1 ? kContiguousLines
+                                                    : kStridedLines);
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = (p_.inner + lines_ - 1) / lines_;
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot +
                    (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+  // The tile in its compute type and in its memory type, and the running values.
+  if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 1) * lines_ * kSlot;
 }
 
 double ScanStep::cost_ns() const {
   return 50 + static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) *
                   static_cast<double>(p_.arrays.size()) *
-                  ((p_.line_stride == 1 ? 0.4 : 1.5) + (p_.body != nullptr ? 2 : 0));
+                  (method_ != kMoved
+                       ? 0.4
+                       : (p_.line_stride == 1 ? 0.8 : 1.5) + (p_.body != nullptr ? 2 : 0));
 }
 
 void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch) const {
@@ -99,16 +119,90 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
   }
 }
 
+void ScanStep::FillInit(const RunContext& context, char* to, int64_t n) const {
+  const ScanParams::Array& a = p_.arrays[0];
+  const char* init = context.buffer(a.init) + a.init_offset * ByteWidth(a.type);
+  char one[16];
+  if (ConvertFn load = p_.kernels->load[a.type]; load != nullptr) {
+    load(one, init, 1);
+    init = one;
+  }
+  p_.kernels->fill[SizeLog2(kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))])](to, init, n);
+}
+
+void ScanStep::RunInPlace(const RunContext& context, int64_t block, char* scratch) const {
+  const ScanParams::Array& a = p_.arrays[0];
+  const int64_t size = ByteWidth(a.type);
+  const int64_t line = block % blocks_per_outer_ * lines_;
+  const int64_t n = std::min(lines_, p_.inner - line);
+  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line;
+  const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
+  char* to = context.buffer(a.to) + base * size;
+  int64_t stride = p_.scan_stride * size;
+  if (p_.is_reverse) {
+    from += (p_.length - 1) * stride;
+    to += (p_.length - 1) * stride;
+    stride = -stride;
+  }
+  FillInit(context, scratch, n);
+  const char* before = scratch;
+  for (int64_t step = 0; step < p_.length; ++step, from += stride, to += stride) {
+    p_.op(to, before, from, nullptr, n);
+    before = to;
+  }
+}
+
+void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch) const {
+  const BlockKernels& k = *p_.kernels;
+  const ScanParams::Array& a = p_.arrays[0];
+  const int64_t size = ByteWidth(a.type);
+  const int64_t wide = kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))];
+  const ConvertFn load = k.load[a.type], store = k.store[a.type];
+  const int64_t line = block % blocks_per_outer_ * lines_;
+  const int64_t n = std::min(lines_, p_.inner - line);
+  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
+  const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
+  char* to = context.buffer(a.to) + base * size;
+  const Transpose2dFn turn = k.transpose_2d[SizeLog2(static_cast<int>(size))];
+  char* const tile = scratch;
+  char* const narrow = load == nullptr ? tile : tile + kTileSteps * lines_ * kSlot;
+  char* const running = tile + 2 * kTileSteps * lines_ * kSlot;
+  FillInit(context, running, n);
+  for (int64_t done = 0; done < p_.length; done += kTileSteps) {
+    const int64_t steps = std::min(kTileSteps, p_.length - done);
+    const int64_t first = p_.is_reverse ? p_.length - done - steps : done;
+    turn(narrow, n, from + first * size, p_.line_stride, n, steps);
+    if (load != nullptr) load(tile, narrow, n * steps);
+    const char* before = running;
+    for (int64_t step = 0; step < steps; ++step) {
+      char* const row = tile + (p_.is_reverse ? steps - 1 - step : step) * n * wide;
+      p_.op(row, before, row, nullptr, n);
+      before = row;
+    }
+    std::memcpy(running, before, n * wide);
+    if (store != nullptr) store(narrow, tile, n * steps);
+    turn(to + first * size, p_.line_stride, narrow, n, steps, n);
+  }
+}
+
 absl::Status ScanStep::Run(const RunContext& context) const {
   const int64_t blocks = p_.outer * blocks_per_outer_;
+  const auto run = [&](int64_t block, int member) {
+    char* const scratch = context.member_scratch(member);
+    switch (method_) {
+      case kInPlace:
+        return RunInPlace(context, block, scratch);
+      case kTurned:
+        return RunTurned(context, block, scratch);
+      case kMoved:
+        return RunBlock(context, block, scratch);
+    }
+  };
   if (context.team == nullptr || blocks <= 1) {
-    for (int64_t block = 0; block < blocks; ++block)
-      RunBlock(context, block, context.member_scratch(0));
+    for (int64_t block = 0; block < blocks; ++block) run(block, 0);
     return absl::OkStatus();
   }
-  context.team->ParallelFor(blocks, [&](int64_t block, int member) {
-    RunBlock(context, block, context.member_scratch(member));
-  });
+  context.team->ParallelFor(blocks, run);
   return absl::OkStatus();
 }
 

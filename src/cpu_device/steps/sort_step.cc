@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys become unsigned integers of the same order and are sorted by radix, least significant digit
-// first, along with the elements' numbers; the arrays are then read in the order of the numbers. A
-// radix sort keeps the order of equal keys, so keys of a lexicographic order are simply sorted one
-// after the other, the least significant first. 11-bit digits: three passes for 32-bit keys, with
-// counters that fit L1.
+// Keys become unsigned integers of the same order and are sorted by radix along with the elements'
+// numbers; the arrays are then read in the order of the numbers. A radix sort keeps the order of
+// equal keys, so keys of a lexicographic order are simply sorted one after the other, the least
+// significant first. Keys of up to 32 bits and a number make one 64-bit integer; where one array is
+// sorted that fits the place of the number, its elements stand there instead.
 #include "src/cpu_device/steps/sort_step.h"
 
 #include <algorithm>
@@ -12,76 +12,57 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/radix_sort.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
 
-constexpr int kDigitBits = 11;
-constexpr int kDigits = 1 << kDigitBits;
 // Shorter lines are sorted by comparison: counting costs more than it saves.
 constexpr int64_t kShortLine = 256;
-
-struct Entry {
-  uint64_t key;
-  uint32_t number;
-};
-
-// An unsigned integer in the order of the value.
-template <typename Bits>
-uint64_t OrderedFloat(Bits bits, bool total) {
-  constexpr int kWidth = 8 * sizeof(Bits);
-  constexpr Bits kSign = Bits{1} << (kWidth - 1);
-  if (!total && bits == kSign) bits = 0;
-  return static_cast<Bits>(bits & kSign ? ~bits : bits | kSign);
-}
-
-template <typename Bits>
-uint64_t OrderedSigned(Bits bits) {
-  return static_cast<Bits>(bits ^ (Bits{1} << (8 * sizeof(Bits) - 1)));
-}
-
-enum class Order { kUnsigned, kSigned, kFloat };
-
-template <typename Bits>
-void LoadKeys(const char* array, int64_t stride, Order order, bool total, bool descending,
-              Entry* entries, int64_t n) {
-  const Bits* values = reinterpret_cast<const Bits*>(array);
-  for (int64_t i = 0; i < n; ++i) {
-    const Bits bits = values[static_cast<int64_t>(entries[i].number) * stride];
-    const uint64_t key = order == Order::kFloat    ? OrderedFloat(bits, total)
-                         : order == Order::kSigned ? OrderedSigned(bits)
-                                                   : bits;
-    entries[i].key = descending ? static_cast<Bits>(~key) : key;
-  }
-}
-
-void RadixSort(Entry* entries, Entry* other, int64_t n, int bits) {
-  Entry* const home = entries;
-  for (int shift = 0; shift < bits; shift += kDigitBits) {
-    uint32_t counts[kDigits] = {};
-    for (int64_t i = 0; i < n; ++i) ++counts[entries[i].key >> shift & (kDigits - 1)];
-    // A digit that all keys share moves nothing.
-    if (counts[entries[0].key >> shift & (kDigits - 1)] == static_cast<uint32_t>(n)) continue;
-    uint32_t sum = 0;
-    for (uint32_t& count : counts) {
-      const uint32_t here = count;
-      count = sum;
-      sum += here;
-    }
-    for (int64_t i = 0; i < n; ++i)
-      other[counts[entries[i].key >> shift & (kDigits - 1)]++] = entries[i];
-    std::swap(entries, other);
-  }
-  if (entries != home) std::memcpy(home, entries, n * sizeof(Entry));
-}
+constexpr int64_t kChunk = 256;
 
 // 8-bit floats and narrower have no common bit order: sign and magnitude for all but the one
 // without a sign.
-Order OrderOf(PrimitiveType type) {
-  if (type == F8E8M0FNU) return Order::kUnsigned;
-  if (IsFloating(type)) return Order::kFloat;
-  return IsSignedInteger(type) ? Order::kSigned : Order::kUnsigned;
+KeyOrder OrderOf(PrimitiveType type) {
+  if (type == F8E8M0FNU) return KeyOrder::kUnsigned;
+  if (IsFloating(type)) return KeyOrder::kFloat;
+  return IsSignedInteger(type) ? KeyOrder::kSigned : KeyOrder::kUnsigned;
+}
+
+KeyRule RuleOf(const SortParams::Key& key) {
+  return {OrderOf(key.type), key.is_total_order, key.is_descending};
+}
+
+// f4 and f6 keep their sign below bit 7; a byte's worth is compared after moving it there.
+int ShiftOf(const SortParams::Key& key) {
+  return IsFloating(key.type) && BitWidth(key.type) < 8 && key.type != F8E8M0FNU
+             ? 8 - BitWidth(key.type)
+             : 0;
+}
+
+// The keys of n elements that stand `stride` apart.
+void LoadKeysOf(const SortParams::Key& key, const char* values, int64_t stride, uint64_t* keys,
+                int64_t n) {
+  const int size = ByteWidth(key.type);
+  const int shift = ShiftOf(key);
+  if (shift == 0) {
+    LoadKeys(values, size, stride, RuleOf(key), keys, n);
+    return;
+  }
+  uint8_t shifted[kChunk];
+  for (int64_t done = 0; done < n; done += kChunk) {
+    const int64_t m = std::min(kChunk, n - done);
+    for (int64_t i = 0; i < m; ++i)
+      shifted[i] = static_cast<uint8_t>(static_cast<uint8_t>(values[(done + i) * stride]) << shift);
+    LoadKeys(shifted, 1, 1, RuleOf(key), keys + done, m);
+  }
+}
+
+uint32_t ReadSmall(const char* value, int size) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, value, size);
+  return bits;
 }
 
 template <typename T>
@@ -99,73 +80,146 @@ struct Bits128 {
 }  // namespace
 
 SortStep::SortStep(SortParams params) : p_(std::move(params)) {
+  if (p_.kept == 0) p_.kept = p_.length;
+  int key_bits = 0;
+  for (const SortParams::Key& key : p_.keys) key_bits = std::max(key_bits, 8 * ByteWidth(key.type));
+  if (p_.comparator != nullptr) {
+    method_ = kComparator;
+  } else if (p_.kept < p_.length && p_.keys.size() == 1 && ShiftOf(p_.keys[0]) == 0) {
+    method_ = kSelection;
+  } else if (key_bits > 32) {
+    method_ = kWideKeys;
+  } else if (p_.keys.size() == 1 && p_.arrays.size() == 1 && ByteWidth(p_.arrays[0].type) <= 4) {
+    method_ = kKeysWithElements;
+  } else {
+    method_ = kKeysWithNumbers;
+  }
   // Entries twice, and numbers; the comparator's values.
-  scratch_bytes_ = p_.length * static_cast<int64_t>(2 * sizeof(Entry) + sizeof(uint32_t)) + 64 +
+  const int64_t entries = method_ == kSelection ? SelectionRoom(p_.kept) : 2 * p_.length;
+  scratch_bytes_ = entries * static_cast<int64_t>(sizeof(KeyedNumber)) +
+                   p_.length * static_cast<int64_t>(sizeof(uint32_t)) + 64 +
                    64 * static_cast<int64_t>(p_.arrays.size());
   if (p_.comparator != nullptr) scratch_bytes_ += p_.comparator->scratch_bytes() + 64;
 }
 
 double SortStep::cost_ns() const {
   const double per_element =
-      p_.comparator != nullptr
-          ? 2000
+      method_ == kComparator ? 2000
+      : method_ == kSelection
+          ? 1
           : 10 * static_cast<double>(p_.keys.size()) + 3 * static_cast<double>(p_.arrays.size());
   return 50 +
          static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) * per_element;
+}
+
+// Sorts `entries`: a key in the upper half of each, in the lower half what goes along.
+void SortStep::SortPacked(uint64_t* entries, uint64_t* other, int bits) const {
+  if (p_.length < kShortLine) {
+    std::stable_sort(entries, entries + p_.length,
+                     [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; });
+  } else {
+    RadixSortUpper(entries, other, p_.length, bits);
+  }
+}
+
+// One key and one array: its elements go along with the keys.
+void SortStep::SortElements(const RunContext& context, int64_t first, int64_t first_kept,
+                            char* scratch) const {
+  const int64_t n = p_.length, stride = p_.inner;
+  uint64_t* const entries = reinterpret_cast<uint64_t*>(scratch);
+  const SortParams::Key& key = p_.keys[0];
+  const SortParams::Array& array = p_.arrays[0];
+  const int key_size = ByteWidth(key.type), size = ByteWidth(array.type);
+  LoadKeysOf(key, context.buffer(key.buffer) + first * key_size, stride, entries, n);
+  const char* from = context.buffer(array.from) + first * size;
+  if (size == 4) {
+    const uint32_t* values = reinterpret_cast<const uint32_t*>(from);
+    for (int64_t i = 0; i < n; ++i) entries[i] = entries[i] << 32 | values[i * stride];
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      entries[i] = entries[i] << 32 | ReadSmall(from + i * stride * size, size);
+  }
+  SortPacked(entries, entries + n, 8 * key_size);
+  char* to = context.buffer(array.to) + first_kept * size;
+  if (size == 4) {
+    uint32_t* values = reinterpret_cast<uint32_t*>(to);
+    for (int64_t i = 0; i < p_.kept; ++i) values[i * stride] = static_cast<uint32_t>(entries[i]);
+  } else {
+    for (int64_t i = 0; i < p_.kept; ++i) {
+      const uint32_t bits = static_cast<uint32_t>(entries[i]);
+      std::memcpy(to + i * stride * size, &bits, size);
+    }
+  }
+}
+
+// The numbers of the elements in the order of the keys.
+void SortStep::SortNumbers(const RunContext& context, int64_t first, char* scratch,
+                           uint32_t* numbers) const {
+  const int64_t n = p_.length, stride = p_.inner;
+  for (size_t k = p_.keys.size(); k-- > 0;) {
+    const SortParams::Key& key = p_.keys[k];
+    const int size = ByteWidth(key.type);
+    const char* values = context.buffer(key.buffer) + first * size;
+    const bool in_order = k + 1 == p_.keys.size();  // not sorted by another key yet
+    const auto key_at = [&](uint32_t number) {
+      uint64_t one;
+      LoadKeysOf(key, values + static_cast<int64_t>(number) * stride * size, 1, &one, 1);
+      return one;
+    };
+    if (method_ == kWideKeys) {
+      KeyedNumber* const entries = reinterpret_cast<KeyedNumber*>(scratch);
+      for (int64_t i = 0; i < n; ++i) {
+        const uint32_t number = in_order ? static_cast<uint32_t>(i) : entries[i].number;
+        entries[i] = {key_at(number), number};
+      }
+      if (n < kShortLine) {
+        // Equal keys keep their order: that of `entries`, which a stable sort respects.
+        std::stable_sort(entries, entries + n,
+                         [](const KeyedNumber& a, const KeyedNumber& b) { return a.key < b.key; });
+      } else {
+        RadixSort(entries, entries + n, n, 8 * size);
+      }
+      if (k == 0)
+        for (int64_t i = 0; i < n; ++i) numbers[i] = entries[i].number;
+      continue;
+    }
+    uint64_t* const entries = reinterpret_cast<uint64_t*>(scratch);
+    if (in_order) {
+      LoadKeysOf(key, values, stride, entries, n);
+      for (int64_t i = 0; i < n; ++i) entries[i] = entries[i] << 32 | static_cast<uint64_t>(i);
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        const uint32_t number = static_cast<uint32_t>(entries[i]);
+        entries[i] = key_at(number) << 32 | number;
+      }
+    }
+    SortPacked(entries, entries + n, 8 * size);
+    if (k == 0)
+      for (int64_t i = 0; i < n; ++i) numbers[i] = static_cast<uint32_t>(entries[i]);
+  }
 }
 
 void SortStep::SortLine(const RunContext& context, int64_t line, char* scratch) const {
   const int64_t n = p_.length;
   const int64_t stride = p_.inner;
   const int64_t first = line / p_.inner * p_.inner * n + line % p_.inner;
-  Entry* entries = reinterpret_cast<Entry*>(scratch);
-  Entry* other = entries + n;
-  uint32_t* numbers = reinterpret_cast<uint32_t*>(other + n);
-  for (int64_t i = 0; i < n; ++i) entries[i].number = numbers[i] = static_cast<uint32_t>(i);
-  if (p_.comparator == nullptr) {
-    for (size_t k = p_.keys.size(); k-- > 0;) {
-      const SortParams::Key& key = p_.keys[k];
-      const int size = ByteWidth(key.type);
-      const char* array = context.buffer(key.buffer) + first * size;
-      const Order order = OrderOf(key.type);
-      switch (size) {
-        case 1:
-          // f4 and f6 keep their sign below bit 7; a byte's worth is compared after moving it
-          // there.
-          if (order == Order::kFloat && BitWidth(key.type) < 8) {
-            const int shift = 8 - BitWidth(key.type);
-            for (int64_t i = 0; i < n; ++i) {
-              const uint8_t bits = static_cast<uint8_t>(
-                  reinterpret_cast<const uint8_t*>(array)[entries[i].number * stride] << shift);
-              const uint64_t ordered = OrderedFloat(bits, key.is_total_order);
-              entries[i].key = key.is_descending ? static_cast<uint8_t>(~ordered) : ordered;
-            }
-            break;
-          }
-          LoadKeys<uint8_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
-                            n);
-          break;
-        case 2:
-          LoadKeys<uint16_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
-                             n);
-          break;
-        case 4:
-          LoadKeys<uint32_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
-                             n);
-          break;
-        default:
-          LoadKeys<uint64_t>(array, stride, order, key.is_total_order, key.is_descending, entries,
-                             n);
-      }
-      if (n < kShortLine) {
-        // Equal keys keep their order: that of `entries`, which a stable sort respects.
-        std::stable_sort(entries, entries + n,
-                         [](const Entry& a, const Entry& b) { return a.key < b.key; });
-      } else {
-        RadixSort(entries, other, n, 8 * size);
-      }
-    }
-    for (int64_t i = 0; i < n; ++i) numbers[i] = entries[i].number;
+  const int64_t first_kept = line / p_.inner * p_.inner * p_.kept + line % p_.inner;
+  if (method_ == kKeysWithElements) {
+    SortElements(context, first, first_kept, scratch);
+    return;
+  }
+  const int64_t entries = method_ == kSelection ? SelectionRoom(p_.kept) : 2 * n;
+  uint32_t* numbers =
+      reinterpret_cast<uint32_t*>(scratch + entries * static_cast<int64_t>(sizeof(KeyedNumber)));
+  if (method_ == kSelection) {
+    const SortParams::Key& key = p_.keys[0];
+    const int size = ByteWidth(key.type);
+    KeyedNumber* const found = reinterpret_cast<KeyedNumber*>(scratch);
+    SelectSmallest(context.buffer(key.buffer) + first * size, size, stride, RuleOf(key), n, p_.kept,
+                   found);
+    for (int64_t i = 0; i < p_.kept; ++i) numbers[i] = found[i].number;
+  } else if (method_ != kComparator) {
+    SortNumbers(context, first, scratch, numbers);
   } else {
     const size_t count = p_.arrays.size();
     char* values = reinterpret_cast<char*>(numbers + n);
@@ -192,27 +246,28 @@ void SortStep::SortLine(const RunContext& context, int64_t line, char* scratch) 
       p_.comparator->Call(params.data(), results, 1, body_scratch);
       return result != 0;
     };
+    for (int64_t i = 0; i < n; ++i) numbers[i] = static_cast<uint32_t>(i);
     std::stable_sort(numbers, numbers + n, before);
   }
   for (const SortParams::Array& array : p_.arrays) {
     const int size = ByteWidth(array.type);
     const char* from = context.buffer(array.from) + first * size;
-    char* to = context.buffer(array.to) + first * size;
+    char* to = context.buffer(array.to) + first_kept * size;
     switch (size) {
       case 1:
-        Permute<uint8_t>(to, from, numbers, stride, n);
+        Permute<uint8_t>(to, from, numbers, stride, p_.kept);
         break;
       case 2:
-        Permute<uint16_t>(to, from, numbers, stride, n);
+        Permute<uint16_t>(to, from, numbers, stride, p_.kept);
         break;
       case 4:
-        Permute<uint32_t>(to, from, numbers, stride, n);
+        Permute<uint32_t>(to, from, numbers, stride, p_.kept);
         break;
       case 8:
-        Permute<uint64_t>(to, from, numbers, stride, n);
+        Permute<uint64_t>(to, from, numbers, stride, p_.kept);
         break;
       default:
-        Permute<Bits128>(to, from, numbers, stride, n);
+        Permute<Bits128>(to, from, numbers, stride, p_.kept);
     }
   }
 }
@@ -231,7 +286,8 @@ absl::Status SortStep::Run(const RunContext& context) const {
 
 std::string SortStep::Describe() const {
   return absl::StrCat(
-      "sort ", p_.outer * p_.inner, " lines of ", p_.length,
+      p_.kept < p_.length ? absl::StrCat("first ", p_.kept, " of sorted ") : "sort ",
+      p_.outer * p_.inner, " lines of ", p_.length,
       p_.comparator != nullptr ? " by comparator" : absl::StrCat(" by ", p_.keys.size(), " keys"));
 }
 

@@ -22,8 +22,10 @@ struct SortParams {
               1;  // lines: before and behind the sorted dim; a line's elements are `inner` apart
   struct Array {
     PrimitiveType type = F32;
-    BufferId from = kNoBuffer, to = kNoBuffer;  // dense
+    BufferId from = kNoBuffer, to = kNoBuffer;  // dense; `to` has lines of `kept` elements
   };
+  // How many elements of each sorted line are wanted; 0: all. Less than all only with one key.
+  int64_t kept = 0;
   std::vector<Array> arrays;
   // Lexicographic, the first counts most. A key array has the shape of the arrays.
   struct Key {
@@ -47,8 +49,22 @@ class SortStep final : public Step {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 
  private:
+  // How lines are sorted.
+  enum Method : uint8_t {
+    kKeysWithElements,
+    kKeysWithNumbers,  // keys of up to 32 bits
+    kWideKeys,
+    kSelection,  // the first few of one key
+    kComparator,
+  };
   void SortLine(const RunContext& context, int64_t line, char* scratch) const;
+  void SortElements(const RunContext& context, int64_t first, int64_t first_kept,
+                    char* scratch) const;
+  void SortNumbers(const RunContext& context, int64_t first, char* scratch,
+                   uint32_t* numbers) const;
+  void SortPacked(uint64_t* entries, uint64_t* other, int bits) const;
   SortParams p_;
+  Method method_ = kComparator;
   int64_t scratch_bytes_ = 0;
 };
 

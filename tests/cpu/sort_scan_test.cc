@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sorts of every key width, selections of the first few, and cumulative reductions along each dim.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/cpu_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Numbers with many that are equal.
+template <typename T>
+std::vector<T> Numbers(int64_t n, uint32_t range) {
+  std::vector<T> values(n);
+  uint32_t state = 9;
+  for (T& v : values) {
+    state = state * 1664525u + 1013904223u;
+    v = static_cast<T>(static_cast<int64_t>((state >> 8) % range) -
+                       (std::is_unsigned_v<T> ? 0 : range / 2));
+  }
+  return values;
+}
+
+// The numbers of `values` in the order of a stable sort.
+template <typename T>
+std::vector<int32_t> Order(const std::vector<T>& values, bool descending) {
+  std::vector<int32_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return descending ? values[b] < values[a] : values[a] < values[b];
+  });
+  return order;
+}
+
+// Sorts alone, with numbers that go along, and only the first k of them.
+template <typename T>
+void CheckSort(const char* type) {
+  for (int64_t n : {1, 7, 255, 256, 3000}) {
+    const std::vector<T> values = Numbers<T>(n, 120);
+    const Literal x = Array<T>({n}, values);
+    for (bool descending : {false, true}) {
+      const std::vector<int32_t> order = Order(values, descending);
+      std::vector<T> sorted(n);
+      for (int64_t i = 0; i < n; ++i) sorted[i] = values[order[i]];
+      const std::vector<std::pair<std::string, std::string>> names = {
+          {"TYPE", type}, {"LEN", absl::StrCat(n)}, {"WHICH", descending ? "GT" : "LT"}};
+      EXPECT_EQ(RunOne<T>(absl::StrReplaceAll(R"(
+        func.func @main(%x: tensor<LENxTYPE>) -> tensor<LENxTYPE> {
+          %0 = "stablehlo.sort"(%x) ({
+            ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>):
+              %c = stablehlo.compare WHICH, %a, %b : (tensor<TYPE>, tensor<TYPE>) -> tensor<i1>
+              stablehlo.return %c : tensor<i1>
+          }) {dimension = 0 : i64, is_stable = true} : (tensor<LENxTYPE>) -> tensor<LENxTYPE>
+          return %0 : tensor<LENxTYPE>
+        })",
+                                              names),
+                          {&x}),
+                sorted)
+          << type << " " << n;
+      for (int64_t kept : {n, std::max<int64_t>(n / 100, 1)}) {
+        auto with_kept = names;
+        with_kept.push_back({"KEPT", absl::StrCat(kept)});
+        const auto results = RunAll(absl::StrReplaceAll(R"(
+          func.func @main(%x: tensor<LENxTYPE>) -> (tensor<KEPTxTYPE>, tensor<KEPTxi32>) {
+            %i = stablehlo.iota dim = 0 : tensor<LENxi32>
+            %0:2 = "stablehlo.sort"(%x, %i) ({
+              ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>, %c: tensor<i32>, %d: tensor<i32>):
+                %e = stablehlo.compare WHICH, %a, %b : (tensor<TYPE>, tensor<TYPE>) -> tensor<i1>
+                stablehlo.return %e : tensor<i1>
+            }) {dimension = 0 : i64, is_stable = true}
+              : (tensor<LENxTYPE>, tensor<LENxi32>) -> (tensor<LENxTYPE>, tensor<LENxi32>)
+            %1 = stablehlo.slice %0#0 [0:KEPT] : (tensor<LENxTYPE>) -> tensor<KEPTxTYPE>
+            %2 = stablehlo.slice %0#1 [0:KEPT] : (tensor<LENxi32>) -> tensor<KEPTxi32>
+            return %1, %2 : tensor<KEPTxTYPE>, tensor<KEPTxi32>
+          })",
+                                                        with_kept),
+                                    {&x});
+        ASSERT_EQ(results.size(), 2u);
+        EXPECT_EQ(Elements<T>(*results[0]), std::vector<T>(sorted.begin(), sorted.begin() + kept));
+        EXPECT_EQ(Elements<int32_t>(*results[1]),
+                  std::vector<int32_t>(order.begin(), order.begin() + kept))
+            << type << ", " << kept << " of " << n;
+      }
+    }
+  }
+}
+
+TEST(SortTest, EveryWidthStaysStableAloneInPairsAndCutShort) {
+  CheckSort<int8_t>("i8");
+  CheckSort<uint8_t>("ui8");
+  CheckSort<int16_t>("i16");
+  CheckSort<uint16_t>("ui16");
+  CheckSort<int32_t>("i32");
+  CheckSort<uint32_t>("ui32");
+  CheckSort<int64_t>("i64");
+  CheckSort<uint64_t>("ui64");
+  CheckSort<float>("f32");
+  CheckSort<double>("f64");
+}
+
+TEST(SortTest, ZerosOfBothSignsKeepTheirOrderUnlessItIsTotal) {
+  std::vector<float> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(i % 3 == 0 ? -0.0f : i % 3 == 1 ? 0.0f : -1.0f);
+  const Literal x = Array<float>({1000}, values);
+  for (bool total : {false, true}) {
+    const std::vector<float> out =
+        RunOne<float>(absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+        %0 = "stablehlo.sort"(%x) ({
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %c = stablehlo.compare LT, %a, %b, KIND : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+        }) {dimension = 0 : i64, is_stable = true} : (tensor<1000xf32>) -> tensor<1000xf32>
+        return %0 : tensor<1000xf32>
+      })",
+                                          {{"KIND", total ? "TOTALORDER" : "FLOAT"}}),
+                      {&x});
+    ASSERT_EQ(out.size(), 1000u);
+    for (int i = 333; i < 1000; ++i) {
+      EXPECT_EQ(out[i], 0.0f);
+      // The zeros were -0, +0, -0, +0, ...
+      EXPECT_EQ(std::signbit(out[i]), total ? i < 333 + 334 : (i - 333) % 2 == 0) << i;
+    }
+  }
+}
+
+// The first few of each column, and of rows that are sliced, too.
+TEST(SortTest, SelectionsTakeTheirLinesFromAnyDimension) {
+  const int64_t rows = 100, columns = 6;
+  const std::vector<int32_t> values = Numbers<int32_t>(rows * columns, 1000);
+  const Literal x = Array<int32_t>({rows, columns}, values);
+  std::vector<int32_t> expected(3 * 4);
+  for (int64_t c = 0; c < 4; ++c) {
+    std::vector<int32_t> column;
+    for (int64_t r = 0; r < rows; ++r) column.push_back(values[r * columns + c + 1]);
+    std::sort(column.begin(), column.end());
+    for (int64_t r = 0; r < 3; ++r) expected[r * 4 + c] = column[r + 2];
+  }
+  EXPECT_EQ(RunOne<int32_t>(R"(
+    func.func @main(%x: tensor<100x6xi32>) -> tensor<3x4xi32> {
+      %0 = "stablehlo.sort"(%x) ({
+        ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+          %c = stablehlo.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+      }) {dimension = 0 : i64} : (tensor<100x6xi32>) -> tensor<100x6xi32>
+      %1 = stablehlo.slice %0 [2:5, 1:5] : (tensor<100x6xi32>) -> tensor<3x4xi32>
+      return %1 : tensor<3x4xi32>
+    })",
+                            {&x}),
+            expected);
+}
+
+// Cumulative sums along `dim`, from either end, element by element in the order of the definition.
+template <typename T>
+void CheckScan(const char* type, std::vector<int64_t> dims, int dim, bool reverse) {
+  const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+  std::vector<T> values(count);
+  uint32_t state = 3;
+  for (T& v : values) {
+    state = state * 1664525u + 1013904223u;
+    v = static_cast<T>(static_cast<float>(state >> 8) * 1e-5f);
+  }
+  int64_t behind = 1;
+  for (size_t d = dim + 1; d < dims.size(); ++d) behind *= dims[d];
+  const int64_t length = dims[dim];
+  std::vector<T> expected(count);
+  for (int64_t line = 0; line < count / length; ++line) {
+    const int64_t first = line / behind * behind * length + line % behind;
+    float sum = 0;
+    double wide = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = first + (reverse ? length - 1 - i : i) * behind;
+      if constexpr (std::is_same_v<T, double>) {
+        expected[at] = wide += values[at];
+      } else {
+        sum += static_cast<float>(values[at]);
+        expected[at] = static_cast<T>(sum);
+      }
+    }
+  }
+  std::string window, padding;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool here = static_cast<int>(d) == dim;
+    absl::StrAppend(&window, d == 0 ? "" : ", ", here ? length : 1);
+    absl::StrAppend(&padding, d == 0 ? "[" : ", [", here && !reverse ? length - 1 : 0, ", ",
+                    here && reverse ? length - 1 : 0, "]");
+  }
+  const Literal x = Array<T>(dims, values);
+  const std::vector<T> out = RunOne<T>(absl::StrReplaceAll(R"(
+    func.func @main(%x: ARRAY) -> ARRAY {
+      %zero = stablehlo.constant dense<0.0> : tensor<TYPE>
+      %0 = "stablehlo.reduce_window"(%x, %zero) ({
+        ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>):
+          %s = stablehlo.add %a, %b : tensor<TYPE>
+          stablehlo.return %s : tensor<TYPE>
+      }) {window_dimensions = array<i64: WINDOW>, padding = dense<[PADDING]> : tensor<RANKx2xi64>}
+        : (ARRAY, tensor<TYPE>) -> ARRAY
+      return %0 : ARRAY
+    })",
+                                                           {{"ARRAY", TensorText(dims, type)},
+                                                            {"TYPE", type},
+                                                            {"WINDOW", window},
+                                                            {"PADDING", padding},
+                                                            {"RANK", absl::StrCat(dims.size())}}),
+                                       {&x});
+  ASSERT_EQ(out.size(), expected.size());
+  EXPECT_EQ(std::memcmp(out.data(), expected.data(), count * sizeof(T)), 0)
+      << type << " " << DimsText(dims) << " along " << dim << (reverse ? " reversed" : "");
+}
+
+TEST(ScanTest, SumsAreFormedOneAfterTheOtherAlongEachDim) {
+  for (bool reverse : {false, true}) {
+    for (const std::vector<int64_t>& dims :
+         std::vector<std::vector<int64_t>>{{300}, {5, 70}, {130, 65}, {4, 9, 129}, {64, 64}}) {
+      for (int dim = 0; dim < static_cast<int>(dims.size()); ++dim) {
+        CheckScan<float>("f32", dims, dim, reverse);
+        CheckScan<double>("f64", dims, dim, reverse);
+      }
+    }
+  }
+}
+
+TEST(ScanTest, NarrowFloatsAreSummedInF32) {
+  for (bool reverse : {false, true}) {
+    for (int dim : {0, 1}) {
+      CheckScan<bfloat16>("bf16", {70, 130}, dim, reverse);
+      CheckScan<half>("f16", {70, 130}, dim, reverse);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
