@@ -63,6 +63,22 @@ TEST(SimplifyTest, NeutralElementsGo) {
   ExpectIdentity("4xui16", WithConstant("shift_left", "4xui16", "0"));
 }
 
+TEST(SimplifyTest, AReductionOfOneElementEachIsTheOperationOnIt) {
+  const auto reduce = [](const char* op, const char* from, const char* to, const char* init) {
+    return absl::StrCat(
+        " %c = stablehlo.constant dense<", init, ">\n %r = stablehlo.reduce(%x init: %c)",
+        " applies stablehlo.", op, " across dimensions = [1] : (tensor<", from, ">, tensor<",
+        std::string(to).substr(std::string(to).rfind('x') + 1), ">) -> tensor<", to, ">");
+  };
+  ExpectSimple("4x1xi1", "4xi1", reduce("and", "4x1xi1", "4xi1", "true> : tensor<i1"),
+               "%r = stablehlo.reshape %x : (tensor<4x1xi1>) -> tensor<4xi1>");
+  ExpectSimple("4x1xf32", "4xf32", reduce("add", "4x1xf32", "4xf32", "2.0> : tensor<f32"),
+               R"(%c = stablehlo.constant dense<2.0> : tensor<4xf32>
+                  %e = stablehlo.reshape %x : (tensor<4x1xf32>) -> tensor<4xf32>
+                  %r = stablehlo.add %c, %e : tensor<4xf32>)");
+  ExpectUnchanged("4x2xi1", "4xi1", reduce("and", "4x2xi1", "4xi1", "true> : tensor<i1"));
+}
+
 TEST(SimplifyTest, AFloatPlusZeroStaysBecauseOfMinusZero) {
   ExpectUnchanged("4xf32", "4xf32", WithConstant("add", "4xf32", "0.0"));
   ExpectUnchanged("4xf32", "4xf32", WithConstant("subtract", "4xf32", "-0.0"));

@@ -57,6 +57,7 @@ constexpr Row kRules[] = {
     {OpCode::kDynamicSlice, SimplifyDynamicSlice},
     {OpCode::kDynamicUpdateSlice, SimplifyDynamicUpdateSlice},
     {OpCode::kSort, SimplifySort},
+    {OpCode::kReduce, SimplifyReduce},
     {OpCode::kGetTupleElement, SimplifyGetTupleElement},
     {OpCode::kIf, SimplifyIf},
     {OpCode::kCase, SimplifyCase},

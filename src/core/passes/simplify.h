@@ -58,6 +58,7 @@ Replacement SimplifyConcatenate(const Op& op, Emitter& emit);
 Replacement SimplifyDynamicSlice(const Op& op, Emitter& emit);
 Replacement SimplifyDynamicUpdateSlice(const Op& op, Emitter& emit);
 Replacement SimplifySort(const Op& op, Emitter& emit);
+Replacement SimplifyReduce(const Op& op, Emitter& emit);
 Replacement SimplifyGetTupleElement(const Op& op, Emitter& emit);
 
 // --- simplify_control.cc. These move ops out of regions ---

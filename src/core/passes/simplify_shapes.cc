@@ -33,6 +33,41 @@ Attribute Ints(Emitter& emit, absl::Span<const int64_t> values) {
 
 }  // namespace
 
+// One element a result: the operation on the initial value and the element.
+Replacement SimplifyReduce(const Op& op, Emitter& emit) {
+  if (op.num_operands() != 2 || !op.operand_type(0).HasStaticShape()) return {};
+  for (const int64_t d : op.IntsAttr("dimensions")) {
+    if (op.operand_type(0).dim(d) != 1) return {};
+  }
+  const Block& body = *op.region()->block();
+  const Op* const inner = body.front();
+  if (inner == nullptr || inner->next() != body.terminator() || inner->num_operands() != 2 ||
+      body.terminator()->operand(0) != inner->result() || inner->operand(0) != body.argument(0) ||
+      inner->operand(1) != body.argument(1))
+    return {};
+  switch (inner->opcode()) {
+    case OpCode::kAdd:
+    case OpCode::kMultiply:
+    case OpCode::kMaximum:
+    case OpCode::kMinimum:
+    case OpCode::kAnd:
+    case OpCode::kOr:
+    case OpCode::kXor:
+      break;
+    default:
+      return {};
+  }
+  const Type type = op.result_type();
+  Value* init = Respread(op.operand(1), type, emit);
+  if (init == nullptr) {
+    init = emit.Make1("stablehlo.broadcast_in_dim", {emit(op.operand(1))}, type,
+                      {{"broadcast_dimensions", Ints(emit, {})}})
+               .value();
+  }
+  const Term element = emit.Make1("stablehlo.reshape", {emit(op.operand(0))}, type);
+  return One(Binary(inner->name(), emit(init), element).value());
+}
+
 Replacement SimplifyReshape(const Op& op, Emitter& emit) {
   Value* operand = op.operand(0);
   if (operand->type() == op.result_type()) return One(operand);
