@@ -143,6 +143,19 @@ struct Replace {
   }
 };
 
+// True when Op::Run(a, b) is surely a, so that nothing need be stored: most updates of an extreme.
+template <class Op, typename T>
+PJRT_INLINE bool Keeps(T a, T b) {
+  if constexpr (std::is_same_v<Op, floats::Maximum> || std::is_same_v<Op, integer::Maximum>) {
+    return a > b;
+  } else if constexpr (std::is_same_v<Op, floats::Minimum> ||
+                       std::is_same_v<Op, integer::Minimum>) {
+    return a < b;
+  } else {
+    return false;
+  }
+}
+
 template <class Op, typename T>
 void ScatterRows(void* dst, const int64_t* offsets, const void* updates, int64_t update_stride,
                  int64_t length, int64_t n) {
@@ -152,7 +165,9 @@ void ScatterRows(void* dst, const int64_t* offsets, const void* updates, int64_t
     for (int64_t i = 0; i < n; ++i) {
       if (offsets[i] < 0) continue;
       T* const at = d + offsets[i];
-      *at = Op::Run(*at, u[i * update_stride]);
+      const T update = u[i * update_stride];
+      if (Keeps<Op>(*at, update)) continue;
+      *at = Op::Run(*at, update);
     }
     return;
   }
