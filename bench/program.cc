@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "bench/machine.h"
 #include "pjrt/base/literal.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/cpu/cpu_client.h"
@@ -84,6 +85,14 @@ double Repeat(benchmark::State& state, Program& program) {
   for (auto _ : state) program.ExecuteAndWait();
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   return time.count() / static_cast<double>(state.iterations());
+}
+
+void MeasureOfBandwidth(benchmark::State& state, absl::string_view text, int64_t bytes) {
+  const int threads = static_cast<int>(state.range(0));
+  Program program(text, threads);
+  const double bandwidth = CopyBandwidth(threads, bytes / 2);
+  const double seconds = Repeat(state, program);
+  state.counters["of_bandwidth"] = static_cast<double>(bytes) / seconds / bandwidth;
 }
 
 std::string AxpyText(int64_t n) {

@@ -41,6 +41,10 @@ class Program {
 // execution took.
 double Repeat(benchmark::State& state, Program& program);
 
+// Measures `text` with state.range(0) threads and reports of_bandwidth: the `bytes` that it must
+// read and write at least, a second, over those of memcpy by as many threads.
+void MeasureOfBandwidth(benchmark::State& state, absl::string_view text, int64_t bytes);
+
 // StableHLO text of programs that several benchmarks use.
 std::string AxpyText(int64_t n);  // a * x + y on f32
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element);
