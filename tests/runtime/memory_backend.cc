@@ -160,7 +160,8 @@ Future<> MemoryBackend::CopyDeviceToDevice(RawBuffer* source, RawBuffer* destina
 }
 
 absl::StatusOr<std::shared_ptr<const DeviceProgram>> MemoryBackend::Compile(
-    std::unique_ptr<ir::Module>, const CompileOptions&, const ResolvedAssignment&) {
+    std::unique_ptr<ir::Module> module, const CompileOptions&, const ResolvedAssignment&) {
+  if (options_.compile != nullptr) return options_.compile(*module);
   return absl::UnimplementedError("this device runs no ops");
 }
 

@@ -40,6 +40,19 @@ TEST_F(RunTest, LiteralsAreAddedAndPrinted) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST_F(RunTest, InputsOfDynamicProgramsSayTheirSizes) {
+  EXPECT_EQ(RunIdentity("tensor<?x2xf32>", "[[1,2],[3,4],[5,6]]"),
+            "f32[3,2] {{1, 2}, {3, 4}, {5, 6}}\n");
+  EXPECT_EQ(RunIdentity("tensor<?xi32, #stablehlo.bounds<3>>", "[7]"), "s32[1] {7}\n");
+  const std::string program = Identity("tensor<?x2xf32>");
+  ToolResult result = RunTool({"run", "-", "--input", "[[1,2,3]]"}, program);
+  EXPECT_EQ(result.exit_code, 2) << result;
+  EXPECT_THAT(result.err, HasSubstr("PJRT-T005"));
+  result = RunTool({"run", "-", "--input", "zeros"}, program);
+  EXPECT_EQ(result.exit_code, 2) << result;
+  EXPECT_THAT(result.err, HasSubstr("says no size for f32[?,2]"));
+}
+
 TEST_F(RunTest, EachResultIsALine) {
   const ToolResult result = RunTool({"run", "-", "--input", "7"}, R"(
 func.func @main(%a: tensor<i32>) -> (tensor<i32>, tensor<i1>) {

@@ -136,15 +136,26 @@ bool ParseScalar(absl::string_view text, typename NativeTypeOf<type>::type* valu
 
 }  // namespace
 
+bool HasSizesOf(absl::Span<const int64_t> sizes, const Shape& shape) {
+  if (static_cast<int64_t>(sizes.size()) != shape.rank()) return false;
+  for (int d = 0; d < shape.dimensions_size(); ++d) {
+    const bool fits = shape.is_unbounded_dynamic_dimension(d) ? true
+                      : shape.is_dynamic_dimension(d)         ? sizes[d] <= shape.dimensions(d)
+                                                              : sizes[d] == shape.dimensions(d);
+    if (!fits) return false;
+  }
+  return true;
+}
+
 absl::StatusOr<Literal> ParseLiteralText(absl::string_view text, const Shape& shape) {
   PJRT_ASSIGN_OR_RETURN(const NestedList list, SplitList(text));
-  if (absl::MakeConstSpan(list.dims) != shape.dimensions()) {
-    return InvalidArgument(
-        "PJRT-T005", "'", Shorten(text, 60), "' has the shape ",
-        MakeShape(shape.element_type(), list.dims).ToString(/*print_layout=*/false), "; expected ",
-        shape.ToString(/*print_layout=*/false));
+  const Shape sized = MakeShape(shape.element_type(), list.dims);
+  if (!HasSizesOf(list.dims, shape)) {
+    return InvalidArgument("PJRT-T005", "'", Shorten(text, 60), "' has the shape ",
+                           sized.ToString(/*print_layout=*/false), "; expected ",
+                           shape.ToString(/*print_layout=*/false));
   }
-  PJRT_ASSIGN_OR_RETURN(Literal literal, Literal::Make(shape));
+  PJRT_ASSIGN_OR_RETURN(Literal literal, Literal::Make(sized));
   absl::Status status;
   VisitArrayType(shape.element_type(), [&](auto constant) {
     constexpr PrimitiveType kType = decltype(constant)::value;

@@ -13,6 +13,7 @@
 #include "pjrt/program.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/runtime/tensor_shape.h"
 
 namespace pjrt::tool {
 namespace {
@@ -126,16 +127,13 @@ absl::StatusOr<std::vector<Shape>> ParameterShapes(const ir::Module& module) {
   }
   std::vector<Shape> shapes;
   for (const ir::Type type : entry.type().inputs()) {
-    const PrimitiveType element =
-        type.IsTensor() && type.element_type().Is(ir::TypeKind::kQuantized)
-            ? type.element_type().quantized().storage_type.primitive_type()
-            : type.primitive_type();
-    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(element)) {
+    const Shape shape = type.IsTensor() ? TensorShape(type) : Shape();
+    if (!shape.IsArray()) {
       return Unimplemented("PJRT-T010", module.source_name(), ": argument ", shapes.size(),
                            " has the type ", type.ToString(),
-                           "; inputs can be made for tensors of static shapes only");
+                           "; inputs can be made for tensors only");
     }
-    shapes.push_back(MakeShape(element, type.dims()));
+    shapes.push_back(shape);
   }
   return shapes;
 }

@@ -43,9 +43,9 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ParseProgram(absl::string_view name,
 // but comments is an empty module. A program that isn't text is one chunk.
 std::vector<absl::StatusOr<std::unique_ptr<ir::Module>>> ParseChunks(const ProgramFile& program);
 
-// What the function that runs takes; stored integers for quantized types. INVALID_ARGUMENT
-// [PJRT-T009] without such a function, UNIMPLEMENTED [PJRT-T010] for arguments that no array can be
-// made for: tokens, tuples, dynamic sizes.
+// What the function that runs takes, dynamic dimensions included; stored integers for quantized
+// types. INVALID_ARGUMENT [PJRT-T009] without such a function, UNIMPLEMENTED [PJRT-T010] for
+// arguments that no array can be made for: tokens, tuples.
 absl::StatusOr<std::vector<Shape>> ParameterShapes(const ir::Module& module);
 
 }  // namespace pjrt::tool

@@ -37,6 +37,13 @@ constexpr int64_t kMaxPrintedElements = 1000;
 
 absl::StatusOr<Literal> MakeInput(const std::string& text, const Shape& shape) {
   Fill fill;
+  const bool is_fill =
+      text == "zeros" || text == "ones" || text == "iota" || absl::StartsWith(text, "random:");
+  if (is_fill && shape.is_dynamic()) {
+    return InvalidArgument("PJRT-T005", "'", Shorten(text, 60), "' says no size for ",
+                           shape.ToString(/*print_layout=*/false),
+                           "; expected an array or a .npy file");
+  }
   if (text == "zeros") return MakeFilled(shape, fill);
   if (text == "ones" || text == "iota") {
     fill.kind = text == "ones" ? Fill::Kind::kOnes : Fill::Kind::kIota;
@@ -52,7 +59,7 @@ absl::StatusOr<Literal> MakeInput(const std::string& text, const Shape& shape) {
   }
   if (!absl::EndsWith(text, ".npy")) return ParseLiteralText(text, shape);
   PJRT_ASSIGN_OR_RETURN(Literal literal, ReadNpyFile(text, shape.element_type()));
-  if (literal.shape().dimensions() != shape.dimensions()) {
+  if (!HasSizesOf(literal.shape().dimensions(), shape)) {
     return InvalidArgument("PJRT-T005", text, ": holds ",
                            literal.shape().ToString(/*print_layout=*/false), "; expected ",
                            shape.ToString());
@@ -73,7 +80,8 @@ absl::StatusOr<std::vector<Literal>> MakeRunInputs(const RunOptions& options,
   if (own) {
     for (size_t i = 0; i < shapes.size(); ++i) {
       const Shape& shape = program.workload->inputs[i].shape;
-      if (shape != shapes[i]) {
+      if (shape.element_type() != shapes[i].element_type() ||
+          !HasSizesOf(shape.dimensions(), shapes[i])) {
         return InvalidArgument("PJRT-T005", "input ", i, " of the workload is ", shape.ToString(),
                                "; the program expects ", shapes[i].ToString());
       }

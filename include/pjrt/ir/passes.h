@@ -160,13 +160,15 @@ struct ShapeDependence {
   // Some argument, or what is computed, has a shape that the module leaves open.
   bool is_dynamic = false;
   // The arguments of the entry function, ascending, whose values decide shapes or hold what a shape
-  // assertion is about: static integer or boolean tensors of at most 64 elements.
+  // assertion is about: static integer (of 8 bits or more) or boolean scalars and vectors of at
+  // most 64 elements.
   std::vector<int> deciding_arguments;
   // Whether shapes follow only once arguments are known.
   bool IsTemplate() const { return is_dynamic || !deciding_arguments.empty(); }
 };
 
-// Finds out. The module must have no calls (InlineCalls). UNIMPLEMENTED [PJRT-I032], naming the op
+// Finds out. The module must have no calls (InlineCalls); equal values are best one value
+// (MergeEqualOps). UNIMPLEMENTED [PJRT-I032], naming the op
 // and what it depends on, when a shape depends on data in a way that is known only while the
 // program runs. Shapes that change from one iteration of a loop to the next, or from branch to
 // branch, are found by RefineShapes alone.

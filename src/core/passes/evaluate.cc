@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/ir/element.h"
 #include "src/core/ir/type_rules.h"
@@ -42,10 +43,19 @@ constexpr Row kRows[] = {
 };
 
 EvaluateFn FindEvaluation(OpCode code) {
-  for (const Row& row : kRows) {
-    if (row.code == code) return row.evaluate;
-  }
-  return IsEvaluatedElementwise(code) ? EvaluateElementwise : nullptr;
+  // By opcode; never destroyed, since others may still read it at exit.
+  static const std::vector<EvaluateFn>* const table = [] {
+    auto* const functions = new std::vector<EvaluateFn>(AllOps().size() + 1, nullptr);
+    for (const OpInfo& info : AllOps()) {
+      if (IsEvaluatedElementwise(info.code)) {
+        (*functions)[static_cast<size_t>(info.code)] = EvaluateElementwise;
+      }
+    }
+    for (const Row& row : kRows) (*functions)[static_cast<size_t>(row.code)] = row.evaluate;
+    return functions;
+  }();
+  const size_t i = static_cast<size_t>(code);
+  return i < table->size() ? (*table)[i] : nullptr;
 }
 
 bool IsStaticTensor(Type type) { return type.IsTensor() && type.HasStaticShape(); }

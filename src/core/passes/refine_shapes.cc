@@ -133,6 +133,7 @@ class Refiner {
     const Function entry = module_->EntryFunction();
     if (!entry || entry.body() == nullptr) return absl::OkStatus();
     PJRT_RETURN_IF_ERROR(InlineCalls(module_));
+    MergeEqualOps(module_);
     RemoveDeadOps(module_);
     PJRT_RETURN_IF_ERROR(RefineBlock(entry.body(), 0));
     absl::InlinedVector<Type, 6> inputs, results;

@@ -57,9 +57,9 @@ class Analysis {
       if (HasDynamicResult(*op)) found.is_dynamic = true;
       // Where the result's type says it all, the operands need not be known before.
       if (!HasDynamicResult(*op)) return;
-      for (int64_t i : ShapeOperands(*op)) {
+      for (Value* value : DecidingValues(*op)) {
         Op* blocker = nullptr;
-        if (Trace(op->operand(static_cast<size_t>(i)), &blocker)) continue;
+        if (Trace(value, &blocker)) continue;
         status = Unsettled(*op, blocker);
         return;
       }
@@ -138,9 +138,10 @@ class Analysis {
     }
     if (block != entry_.body()) return false;
     const Type type = value->type();
-    const bool is_small = type.IsTensor() && type.HasStaticShape() &&
+    const bool is_small = type.IsTensor() && type.HasStaticShape() && type.rank() <= 1 &&
                           type.element_type().Is(TypeKind::kInteger) &&
-                          type.primitive_type() != INVALID && type.element_count() <= kLongestShape;
+                          IsArrayType(type.primitive_type()) && !IsSubByte(type.primitive_type()) &&
+                          type.element_count() <= kLongestShape;
     if (is_small) deciding_.insert(static_cast<int>(value->index()));
     return is_small;
   }

@@ -101,13 +101,33 @@ absl::StatusOr<Op*> MakePadStatic(Op* op) {
   return Replace(op, "stablehlo.pad", 2, result, attributes);
 }
 
+// Where a real_dynamic_slice goes from `start` to `start + sizes`: the sizes, else null.
+Value* SizesBehindStart(const Op& op) {
+  Value* const start = op.operand(1);
+  const Op* const sum = op.operand(2)->defining_op();
+  if (sum == nullptr || !sum->Is(OpCode::kAdd)) return nullptr;
+  if (sum->operand(0) == start) return sum->operand(1);
+  return sum->operand(1) == start ? sum->operand(0) : nullptr;
+}
+
 absl::StatusOr<Op*> MakeSliceStatic(Op* op) {
   const auto start = ConstantIntegers(op->operand(1)), limit = ConstantIntegers(op->operand(2)),
              strides = ConstantIntegers(op->operand(3));
   const Type result = op->result_type();
   if (!start || !limit || !strides) {
-    if (!result.HasStaticShape()) return op;
-    Value* const made = SliceAtRunTime(op, result);
+    const bool has_unit_strides =
+        strides && std::all_of(strides->begin(), strides->end(), [](int64_t s) { return s == 1; });
+    std::optional<DimList> sizes;
+    if (result.HasStaticShape()) {
+      sizes.emplace(result.dims().begin(), result.dims().end());
+    } else if (Value* const behind = SizesBehindStart(*op)) {
+      sizes = ConstantIntegers(behind);
+    }
+    if (!sizes) return op;
+    PJRT_RETURN_IF_ERROR(CheckSizes(*op, *sizes));
+    Value* const made = has_unit_strides          ? SliceOfSizes(op, *sizes)
+                        : result.HasStaticShape() ? SliceAtRunTime(op, result)
+                                                  : nullptr;
     return made == nullptr ? op : ReplaceBy(op, made);
   }
   Context& context = op->module()->context();
@@ -198,41 +218,53 @@ std::optional<DimList> ConstantIntegers(const Value* value) {
   return values;
 }
 
-DimList ShapeOperands(const Op& op) {
+ShapeValues DecidingValues(const Op& op) {
+  ShapeValues values;
+  const int64_t count = static_cast<int64_t>(op.num_operands());
+  const auto add = [&](int64_t i) {
+    if (i >= 0 && i < count) values.push_back(op.operand(static_cast<size_t>(i)));
+  };
   switch (op.opcode()) {
     case OpCode::kDynamicIota:
-      return {0};
+      add(0);
+      return values;
     case OpCode::kDynamicReshape:
     case OpCode::kDynamicBroadcastInDim:
     case OpCode::kSetDimensionSize:
-      return {1};
+      add(1);
+      return values;
     case OpCode::kDynamicGather:
     case OpCode::kDynamicConv:
     case OpCode::kRng:
-      return {2};
+      add(2);
+      return values;
     case OpCode::kDynamicPad:
-      return {2, 3, 4};
+      for (int64_t i : {2, 3, 4}) add(i);
+      return values;
     case OpCode::kRealDynamicSlice:
-      return {1, 2, 3};
+      if (Value* const sizes = SizesBehindStart(op)) {
+        values.push_back(sizes);
+      } else {
+        add(1);
+        add(2);
+      }
+      add(3);
+      return values;
     case OpCode::kCustomCall:
       break;
     default:
-      return {};
+      return values;
   }
-  DimList operands = op.IntsAttr("indices_of_shape_operands");
-  const int64_t last = static_cast<int64_t>(op.num_operands()) - 1;
+  for (int64_t i : op.IntsAttr("indices_of_shape_operands")) add(i);
   const absl::string_view target = op.StringAttr("call_target_name");
   if (target == "stablehlo.dynamic_top_k" || target == "stablehlo.dynamic_rng_bit_generator") {
-    operands.push_back(1);
+    add(1);
   } else if (target == "stablehlo.dynamic_approx_top_k") {
-    operands.push_back(4);
+    add(4);
   } else if (target == "stablehlo.dynamic_reduce_window") {
-    for (int64_t i = last - 4; i <= last; ++i) operands.push_back(i);
+    for (int64_t i = count - 5; i < count; ++i) add(i);
   }
-  operands.erase(std::remove_if(operands.begin(), operands.end(),
-                                [&](int64_t i) { return i < 0 || i > last; }),
-                 operands.end());
-  return operands;
+  return values;
 }
 
 absl::StatusOr<Op*> MakeStatic(Op* op) {

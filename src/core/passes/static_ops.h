@@ -6,16 +6,21 @@
 
 #include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "pjrt/ir/module.h"
 #include "pjrt/ir/op_attributes.h"
 
 namespace pjrt::ir {
 
-// The operands of an op that decide the shape of its results: output_shape of dynamic_reshape, and
-// so on; of a custom call those that its target, or the attribute indices_of_shape_operands, says.
-// Empty for other ops. (get_dimension_size reads a type, no operand.)
-DimList ShapeOperands(const Op& op);
+using ShapeValues = absl::InlinedVector<Value*, 5>;
+
+// The values that decide the shape of an op's results: output_shape of dynamic_reshape, and so on;
+// of a custom call the operands that its target, or the attribute indices_of_shape_operands, says;
+// of a real_dynamic_slice from `start` to `start + sizes` the sizes, wherever it starts. Empty for
+// other ops. (get_dimension_size reads a type, no value.)
+ShapeValues DecidingValues(const Op& op);
 
 // Writes an op with shape operands, dynamic_* and the like, as a static one, whose result types may
 // be more dynamic than inference says: for the caller to refine. The op itself must be one whose
@@ -35,6 +40,9 @@ std::optional<DimList> ConstantIntegers(const Value* value);
 Value* PadAtRunTime(Op* op, Value* operand, Value* padding, Value* low, Value* interior,
                     Type result);
 Value* SliceAtRunTime(Op* op, Type result);
+// real_dynamic_slice by strides of 1, with these sizes: as dynamic_slice does it, which moves the
+// start so that the slice fits.
+Value* SliceOfSizes(Op* op, absl::Span<const int64_t> sizes);
 // dynamic_conv.
 Value* ConvolveAtRunTime(Op* op, Type result);
 

@@ -97,6 +97,26 @@ Value* SliceAtRunTime(Op* op, Type result) {
   return x;
 }
 
+Value* SliceOfSizes(Op* op, absl::Span<const int64_t> sizes) {
+  Emitter emit(op->module(), op);
+  Context& context = emit.context();
+  Value *const x = op->operand(0), *const start = op->operand(1);
+  if (!CanCompute(start->type())) return nullptr;
+  const Type element = start->type().element_type();
+  absl::InlinedVector<Value*, 4> operands = {x};
+  for (int64_t d = 0; d < x->type().rank(); ++d) {
+    const Term one = emit.Make1("stablehlo.slice", {emit(start)}, context.Tensor({1}, element),
+                                {{"start_indices", context.I64Array({d})},
+                                 {"limit_indices", context.I64Array({d + 1})},
+                                 {"strides", context.I64Array({1})}});
+    operands.push_back(emit.Make1("stablehlo.reshape", {one}, context.Tensor({}, element)).value());
+  }
+  return emit
+      .Make("stablehlo.dynamic_slice", operands, {context.Tensor(sizes, x->type().element_type())},
+            {{"slice_sizes", context.I64Array(sizes)}})
+      ->result();
+}
+
 // The base is padded and dilated before, to the size that the windows of the result reach over.
 Value* ConvolveAtRunTime(Op* op, Type result) {
   const auto numbers = ConvDimensionNumbers::From(op->attr("dimension_numbers"));

@@ -10,9 +10,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "pjrt/ir/module.h"
-#include "pjrt/ir/verifier.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/runtime/program_template.h"
+#include "src/core/runtime/template_executable.h"
 
 namespace pjrt {
 namespace {
@@ -111,6 +112,19 @@ absl::StatusOr<std::string> CommonPjRtExecutable::SerializeExecutable() const {
                       program);
 }
 
+absl::StatusOr<std::vector<AddressablePart>> AddressableParts(const CommonPjRtClient& client,
+                                                              const DeviceAssignment& assignment) {
+  std::vector<AddressablePart> parts;
+  for (int r = 0; r < assignment.replica_count(); ++r) {
+    for (int p = 0; p < assignment.computation_count(); ++p) {
+      PJRT_ASSIGN_OR_RETURN(PjRtDevice * device, client.LookupDevice(assignment.DeviceId(r, p)));
+      if (!device->IsAddressable()) continue;
+      parts.push_back({static_cast<CommonDevice*>(device), r, p});
+    }
+  }
+  return parts;
+}
+
 absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view serialized,
                                                                absl::string_view platform_name) {
   absl::string_view rest = serialized;
@@ -176,20 +190,17 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable
     }
   }
   if (!loaded->has_assignment_) return loaded;
-  const DeviceAssignment& devices = *loaded->assignment_;
-  for (int r = 0; r < devices.replica_count(); ++r) {
-    for (int p = 0; p < devices.computation_count(); ++p) {
-      PJRT_ASSIGN_OR_RETURN(PjRtDevice * device, client->LookupDevice(devices.DeviceId(r, p)));
-      if (!device->IsAddressable()) continue;
-      Place place;
-      place.device = static_cast<CommonDevice*>(device);
-      place.replica = r;
-      place.partition = p;
-      PJRT_RETURN_IF_ERROR(loaded->ResolveResultSpaces(&place));
-      loaded->places_.push_back(std::move(place));
-      loaded->logical_ids_.push_back({r, p});
-      loaded->devices_.push_back(device);
-    }
+  PJRT_ASSIGN_OR_RETURN(const std::vector<AddressablePart> parts,
+                        AddressableParts(*client, *loaded->assignment_));
+  for (const AddressablePart& part : parts) {
+    Place place;
+    place.device = part.device;
+    place.replica = part.replica;
+    place.partition = part.partition;
+    PJRT_RETURN_IF_ERROR(loaded->ResolveResultSpaces(&place));
+    loaded->places_.push_back(std::move(place));
+    loaded->logical_ids_.push_back({part.replica, part.partition});
+    loaded->devices_.push_back(part.device);
   }
   return loaded;
 }
@@ -239,24 +250,19 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::LoadProg
   return CommonPjRtLoadedExecutable::Create(this, std::move(executable), std::move(assignment));
 }
 
-namespace {
-
-absl::StatusOr<std::shared_ptr<const DeviceProgram>> CompileProgram(
-    Backend* backend, PjRtProgram program, const CompileOptions& options,
-    const ResolvedAssignment& assignment) {
-  PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module, std::move(program).TakeModule());
-  PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
-  return backend->Compile(std::move(module), options, assignment);
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::CompileAndLoad(
     PjRtProgram program, CompileOptions options) {
   PJRT_RETURN_IF_ERROR(options.ApplyAllOptionOverrides());
   PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
+  PJRT_ASSIGN_OR_RETURN(PreparedProgram prepared, PrepareProgram(std::move(program)));
+  if (prepared.program_template != nullptr) {
+    auto executable = std::make_shared<TemplatePjRtExecutable>(
+        std::move(prepared.program_template), std::move(options), assignment.num_replicas,
+        assignment.num_partitions, std::string(platform_name()));
+    return TemplatePjRtLoadedExecutable::Create(this, std::move(executable), std::move(assignment));
+  }
   PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> compiled,
-                        CompileProgram(backend_.get(), std::move(program), options, assignment));
+                        backend_->Compile(std::move(prepared.module), options, assignment));
   return LoadProgram(std::move(compiled), std::move(options), std::move(assignment));
 }
 
@@ -264,8 +270,14 @@ absl::StatusOr<std::unique_ptr<PjRtExecutable>> CommonPjRtClient::CompileUnloade
     PjRtProgram program, CompileOptions options) {
   PJRT_RETURN_IF_ERROR(options.ApplyAllOptionOverrides());
   PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
+  PJRT_ASSIGN_OR_RETURN(PreparedProgram prepared, PrepareProgram(std::move(program)));
+  if (prepared.program_template != nullptr) {
+    return std::make_unique<TemplatePjRtExecutable>(
+        std::move(prepared.program_template), std::move(options), assignment.num_replicas,
+        assignment.num_partitions, std::string(platform_name()));
+  }
   PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> compiled,
-                        CompileProgram(backend_.get(), std::move(program), options, assignment));
+                        backend_->Compile(std::move(prepared.module), options, assignment));
   return std::make_unique<CommonPjRtExecutable>(std::move(compiled), std::move(options),
                                                 assignment.num_replicas, assignment.num_partitions,
                                                 std::string(platform_name()));
@@ -300,15 +312,23 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::Load(
   if (executable == nullptr) {
     return InvalidArgument("PJRT-R046", "Load needs an executable; given null");
   }
+  const auto check_platform = [&](absl::string_view platform) -> absl::Status {
+    if (platform == platform_name()) return absl::OkStatus();
+    return InvalidArgument("PJRT-R046", "the executable ", executable->name(), " is for platform ",
+                           platform, "; this client's is ", platform_name());
+  };
+  if (executable->class_id() == TemplatePjRtExecutable::ClassId()) {
+    auto own = std::static_pointer_cast<TemplatePjRtExecutable>(executable);
+    PJRT_RETURN_IF_ERROR(check_platform(own->platform_name()));
+    PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(own->options()));
+    return TemplatePjRtLoadedExecutable::Create(this, std::move(own), std::move(assignment));
+  }
   if (executable->class_id() != CommonPjRtExecutable::ClassId()) {
     return InvalidArgument("PJRT-R046", "the executable ", executable->name(),
                            " wasn't made by a client of this kind");
   }
-  auto common = std::static_pointer_cast<CommonPjRtExecutable>(std::move(executable));
-  if (common->platform_name() != platform_name()) {
-    return InvalidArgument("PJRT-R046", "the executable ", common->name(), " is for platform ",
-                           common->platform_name(), "; this client's is ", platform_name());
-  }
+  auto common = std::static_pointer_cast<CommonPjRtExecutable>(executable);
+  PJRT_RETURN_IF_ERROR(check_platform(common->platform_name()));
   PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(common->options()));
   return CommonPjRtLoadedExecutable::Create(this, std::move(common), std::move(assignment));
 }

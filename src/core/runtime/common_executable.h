@@ -70,6 +70,16 @@ class CommonPjRtExecutable final : public PjRtExecutable {
   std::string platform_name_;
 };
 
+// A device of an assignment that this process can reach, and its place in it.
+struct AddressablePart {
+  CommonDevice* device = nullptr;
+  int replica = 0;
+  int partition = 0;
+};
+// All of them, replica-major. NOT_FOUND or INVALID_ARGUMENT for devices that `client` lacks.
+absl::StatusOr<std::vector<AddressablePart>> AddressableParts(const CommonPjRtClient& client,
+                                                              const DeviceAssignment& assignment);
+
 // The two parts of what SerializeExecutable writes.
 struct SerializedExecutable {
   CompileOptions options;

@@ -2,7 +2,6 @@
 //
 // Ops that change how an array is seen, or copy pieces of arrays into a new one.
 #include <algorithm>
-#include <cstring>
 
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/constants.h"
@@ -41,36 +40,11 @@ absl::Status LowerBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps*) {
   return absl::OkStatus();
 }
 
-// Ops whose operands say a shape that the result's static type says too: the operand is not looked
-// at.
-absl::Status LowerDynamicIota(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  return LowerIota(lowering, op, steps);
-}
-absl::Status LowerDynamicReshape(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  return LowerReshape(lowering, op, steps);
-}
-absl::Status LowerDynamicBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  return LowerBroadcastInDim(lowering, op, steps);
-}
-
-namespace {
-
-absl::Status BindScalar(Lowering& lowering, const ir::Op& op, int64_t value) {
-  char bits[16] = {};
-  std::memcpy(bits, &value, sizeof(value));
-  lowering.Bind(op.result(), SplatView(op.result_type().primitive_type(), {}, bits));
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status LowerGetDimensionSize(Lowering& lowering, const ir::Op& op, Steps*) {
-  return BindScalar(lowering, op, op.operand_type(0).dim(op.IntAttr("dimension")));
-}
-
 // A program runs on one device, which is the first of its kind.
 absl::Status LowerDeviceNumber(Lowering& lowering, const ir::Op& op, Steps*) {
-  return BindScalar(lowering, op, 0);
+  const char zero[16] = {};
+  lowering.Bind(op.result(), SplatView(op.result_type().primitive_type(), {}, zero));
+  return absl::OkStatus();
 }
 
 absl::Status LowerTranspose(Lowering& lowering, const ir::Op& op, Steps*) {

@@ -137,10 +137,6 @@ CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
 // Families of lowering functions, one file each.
 absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps* steps);
-absl::Status LowerDynamicIota(Lowering& lowering, const ir::Op& op, Steps* steps);
-absl::Status LowerDynamicReshape(Lowering& lowering, const ir::Op& op, Steps* steps);
-absl::Status LowerDynamicBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps);
-absl::Status LowerGetDimensionSize(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerDeviceNumber(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerReshape(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerBroadcastInDim(Lowering& lowering, const ir::Op& op, Steps* steps);

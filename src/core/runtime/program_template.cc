@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/core/runtime/program_template.h"
+
+#include <cstring>
+#include <utility>
+
+#include "pjrt/client.h"
+#include "pjrt/ir/verifier.h"
+#include "src/core/base/error.h"
+#include "src/core/base/status_macros.h"
+#include "src/core/runtime/tensor_shape.h"
+
+namespace pjrt {
+namespace {
+
+absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what, size_t i) {
+  if (type.IsToken()) return MakeTokenShape();
+  if (!type.IsTensor() || !IsArrayType(type.primitive_type())) {
+    return Unimplemented("PJRT-R070", what, " ", i, " of a program with dynamic shapes has type ",
+                         type.ToString(), "; expected tensors and tokens");
+  }
+  Shape shape = TensorShape(type);
+  shape.set_layout(MakeDescendingLayout(shape.rank()));
+  return shape;
+}
+
+// Appends the integers that a buffer holds, which is dense: of rank 0 or 1.
+absl::Status AppendValues(PjRtBuffer* buffer, SpecializationKey* key) {
+  const PrimitiveType type = buffer->element_type();
+  const size_t width = static_cast<size_t>(ByteWidth(type));
+  const size_t count = static_cast<size_t>(ElementCount(buffer->dimensions()));
+  absl::InlinedVector<char, 64> bytes(width * count);
+  const Future<> read = buffer->CopyRawToHost(bytes.data(), 0, static_cast<int64_t>(bytes.size()));
+  PJRT_RETURN_IF_ERROR(read.Await());
+  const bool is_signed = IsSignedInteger(type);
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + i * width, width);
+    const int spare = 64 - 8 * static_cast<int>(width);
+    key->push_back(is_signed ? static_cast<int64_t>(bits << spare) >> spare
+                             : static_cast<int64_t>(bits));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const ProgramTemplate>> ProgramTemplate::Make(
+    std::unique_ptr<ir::Module> module, ir::ShapeDependence dependence) {
+  std::shared_ptr<ProgramTemplate> made(new ProgramTemplate());
+  const ir::Type signature = module->EntryFunction().type();
+  for (const ir::Type type : signature.inputs()) {
+    PJRT_ASSIGN_OR_RETURN(Shape shape, ShapeOf(type, "argument", made->parameters_.size()));
+    if (shape.is_dynamic()) {
+      made->dynamic_parameters_.push_back(static_cast<int>(made->parameters_.size()));
+    }
+    made->parameters_.push_back(std::move(shape));
+  }
+  for (const ir::Type type : signature.results()) {
+    PJRT_ASSIGN_OR_RETURN(Shape shape, ShapeOf(type, "result", made->results_.size()));
+    made->results_.push_back(std::move(shape));
+  }
+  made->deciding_parameters_ = std::move(dependence.deciding_arguments);
+  made->module_ = std::move(module);
+  return std::shared_ptr<const ProgramTemplate>(std::move(made));
+}
+
+absl::string_view ProgramTemplate::name() const {
+  return module_->name().empty() ? module_->EntryFunction().name() : module_->name();
+}
+
+absl::StatusOr<SpecializationKey> ProgramTemplate::KeyOf(absl::Span<PjRtBuffer* const> arguments,
+                                                         const PjRtClient* client) const {
+  if (arguments.size() != parameters_.size()) {
+    return InvalidArgument("PJRT-R054", "Execution supplied ", arguments.size(),
+                           " arguments but compiled program expected ", parameters_.size());
+  }
+  const auto check = [&](int i) -> absl::Status {
+    PjRtBuffer* const buffer = arguments[i];
+    if (buffer == nullptr || buffer->client() != client) {
+      return InvalidArgument("PJRT-R050", "argument ", i, " of Execute() is ",
+                             buffer == nullptr ? "null" : "a buffer of another client");
+    }
+    const Shape& given = buffer->on_device_shape();
+    if (given.element_type() == parameters_[i].element_type() &&
+        given.rank() == parameters_[i].rank()) {
+      return absl::OkStatus();
+    }
+    return InvalidArgument("PJRT-R071", "argument ", i, " of Execute() has unexpected shape ",
+                           given.ToString(/*print_layout=*/false), "; the program ", name(),
+                           " expects ", parameters_[i].ToString(/*print_layout=*/false));
+  };
+  SpecializationKey key;
+  for (const int i : dynamic_parameters_) {
+    PJRT_RETURN_IF_ERROR(check(i));
+    if (arguments[i]->has_dynamic_dimensions()) {
+      PJRT_ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, arguments[i]->logical_dimensions());
+      key.insert(key.end(), sizes.begin(), sizes.end());
+    } else {
+      const absl::Span<const int64_t> sizes = arguments[i]->dimensions();
+      key.insert(key.end(), sizes.begin(), sizes.end());
+    }
+  }
+  for (const int i : deciding_parameters_) {
+    PJRT_RETURN_IF_ERROR(check(i));
+    if (arguments[i]->dimensions() != parameters_[i].dimensions() ||
+        arguments[i]->has_dynamic_dimensions()) {
+      return InvalidArgument("PJRT-R071", "argument ", i, " of Execute() has unexpected shape ",
+                             arguments[i]->on_device_shape().ToString(/*print_layout=*/false),
+                             "; the program ", name(), " expects ",
+                             parameters_[i].ToString(/*print_layout=*/false));
+    }
+    PJRT_RETURN_IF_ERROR(AppendValues(arguments[i], &key));
+  }
+  return key;
+}
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(
+    const SpecializationKey& key) const {
+  std::unique_ptr<ir::Module> module = module_->Clone();
+  ir::Context& context = module->context();
+  const ir::Type signature = module->EntryFunction().type();
+  std::vector<ir::ArgumentRefinement> refinements(parameters_.size());
+  absl::Span<const int64_t> rest = key;
+  for (const int i : dynamic_parameters_) {
+    const size_t rank = static_cast<size_t>(parameters_[i].rank());
+    refinements[i].type =
+        context.Tensor(rest.subspan(0, rank), signature.inputs()[i].element_type());
+    rest.remove_prefix(rank);
+  }
+  for (const int i : deciding_parameters_) {
+    const PrimitiveType type = parameters_[i].element_type();
+    const size_t width = static_cast<size_t>(ByteWidth(type));
+    const size_t count = static_cast<size_t>(ElementCount(parameters_[i]));
+    std::vector<char> bytes(width * count);
+    for (size_t e = 0; e < count; ++e) std::memcpy(&bytes[e * width], &rest[e], width);
+    refinements[i].value = context.Dense(signature.inputs()[i], bytes);
+    rest.remove_prefix(count);
+  }
+  PJRT_RETURN_IF_ERROR(ir::RefineArguments(module.get(), refinements));
+  PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get()));
+  PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
+  return module;
+}
+
+absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program) {
+  PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module, std::move(program).TakeModule());
+  PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
+  PreparedProgram prepared;
+  const ir::Function entry = module->EntryFunction();
+  if (entry && entry.body() != nullptr && ir::HasShapesToRefine(*module)) {
+    PJRT_RETURN_IF_ERROR(ir::InlineCalls(module.get()));
+    ir::MergeEqualOps(module.get());
+    ir::RemoveDeadOps(module.get());
+    PJRT_ASSIGN_OR_RETURN(ir::ShapeDependence dependence, ir::AnalyzeShapeDependence(*module));
+    if (dependence.IsTemplate()) {
+      PJRT_ASSIGN_OR_RETURN(prepared.program_template,
+                            ProgramTemplate::Make(std::move(module), std::move(dependence)));
+      return prepared;
+    }
+    PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get()));
+    PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
+  }
+  prepared.module = std::move(module);
+  return prepared;
+}
+
+}  // namespace pjrt

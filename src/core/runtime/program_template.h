@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ProgramTemplate: a verified program whose shapes follow only from the arguments of an execution,
+// and what distinguishes one set of arguments from another.
+#ifndef PJRT_CORE_RUNTIME_PROGRAM_TEMPLATE_H_
+#define PJRT_CORE_RUNTIME_PROGRAM_TEMPLATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "pjrt/base/shape.h"
+#include "pjrt/buffer.h"
+#include "pjrt/ir/module.h"
+#include "pjrt/ir/passes.h"
+#include "pjrt/program.h"
+
+namespace pjrt {
+
+// All that a specialised program depends on: the sizes of arguments with dynamic types, then the
+// values of those that decide shapes.
+using SpecializationKey = absl::InlinedVector<int64_t, 8>;
+
+// Immutable; its methods may be called from several threads.
+class ProgramTemplate {
+ public:
+  // `module` has no calls. UNIMPLEMENTED [PJRT-R070] when an argument or result is of a type that
+  // no buffer holds.
+  static absl::StatusOr<std::shared_ptr<const ProgramTemplate>> Make(
+      std::unique_ptr<ir::Module> module, ir::ShapeDependence dependence);
+
+  const std::shared_ptr<const ir::Module>& module() const { return module_; }
+  absl::string_view name() const;
+  // With dynamic dimensions, bounded where the program bounds them; row-major.
+  absl::Span<const Shape> parameters() const { return parameters_; }
+  absl::Span<const Shape> results() const { return results_; }
+
+  // The key of one device's arguments, buffers of `client`. Waits for those whose values count.
+  // INVALID_ARGUMENT: [PJRT-R054] for a wrong number of them, [PJRT-R050] for a null or foreign
+  // one, [PJRT-R071] for another rank or element type than the program says. The error of a buffer
+  // whose value counts and is not there.
+  absl::StatusOr<SpecializationKey> KeyOf(absl::Span<PjRtBuffer* const> arguments,
+                                          const PjRtClient* client) const;
+
+  // A static module for arguments of that key, verified. Errors as those of ir::RefineArguments and
+  // ir::RefineShapes.
+  absl::StatusOr<std::unique_ptr<ir::Module>> Specialize(const SpecializationKey& key) const;
+
+ private:
+  ProgramTemplate() = default;
+  std::shared_ptr<const ir::Module> module_;
+  std::vector<Shape> parameters_;
+  std::vector<Shape> results_;
+  std::vector<int> dynamic_parameters_;
+  std::vector<int> deciding_parameters_;
+};
+
+// A program as it goes on to a backend: one of the two.
+struct PreparedProgram {
+  std::unique_ptr<ir::Module> module;  // static, verified
+  std::shared_ptr<const ProgramTemplate> program_template;
+};
+
+// Takes the program's module, verifies it, and makes its shapes static where they follow from the
+// program alone.
+absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program);
+
+}  // namespace pjrt
+
+#endif  // PJRT_CORE_RUNTIME_PROGRAM_TEMPLATE_H_

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executables of programs with dynamic shapes. They hold the template; an execution runs a program
+// that is specialised for its arguments, which is made at the first such execution and kept.
+#ifndef PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
+#define PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "pjrt/executable.h"
+#include "src/core/runtime/common_client_impl.h"
+#include "src/core/runtime/program_template.h"
+
+namespace pjrt {
+
+// A template with the options that it is compiled with. Reports dynamic shapes; what is known of
+// specialised programs alone (costs, memory) is UNIMPLEMENTED.
+class TemplatePjRtExecutable final : public PjRtExecutable {
+ public:
+  TemplatePjRtExecutable(std::shared_ptr<const ProgramTemplate> program, CompileOptions options,
+                         int num_replicas, int num_partitions, std::string platform_name)
+      : program_(std::move(program)),
+        options_(std::move(options)),
+        num_replicas_(num_replicas),
+        num_partitions_(num_partitions),
+        platform_name_(std::move(platform_name)) {}
+
+  int num_replicas() const override { return num_replicas_; }
+  int num_partitions() const override { return num_partitions_; }
+  absl::string_view name() const override { return program_->name(); }
+  int64_t SizeOfGeneratedCodeInBytes() const override { return -1; }
+  absl::StatusOr<std::vector<Shape>> GetOutputShapes() const override;
+  absl::StatusOr<std::vector<std::shared_ptr<const PjRtLayout>>> GetParameterLayouts()
+      const override;
+  absl::StatusOr<std::vector<std::shared_ptr<const ir::Module>>> GetModules() const override {
+    return std::vector<std::shared_ptr<const ir::Module>>{program_->module()};
+  }
+  absl::StatusOr<std::string> FingerprintExecutable() const override;
+  absl::StatusOr<CompileOptions> GetCompileOptions() const override { return options_; }
+  const void* class_id() const override { return ClassId(); }
+
+  // What class_id() of this class returns.
+  static const void* ClassId();
+  const std::shared_ptr<const ProgramTemplate>& program() const { return program_; }
+  const CompileOptions& options() const { return options_; }
+  const std::string& platform_name() const { return platform_name_; }
+
+ private:
+  std::shared_ptr<const ProgramTemplate> program_;
+  CompileOptions options_;
+  int num_replicas_;
+  int num_partitions_;
+  std::string platform_name_;
+};
+
+// The programs specialised last, the one used least recently dropped first. Thread-safe; a program
+// that several threads ask for is made once, by one of them, while the others wait.
+class SpecializationCache {
+ public:
+  using Program = std::shared_ptr<const PjRtLoadedExecutable>;
+  explicit SpecializationCache(size_t capacity) : capacity_(capacity) {}
+
+  // The program of that key, made by `make` if it isn't there. Errors aren't kept.
+  absl::StatusOr<Program> Get(const SpecializationKey& key,
+                              absl::FunctionRef<absl::StatusOr<Program>()> make);
+  size_t size() const;
+
+ private:
+  struct Entry {
+    explicit Entry(SpecializationKey k) : key(std::move(k)) {}
+    const SpecializationKey key;
+    std::once_flag once;
+    absl::StatusOr<Program> program = Program();
+  };
+  using Entries = std::list<std::shared_ptr<Entry>>;
+
+  const size_t capacity_;
+  mutable std::mutex mutex_;
+  Entries entries_;  // the one used last first
+  absl::flat_hash_map<SpecializationKey, Entries::iterator> by_key_;
+};
+
+class TemplatePjRtLoadedExecutable final : public PjRtLoadedExecutable {
+ public:
+  // How many specialised programs one executable keeps.
+  static constexpr size_t kMaxPrograms = 64;
+
+  static absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> Create(
+      CommonPjRtClient* client, std::shared_ptr<TemplatePjRtExecutable> executable,
+      ResolvedAssignment assignment);
+
+  PjRtClient* client() const override { return client_; }
+  const DeviceAssignment& device_assignment() const override { return device_assignment_; }
+  absl::Span<const LogicalDeviceIds> addressable_device_logical_ids() const override {
+    return logical_ids_;
+  }
+  absl::Span<PjRtDevice* const> addressable_devices() const override { return devices_; }
+  absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>> Execute(
+      absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
+      std::optional<std::vector<Future<>>>& returned_futures) const override;
+  absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>> ExecuteSharded(
+      absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
+      const ExecuteOptions& options, std::optional<Future<>>& returned_future,
+      bool fill_future) const override;
+  absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>> ExecutePortable(
+      absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
+      const ExecuteOptions& options, std::optional<Future<>>& returned_future,
+      bool fill_future) const override;
+  using PjRtLoadedExecutable::Execute;
+  using PjRtLoadedExecutable::ExecutePortable;
+  using PjRtLoadedExecutable::ExecuteSharded;
+  void Delete() override { is_deleted_.store(true, std::memory_order_release); }
+  bool IsDeleted() const override { return is_deleted_.load(std::memory_order_acquire); }
+  PjRtExecutable* GetExecutable() const override { return executable_.get(); }
+
+ private:
+  TemplatePjRtLoadedExecutable(CommonPjRtClient* client,
+                               std::shared_ptr<TemplatePjRtExecutable> executable,
+                               ResolvedAssignment assignment);
+  absl::Status CheckAlive(absl::string_view caller) const;
+  // The program for these arguments.
+  absl::StatusOr<SpecializationCache::Program> Specialized(
+      absl::Span<PjRtBuffer* const> arguments) const;
+  absl::StatusOr<SpecializationCache::Program> Get(const SpecializationKey& key) const;
+
+  CommonPjRtClient* const client_;
+  const std::shared_ptr<TemplatePjRtExecutable> executable_;
+  const ResolvedAssignment assignment_;
+  DeviceAssignment device_assignment_;  // 0 x 0 for a portable executable
+  std::vector<LogicalDeviceIds> logical_ids_;
+  std::vector<PjRtDevice*> devices_;
+  std::atomic<bool> is_deleted_{false};
+  mutable SpecializationCache programs_{kMaxPrograms};
+};
+
+}  // namespace pjrt
+
+#endif  // PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
