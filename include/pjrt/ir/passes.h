@@ -159,9 +159,8 @@ bool HasShapesToRefine(const Module& module);
 struct ShapeDependence {
   // Some argument, or what is computed, has a shape that the module leaves open.
   bool is_dynamic = false;
-  // The arguments of the entry function, ascending, whose values decide shapes or hold what a shape
-  // assertion is about: static integer (of 8 bits or more) or boolean scalars and vectors of at
-  // most 64 elements.
+  // The arguments of the entry function, ascending, whose values decide shapes: static integer (of
+  // 8 bits or more) or boolean scalars and vectors of at most 64 elements.
   std::vector<int> deciding_arguments;
   // Whether shapes follow only once arguments are known.
   bool IsTemplate() const { return is_dynamic || !deciding_arguments.empty(); }
@@ -189,8 +188,9 @@ absl::Status RefineArguments(Module* module, absl::Span<const ArgumentRefinement
 // Makes every type static, given static arguments: inlines calls, folds what sizes are computed
 // with, and writes ops whose shapes are given by operands as their static counterparts, also where
 // those operands are computed at run time while the result's type is static. Shape assertions that
-// hold go. A tensor whose dimension's size is set (set_dimension_size) becomes that part of it.
-// Leaves a module that may be wrong where the program contradicts itself: verify it.
+// hold go; those about data are left to the device. A tensor whose dimension's size is set
+// (set_dimension_size) becomes that part of it. Leaves a module that may be wrong where the program
+// contradicts itself: verify it.
 //
 // INVALID_ARGUMENT: [PJRT-I031] with an assertion's message, its values filled in, when one does
 // not hold; [PJRT-I033] or one of the verifier's ids when shapes contradict each other.

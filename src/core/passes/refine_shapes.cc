@@ -257,22 +257,26 @@ class Refiner {
     return absl::OkStatus();
   }
 
+  // One whose condition, or whose message's values, depend on data is left for the device.
   absl::Status CheckAssertion(Op* op) {
-    const std::optional<DimList> holds =
-        op->num_operands() > 0 ? ConstantIntegers(op->operand(0)) : std::nullopt;
-    // One that depends on data is left for the device.
-    if (!holds || holds->empty()) return absl::OkStatus();
+    if (op->num_operands() == 0 || op->num_results() > 0) return absl::OkStatus();
+    const Type condition = op->operand_type(0);
+    const std::optional<DimList> holds = ConstantIntegers(op->operand(0));
+    if (!holds || condition.rank() != 0 || condition.primitive_type() != PRED) {
+      return absl::OkStatus();
+    }
     if (holds->front() != 0) {
       op->Erase();
       return absl::OkStatus();
     }
-    std::string message(op->StringAttr("error_message", "a shape assertion doesn't hold"));
     std::vector<std::pair<std::string, std::string>> values;
     for (size_t i = 1; i < op->num_operands(); ++i) {
       const std::optional<DimList> value = ConstantIntegers(op->operand(i));
-      values.emplace_back(absl::StrCat("{", i - 1, "}"),
-                          value && !value->empty() ? absl::StrCat(value->front()) : "?");
+      if (!value || value->size() != 1) return absl::OkStatus();
+      values.emplace_back(absl::StrCat("{", i - 1, "}"), absl::StrCat(value->front()));
     }
+    const absl::string_view message = op->StringAttr(
+        "error_message", op->StringAttr("backend_config", "a shape assertion doesn't hold"));
     return InvalidArgument(kAssertion, absl::StrReplaceAll(message, values));
   }
 

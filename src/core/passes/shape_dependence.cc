@@ -65,13 +65,6 @@ class Analysis {
       }
     });
     PJRT_RETURN_IF_ERROR(status);
-    // Assertions are settled where that can be; others are left to the device.
-    module_.Walk([&](Op* op) {
-      if (!IsShapeAssertion(*op) || op->num_operands() == 0) return;
-      const absl::flat_hash_set<int> before = deciding_;
-      Op* blocker = nullptr;
-      if (!Trace(op->operand(0), &blocker)) deciding_ = before;
-    });
     for (const Value* argument : entry_.body()->arguments()) {
       found.is_dynamic |= IsDynamicType(argument->type());
     }
