@@ -189,9 +189,15 @@ func.func @main(%a: tensor<f32>) -> tensor<f32> {
 })");
   EXPECT_EQ(custom_call.exit_code, 3) << custom_call;
   EXPECT_THAT(custom_call.err, HasSubstr("custom_call"));
-  const ToolResult dynamic = RunTool({"run", "-", "--input", "[1,2]"}, R"(
-func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> { return %a : tensor<?xf32> })");
+  const ToolResult dynamic = RunTool({"run", "-", "--input", "[1.0]"}, R"(
+func.func @main(%a: tensor<1xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.exponential %a : tensor<1xf32>
+  %1 = stablehlo.convert %0 : (tensor<1xf32>) -> tensor<1xi32>
+  %2 = stablehlo.dynamic_iota %1, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+  return %2 : tensor<?xf32>
+})");
   EXPECT_EQ(dynamic.exit_code, 3) << dynamic;
+  EXPECT_THAT(dynamic.err, HasSubstr("dynamic_iota"));
 }
 
 TEST_F(BadInputTest, ArraysLargerThanMemoryAreRefused) {
