@@ -15,11 +15,11 @@ namespace {
 
 absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what, size_t i) {
   if (type.IsToken()) return MakeTokenShape();
-  if (!type.IsTensor() || !IsArrayType(type.primitive_type())) {
+  Shape shape = type.IsTensor() ? TensorShape(type) : Shape();
+  if (!shape.IsArray()) {
     return Unimplemented("PJRT-R070", what, " ", i, " of a program with dynamic shapes has type ",
                          type.ToString(), "; expected tensors and tokens");
   }
-  Shape shape = TensorShape(type);
   shape.set_layout(MakeDescendingLayout(shape.rank()));
   return shape;
 }
