@@ -66,6 +66,7 @@ IndexWalk::IndexWalk(IndexSpace space, std::vector<IndexComponent> components,
                      PrimitiveType index_type, Bounds bounds, const IndexKernels& kernels)
     : space_(Simplified(space)),
       components_(std::move(components)),
+      index_type_(index_type),
       index_size_(ByteWidth(index_type)) {
   for (int64_t d : space_.dims) num_points_ *= d;
   const int type = static_cast<int>(IndexTypeOf(index_type));

@@ -44,6 +44,8 @@ class IndexWalk {
             Bounds bounds, const IndexKernels& kernels);
 
   int64_t num_points() const { return num_points_; }
+  const std::vector<IndexComponent>& components() const { return components_; }
+  PrimitiveType index_type() const { return index_type_; }
 
   // Some points next to each other. Point i < n has its index vector at index + i * index_stride
   // (elements of the array of indices), its window at window + i * window_stride (elements of the
@@ -65,6 +67,7 @@ class IndexWalk {
   IndexSpace space_;
   std::vector<IndexComponent> components_;
   std::vector<AddIndexFn> add_;  // by component
+  PrimitiveType index_type_;
   int64_t index_size_;
   int64_t num_points_ = 1;
 };

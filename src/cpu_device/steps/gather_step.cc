@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/run/team.h"
+#include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -58,6 +59,22 @@ absl::Status GatherStep::Run(const RunContext& context) const {
     RunPoints(context, unit * points_per_unit_, std::min(points, (unit + 1) * points_per_unit_));
   });
   return absl::OkStatus();
+}
+
+// One window of one element.
+bool GatherStep::EmitScalar(ScalarAssembler* assembler) const {
+  const int size = p_.element_size;
+  if (walk_.num_points() != 1 || p_.window.count() != 1 || size > 8) return false;
+  ScalarAssembler::Reg at = assembler->Integer(0);
+  const PrimitiveType type = walk_.index_type();
+  const int bytes = ByteWidth(type);
+  for (const IndexComponent& c : walk_.components()) {
+    const ScalarAssembler::Reg index =
+        assembler->Read(p_.indices, p_.indices_offset + c.index_offset * bytes, bytes);
+    at = assembler->Index(type, index, c.limit, c.stride * size, at);
+  }
+  assembler->Write(p_.result, 0, size, assembler->ReadAt(p_.array, p_.array_offset, at, size));
+  return true;
 }
 
 std::string GatherStep::Describe() const {

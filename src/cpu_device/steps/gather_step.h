@@ -28,6 +28,7 @@ class GatherStep final : public Step {
   GatherStep(IndexWalk walk, GatherParams params);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override;
 
  private:

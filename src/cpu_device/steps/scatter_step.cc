@@ -11,6 +11,7 @@
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/run/team.h"
+#include "src/cpu_device/steps/scalar_assembler.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -253,6 +254,36 @@ absl::Status ScatterStep::Run(const RunContext& context) const {
   context.team->ParallelFor(
       parts_, [&](int64_t unit, int) { RunRows(context, unit * part, (unit + 1) * part); });
   return absl::OkStatus();
+}
+
+// One update of one element.
+bool ScatterStep::EmitScalar(ScalarAssembler* assembler) const {
+  if (walk_.num_points() != 1 || window_count_ != 1 || p_.mode == ScatterParams::kBody)
+    return false;
+  for (const ScatterParams::Array& a : p_.arrays) {
+    if (ByteWidth(a.type) > 8) return false;
+  }
+  const int bytes = ByteWidth(p_.index_type);
+  const ScalarAssembler::Label outside = assembler->NewLabel();
+  ScalarAssembler::Reg at = assembler->Integer(0);
+  for (const ScatterParams::Dim& dim : p_.dims) {
+    if (dim.size < 0 || dim.index_offset < 0) continue;
+    const ScalarAssembler::Reg index = assembler->WideIndex(
+        p_.index_type,
+        assembler->Read(p_.indices, p_.indices_offset + dim.index_offset * bytes, bytes));
+    assembler->JumpUnlessBelow(index, assembler->Integer(dim.size), outside);
+    at = assembler->MulAdd(index, dim.array_stride, at);
+  }
+  for (const ScatterParams::Array& a : p_.arrays) {
+    const int size = ByteWidth(a.type);
+    const ScalarAssembler::Reg offset = assembler->MulAdd(at, size, assembler->Integer(0));
+    ScalarAssembler::Reg value = assembler->Read(a.update, a.update_offset * size, size);
+    if (p_.mode == ScatterParams::kOp)
+      value = assembler->CallOp(p_.op, assembler->ReadAt(a.result, 0, offset, size), value);
+    assembler->WriteAt(a.result, 0, offset, size, value);
+  }
+  assembler->Bind(outside);
+  return true;
 }
 
 std::string ScatterStep::Describe() const {

@@ -57,6 +57,7 @@ class ScatterStep final : public Step {
   ScatterStep(IndexWalk walk, ScatterParams params);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
+  bool EmitScalar(ScalarAssembler* assembler) const override;
   double cost_ns() const override;
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 

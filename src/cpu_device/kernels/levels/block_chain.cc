@@ -3,6 +3,10 @@
 // Chains of operations (block_ops.h). The two registers of the machine are eight vectors each, so
 // that the jump from one instruction to the next is paid once for eight vector operations; they are
 // variables with names, because compilers leave arrays in memory.
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include "src/cpu_device/kernels/level-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -44,14 +48,55 @@ PJRT_INLINE Vector<T> Broadcast(T x) {
 // Lanes of all ones where a predicate holds.
 template <typename T>
 PJRT_INLINE Vector<SignedOf<T>> LoadMask(const uint8_t* from) {
+  using Mask = Vector<SignedOf<T>>;
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (sizeof(T) == 4) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return (Mask)_mm512_movm_epi32(_mm_test_epi8_mask(bytes, bytes));
+  } else {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return (Mask)_mm512_movm_epi64(static_cast<__mmask8>(_mm_test_epi8_mask(bytes, bytes)));
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return (Mask)_mm256_cvtepu8_epi32(bytes) != 0;
+  } else {
+    int32_t bits;
+    __builtin_memcpy(&bits, from, sizeof(bits));
+    return (Mask)_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits)) != 0;
+  }
+#else
   const typename BytesOf<T>::Type bytes =
       *reinterpret_cast<const typename BytesOf<T>::Unaligned*>(from);
-  return __builtin_convertvector(bytes, Vector<SignedOf<T>>) != 0;
+  return __builtin_convertvector(bytes, Mask) != 0;
+#endif
 }
 template <typename T>
 PJRT_INLINE void StoreMask(uint8_t* to, Vector<SignedOf<T>> mask) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (sizeof(T) == 4) {
+    const __m128i bytes = _mm_maskz_set1_epi8(_mm512_movepi32_mask((__m512i)mask), 1);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+  } else {
+    const __m128i bytes = _mm_maskz_set1_epi8(_mm512_movepi64_mask((__m512i)mask), 1);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    const __m256i lanes = (__m256i)mask;
+    const __m128i words =
+        _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+    const __m128i bytes = _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
+  } else {
+    const int bits = _mm256_movemask_pd((__m256d)mask);
+    for (int i = 0; i < 4; ++i) to[i] = static_cast<uint8_t>((bits >> i) & 1);
+  }
+#else
   *reinterpret_cast<typename BytesOf<T>::Unaligned*>(to) =
       __builtin_convertvector(mask & 1, typename BytesOf<T>::Type);
+#endif
 }
 
 template <typename T>
