@@ -75,20 +75,58 @@ PJRT_INLINE void TransposeTile(T* dst, int64_t dst_stride, const T* src, int64_t
   }
 }
 
+// At most a line, by two pieces of known size that may overlap.
+PJRT_INLINE void CopyShort(void* to, const void* from, int64_t bytes) {
+  char* const d = static_cast<char*>(to);
+  const char* const s = static_cast<const char*>(from);
+  if (bytes == kLine) {
+    __builtin_memcpy(d, s, kLine);
+  } else if (bytes >= 32) {
+    __builtin_memcpy(d, s, 32);
+    __builtin_memcpy(d + bytes - 32, s + bytes - 32, 32);
+  } else if (bytes >= 16) {
+    __builtin_memcpy(d, s, 16);
+    __builtin_memcpy(d + bytes - 16, s + bytes - 16, 16);
+  } else if (bytes >= 8) {
+    __builtin_memcpy(d, s, 8);
+    __builtin_memcpy(d + bytes - 8, s + bytes - 8, 8);
+  } else if (bytes >= 4) {
+    __builtin_memcpy(d, s, 4);
+    __builtin_memcpy(d + bytes - 4, s + bytes - 4, 4);
+  } else {
+    for (int64_t i = 0; i < bytes; ++i) d[i] = s[i];
+  }
+}
+
 // rows x cols of a tile.
 template <typename T>
 void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
                    int64_t cols) {
   constexpr int kTile = kLine / static_cast<int>(sizeof(T)), kSide = Square<T>::kSide;
-  T from[kTile * kTile], to[kTile * kTile];
+  T from[kTile * kTile] = {}, to[kTile * kTile];
   for (int64_t r = 0; r < rows; ++r)
-    memcpy(from + r * kTile, src + r * src_stride, static_cast<size_t>(cols) * sizeof(T));
+    CopyShort(from + r * kTile, src + r * src_stride, cols * static_cast<int64_t>(sizeof(T)));
   for (int64_t c = 0; c < cols; c += kSide) {
     for (int64_t r = 0; r < rows; r += kSide)
       TransposeSquare(to + c * kTile + r, kTile, from + r * kTile + c, kTile);
   }
   for (int64_t c = 0; c < cols; ++c)
-    memcpy(dst + c * dst_stride, to + c * kTile, static_cast<size_t>(rows) * sizeof(T));
+    CopyShort(dst + c * dst_stride, to + c * kTile, rows * static_cast<int64_t>(sizeof(T)));
+}
+
+// rows x cols of a tile, at least a square: squares that reach beyond the edge move back and
+// overlap. Panels of matrix products are such tiles.
+template <typename T>
+void TransposeEdge(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                   int64_t cols) {
+  constexpr int64_t kSide = Square<T>::kSide;
+  for (int64_t i = 0; i < cols; i += kSide) {
+    const int64_t c = i + kSide <= cols ? i : cols - kSide;
+    for (int64_t j = 0; j < rows; j += kSide) {
+      const int64_t r = j + kSide <= rows ? j : rows - kSide;
+      TransposeSquare(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c, src_stride);
+    }
+  }
 }
 
 // Matrices with few columns, or few rows: the elements of a row are dealt out to as many places, or
@@ -155,6 +193,9 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
         if (width == kTile && height == kTile) {
           TransposeTile<Element>(reinterpret_cast<Element*>(to), dst_stride,
                                  reinterpret_cast<const Element*>(from), src_stride);
+        } else if (width >= Square<Element>::kSide && height >= Square<Element>::kSide) {
+          TransposeEdge<Element>(reinterpret_cast<Element*>(to), dst_stride,
+                                 reinterpret_cast<const Element*>(from), src_stride, height, width);
         } else {
           TransposePart<Element>(reinterpret_cast<Element*>(to), dst_stride,
                                  reinterpret_cast<const Element*>(from), src_stride, height, width);
