@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstring>
 
 #include "src/cpu_device/kernels/linalg_dense.h"
 
@@ -17,6 +18,20 @@ constexpr int64_t kPanel = 32;
 constexpr int64_t kTriangle = 64;
 // Columns of a strip of the trailing update of a triangle.
 constexpr int64_t kStrip = 128;
+
+// By chunks of a fixed size, which compilers move in registers.
+template <typename T>
+void SwapRows(int64_t n, T* x, T* y) {
+  constexpr int64_t kChunk = 256 / static_cast<int64_t>(sizeof(T));
+  T kept[kChunk];
+  int64_t i = 0;
+  for (; i + kChunk <= n; i += kChunk) {
+    std::memcpy(static_cast<void*>(kept), x + i, sizeof(kept));
+    std::memcpy(static_cast<void*>(x + i), y + i, sizeof(kept));
+    std::memcpy(static_cast<void*>(y + i), kept, sizeof(kept));
+  }
+  std::swap_ranges(x + i, x + n, y + i);
+}
 
 }  // namespace
 
@@ -90,10 +105,7 @@ int32_t Getrf(const Kernels& kernels, int64_t m, int64_t n, T* a, int32_t* pivot
     if (failed != 0 && info == 0) info = j0 + failed;
     // The panel's swaps to the rest of the rows; the panel's part is overwritten.
     for (int64_t j = 0; j < width; ++j) {
-      if (swaps[j] != j) {
-        T* const row = a + (j0 + j) * n;
-        std::swap_ranges(row, row + n, a + (j0 + swaps[j]) * n);
-      }
+      if (swaps[j] != j) SwapRows(n, a + (j0 + j) * n, a + (j0 + swaps[j]) * n);
       swaps[j] += static_cast<int32_t>(j0 + 1);
     }
     ops.Transpose(width, rows, panel.get(), rows, a + j0 * n + j0, n);
