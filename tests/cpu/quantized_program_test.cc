@@ -303,6 +303,54 @@ TEST(QuantizedProgramTest, LoopsAndBranchesCarryStoredIntegers) {
               ElementsAre(2, 5));
 }
 
+TEST(QuantizedProgramTest, CallsTuplesBranchesAndGathersPassStoredIntegersOn) {
+  const std::string q = "tensor<3x!quant.uniform<i8:f32, 0.5>>";
+  const Literal x = Array<int8_t>({3}, {2, -40, 6}), branch = Scalar<int32_t>(1);
+  EXPECT_THAT(RunOne<int8_t>(absl::StrReplaceAll(R"(
+      func.func private @twice(%x: $q) -> $q {
+        %0 = stablehlo.add %x, %x : $q
+        return %0 : $q
+      }
+      func.func @main(%x: $q, %b: tensor<i32>) -> $q {
+        %y = func.call @twice(%x) : ($q) -> $q
+        %t = stablehlo.tuple %y, %b : tuple<$q, tensor<i32>>
+        %g = stablehlo.get_tuple_element %t[0] : (tuple<$q, tensor<i32>>) -> $q
+        %c = "stablehlo.case"(%b) ({
+          stablehlo.return %g : $q
+        }, {
+          %n = stablehlo.negate %g : $q
+          stablehlo.return %n : $q
+        }) : (tensor<i32>) -> $q
+        %i = stablehlo.constant dense<[[2], [0], [1]]> : tensor<3x1xi32>
+        %r = "stablehlo.gather"(%c, %i) {dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0],
+            start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}
+            : ($q, tensor<3x1xi32>) -> $q
+        return %r : $q
+      })",
+                                                 {{"$q", q}}),
+                             {&x, &branch}),
+              ElementsAre(-12, -4, 80));
+}
+
+TEST(QuantizedProgramTest, LinearAlgebraAndEinsumsComputeInFloats) {
+  const std::string q = "tensor<2x2x!quant.uniform<i8:f32, 0.5>>";
+  const std::string v = "tensor<2x!quant.uniform<i8:f32, 0.5>>";
+  const Literal x = Array<int8_t>({2, 2}, {8, 4, 4, 10});  // [[4, 2], [2, 5]]
+  const auto results = RunAll(absl::StrReplaceAll(R"(
+      func.func @main(%x: $q) -> ($q, $v) {
+        %c = stablehlo.cholesky %x, lower = true : $q
+        %e = stablehlo.einsum %x, %x, config = "ab,ab->a" : ($q, $q) -> $v
+        return %c, %e : $q, $v
+      })",
+                                                  {{"$q", q}, {"$v", v}}),
+                              {&x});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]->data<int8_t>()[0], 4);
+  EXPECT_EQ(results[0]->data<int8_t>()[2], 2);
+  EXPECT_EQ(results[0]->data<int8_t>()[3], 4);
+  EXPECT_THAT(Elements<int8_t>(*results[1]), ElementsAre(40, 58));
+}
+
 TEST(QuantizedProgramTest, ScalesThatDoNotFitTheTensorAreRefused) {
   for (const char* element :
        {"!quant.uniform<i8:f32:2, {0.5, 0.25}>", "!quant.uniform<i8:f32:0, {0.5, 0.25, 1.0}>",

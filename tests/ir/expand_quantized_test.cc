@@ -247,6 +247,26 @@ TEST(ExpandQuantizedTest, InputsOfAReductionTakeTheQuantizationOfItsBody) {
   EXPECT_TRUE(absl::StrContains(text, "tensor<4xi32>")) << text;
 }
 
+TEST(ExpandQuantizedTest, ASelectionTakesTheQuantizationOfItsSums) {
+  const std::string text = Expanded(absl::StrReplaceAll(
+      R"(
+      func.func @main(%x: tensor<4x$n>, %y: tensor<2x$n>, %i: tensor<$w>) -> tensor<4x$w> {
+        %r = "stablehlo.select_and_scatter"(%x, %y, %i) ({
+        ^bb0(%a: tensor<$n>, %b: tensor<$n>):
+          %c = stablehlo.compare GE, %a, %b : (tensor<$n>, tensor<$n>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        }, {
+        ^bb0(%a: tensor<$w>, %b: tensor<$w>):
+          %c = stablehlo.add %a, %b : tensor<$w>
+          stablehlo.return %c : tensor<$w>
+        }) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}
+            : (tensor<4x$n>, tensor<2x$n>, tensor<$w>) -> tensor<4x$w>
+        return %r : tensor<4x$w>
+      })",
+      {{"$n", "!quant.uniform<i8:f32, 0.5:3>"}, {"$w", "!quant.uniform<i16:f32, 0.5:3>"}}));
+  EXPECT_TRUE(absl::StrContains(text, "(tensor<4xi16>, tensor<2xi16>, tensor<i16>)")) << text;
+}
+
 TEST(ExpandQuantizedTest, LoopsCarryStoredIntegers) {
   const std::string q = "tensor<4x!quant.uniform<i8:f32:0, {0.1, 0.2, 0.3, 0.4}>>";
   Expanded(absl::StrReplaceAll(R"(
