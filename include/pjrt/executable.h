@@ -136,6 +136,14 @@ class PjRtExecutable {
 // donation, not deleted; then sizes; then memory kinds; then the outputs are allocated. Failures on
 // one device of several have "while running replica R and partition P" added.
 //
+// A program with dynamic shapes (`?` in its types) is compiled once, as a template. An execution
+// runs a program that is specialised for the shapes of its arguments and the values of those
+// integer arguments that decide shapes; it is made at the first such execution, and the last 64 are
+// kept. Execute waits for arguments whose values it needs for that, and returns their error if they
+// have one; it also returns what keeps the program from being specialised: INVALID_ARGUMENT for
+// shapes that contradict the program, or a shape assertion that doesn't hold. The questions below
+// are answered for the template: results have dynamic shapes, costs and memory are UNIMPLEMENTED.
+//
 // Ownership: the caller owns it; destroy it before its client. It may be destroyed while executions
 // run.
 // Threads: all methods may be called from any thread. Execute doesn't wait for the inputs, nor for

@@ -351,5 +351,42 @@ TEST(DynamicTest, ConvolutionsTakePaddingFromRunTime) {
   EXPECT_EQ(RunOne<float>(kConv, {&x, &k, &causal}), std::vector<float>({100, 210, 321, 432}));
 }
 
+TEST(DynamicTest, CustomCallsOnDynamicShapesRunAsTheOpsTheyStandFor) {
+  PjRtClient& client = OneThreadClient();
+  const auto top = Compile(client, R"(
+    func.func @main(%k: tensor<i32>, %x: tensor<?x4xf32>) -> (tensor<?x?xf32>, tensor<?x?xi32>) {
+      %t:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) {api_version = 2 : i32}
+          : (tensor<?x4xf32>, tensor<i32>) -> (tensor<?x?xf32>, tensor<?x?xi32>)
+      return %t#0, %t#1 : tensor<?x?xf32>, tensor<?x?xi32>
+    })");
+  ASSERT_NE(top, nullptr);
+  const Literal two = Scalar<int32_t>(2), x = Array<float>({2, 4}, {1, 5, 3, 4, 9, 8, 7, 6});
+  Results results = RunWith(client, *top, {&two, &x});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({5, 4, 9, 8}));
+  EXPECT_EQ(Elements<int32_t>(*(*results)[1]), std::vector<int32_t>({1, 3, 0, 1}));
+
+  const auto window = Compile(client, R"(
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %w = stablehlo.constant dense<2> : tensor<1xi32>
+      %o = stablehlo.constant dense<1> : tensor<1xi32>
+      %p = stablehlo.constant dense<0> : tensor<1x2xi32>
+      %r = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %w, %o, %o, %o, %p)
+          {api_version = 2 : i32, called_computations = [@add]}
+          : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }
+    func.func private @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+      %c = stablehlo.add %a, %b : tensor<f32>
+      return %c : tensor<f32>
+    })");
+  ASSERT_NE(window, nullptr);
+  const Literal y = Array<float>({4}, {1, 2, 3, 4});
+  results = RunWith(client, *window, {&y});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({3, 5, 7}));
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

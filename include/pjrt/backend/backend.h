@@ -209,9 +209,12 @@ class Backend {
 
   // ----- Programs -----
 
-  // Compiles a module, which has passed the verifier, for the devices of `assignment` (null inside:
-  // for any device). Blocks. UNIMPLEMENTED, listing each op and type, for a program that the
-  // backend can't run; INVALID_ARGUMENT for options that it doesn't know.
+  // Compiles a module, which has passed the verifier and whose shapes are static (programs with
+  // dynamic ones are specialised before), for the devices of `assignment` (null inside: for any
+  // device). Ops on dynamic shapes (dynamic_*, real_dynamic_slice, get_dimension_size) are gone but
+  // where they take operands of element type `index` from run time. Blocks. UNIMPLEMENTED, listing
+  // each op and type, for a program that the backend can't run; INVALID_ARGUMENT for options that
+  // it doesn't know.
   virtual absl::StatusOr<std::shared_ptr<const DeviceProgram>> Compile(
       std::unique_ptr<ir::Module> module, const CompileOptions& options,
       const ResolvedAssignment& assignment) = 0;

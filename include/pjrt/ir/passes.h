@@ -167,10 +167,9 @@ struct ShapeDependence {
 };
 
 // Finds out. The module must have no calls (InlineCalls); equal values are best one value
-// (MergeEqualOps). UNIMPLEMENTED [PJRT-I032], naming the op
-// and what it depends on, when a shape depends on data in a way that is known only while the
-// program runs. Shapes that change from one iteration of a loop to the next, or from branch to
-// branch, are found by RefineShapes alone.
+// (MergeEqualOps). UNIMPLEMENTED [PJRT-I032], naming the op and what it depends on, when a shape
+// depends on data in a way that is known only while the program runs. Shapes that change from one
+// iteration of a loop to the next, or from branch to branch, are found by RefineShapes alone.
 absl::StatusOr<ShapeDependence> AnalyzeShapeDependence(const Module& module);
 
 // What is known of an argument.
