@@ -42,6 +42,25 @@ TEST(ShapeOpsTest, ViewsOfViewsFuseIntoALoop) {
   }
 }
 
+TEST(ShapeOpsTest, LargeTransposesInALoopAreTurnedFirst) {
+  const int64_t n = 100, m = 90;
+  const std::vector<float> x = Counting<float>(n * m);
+  const Literal a = Array<float>({n, m}, x);
+  const std::vector<float> out = RunOne<float>(R"(
+    func.func @main(%x: tensor<100x90xf32>) -> tensor<90x100xf32> {
+      %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<100x90xf32>) -> tensor<90x100xf32>
+      %n = stablehlo.negate %t : tensor<90x100xf32>
+      %0 = stablehlo.multiply %n, %t : tensor<90x100xf32>
+      return %0 : tensor<90x100xf32>
+    })",
+                                               {&a});
+  ASSERT_EQ(out.size(), x.size());
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < m; ++j)
+      ASSERT_EQ(out[j * n + i], -x[i * m + j] * x[i * m + j]) << i << ", " << j;
+  }
+}
+
 TEST(ShapeOpsTest, ReshapeOfATransposeCopies) {
   const Literal a = Array<int32_t>({2, 3}, Counting<int32_t>(6));
   EXPECT_EQ(RunOne<int32_t>(R"(

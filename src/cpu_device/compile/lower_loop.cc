@@ -3,6 +3,7 @@
 // A unit of elementwise ops and reductions as one loop program, or two when a reduction has few
 // results and much to reduce.
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "absl/container/flat_hash_set.h"
@@ -80,6 +81,22 @@ bool CutReducedDim(LoopProgram* program) {
   return true;
 }
 
+// True for a large array whose neighbours in the loop's order lie far apart in memory, while those
+// along another dim are neighbours there: turning it first, tile by tile, costs less than loading
+// it element by element.
+bool IsTurned(const ArrayView& view) {
+  constexpr int64_t kMinElements = 4096, kMinNeighbours = 8;
+  if (view.kind != ArrayView::kBuffer || view.ElementCount() < kMinElements) return false;
+  int inner = static_cast<int>(view.dims.size()) - 1;
+  while (inner > 0 && view.dims[inner] == 1) --inner;
+  const int64_t stride = view.strides[inner];
+  if (stride == 0 || std::abs(stride) * ByteWidth(view.type) < 64) return false;
+  for (int d = 0; d < inner; ++d) {
+    if (view.dims[d] >= kMinNeighbours && view.strides[d] == 1) return true;
+  }
+  return false;
+}
+
 PrimitiveType MemoryType(CType type) {
   static constexpr PrimitiveType kTypes[kNumCTypes] = {PRED, S8,  U8,  S16, U16, S32, U32,
                                                        S64,  U64, F32, F64, C64, C128};
@@ -100,9 +117,12 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
   absl::InlinedVector<int64_t, 6> reduced;
   std::string what;
 
-  const auto value_of = [&](const ir::Value* value) {
+  const auto value_of = [&](const ir::Value* value) -> absl::StatusOr<LoopValue> {
     auto it = values.find(value);
-    return it != values.end() ? it->second : builder.Load(view(value));
+    if (it != values.end()) return it->second;
+    if (!IsTurned(view(value))) return builder.Load(view(value));
+    PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(view(value), steps));
+    return values[value] = builder.Load(dense);
   };
   for (const ir::Op* op : unit.ops) {
     if (what.size() < 60)
@@ -119,7 +139,8 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
       }
       reduced = op->IntsAttr("dimensions");
       for (size_t i = 0; i < n; ++i) {
-        reduce.values.push_back(value_of(op->operand(i)));
+        PJRT_ASSIGN_OR_RETURN(const LoopValue value, value_of(op->operand(i)));
+        reduce.values.push_back(value);
         ArrayView init = view(op->operand(n + i));
         if (init.kind != ArrayView::kBuffer) {
           PJRT_ASSIGN_OR_RETURN(init, ScalarInBuffer(init, steps));
@@ -142,7 +163,10 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
       continue;
     }
     std::vector<LoopValue> operands;
-    for (size_t i = 0; i < op->num_operands(); ++i) operands.push_back(value_of(op->operand(i)));
+    for (size_t i = 0; i < op->num_operands(); ++i) {
+      PJRT_ASSIGN_OR_RETURN(const LoopValue operand, value_of(op->operand(i)));
+      operands.push_back(operand);
+    }
     PJRT_ASSIGN_OR_RETURN(const LoopValue value, builder.Emit(*op, operands));
     values[op->result()] = value;
     bool used_outside = false;
