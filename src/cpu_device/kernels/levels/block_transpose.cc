@@ -19,11 +19,16 @@ constexpr int kLine = 64;
 // neighbours.
 constexpr int64_t kBandTiles = 8;
 
-// A square of kSide x kSide elements fits kSide registers of kBytes.
+// The longest row of a square of elements that fits the registers, in bytes.
 template <typename T>
+constexpr int LongestRow() {
+  constexpr int kLimit = sizeof(T) == 1 ? 16 : sizeof(T) == 2 ? 32 : 64;
+  return kLimit < PJRT_VECTOR_BYTES ? kLimit : PJRT_VECTOR_BYTES;
+}
+
+// A square of kSide x kSide elements in kSide registers of kBytes.
+template <typename T, int kBytes = LongestRow<T>()>
 struct Square {
-  static constexpr int kLimit = sizeof(T) == 1 ? 16 : sizeof(T) == 2 ? 32 : 64;
-  static constexpr int kBytes = kLimit < PJRT_VECTOR_BYTES ? kLimit : PJRT_VECTOR_BYTES;
   static constexpr int kSide = kBytes / static_cast<int>(sizeof(T));
   typedef T Row __attribute__((vector_size(kBytes)));
 };
@@ -38,10 +43,10 @@ PJRT_INLINE void Interleave(Row a, Row b, Row* low, Row* high,
 }
 
 // Interleaving row i with row i + kSide / 2, log2(kSide) times over, transposes a square.
-template <typename T>
+template <typename T, int kBytes = LongestRow<T>()>
 PJRT_INLINE void TransposeSquare(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
-  using Row = typename Square<T>::Row;
-  constexpr int kSide = Square<T>::kSide;
+  using Row = typename Square<T, kBytes>::Row;
+  constexpr int kSide = Square<T, kBytes>::kSide;
   Row rows[kSide], next[kSide];
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) __builtin_memcpy(&rows[i], src + i * src_stride, sizeof(Row));
@@ -114,17 +119,26 @@ void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
     CopyShort(dst + c * dst_stride, to + c * kTile, rows * static_cast<int64_t>(sizeof(T)));
 }
 
-// rows x cols of a tile, at least a square: squares that reach beyond the edge move back and
-// overlap. Panels of matrix products are such tiles.
-template <typename T>
+// rows x cols of a tile, by the largest squares that fit both ways: those that reach beyond the
+// edge move back and overlap. Panels of matrix products are such tiles, 14 or 6 rows high.
+template <typename T, int kBytes = LongestRow<T>()>
 void TransposeEdge(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
                    int64_t cols) {
-  constexpr int64_t kSide = Square<T>::kSide;
+  constexpr int64_t kSide = Square<T, kBytes>::kSide;
+  if (rows < kSide || cols < kSide) {
+    if constexpr (kSide > 4) {
+      TransposeEdge<T, kBytes / 2>(dst, dst_stride, src, src_stride, rows, cols);
+    } else {
+      TransposePart(dst, dst_stride, src, src_stride, rows, cols);
+    }
+    return;
+  }
   for (int64_t i = 0; i < cols; i += kSide) {
     const int64_t c = i + kSide <= cols ? i : cols - kSide;
     for (int64_t j = 0; j < rows; j += kSide) {
       const int64_t r = j + kSide <= rows ? j : rows - kSide;
-      TransposeSquare(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c, src_stride);
+      TransposeSquare<T, kBytes>(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c,
+                                 src_stride);
     }
   }
 }
@@ -193,11 +207,8 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
         if (width == kTile && height == kTile) {
           TransposeTile<Element>(reinterpret_cast<Element*>(to), dst_stride,
                                  reinterpret_cast<const Element*>(from), src_stride);
-        } else if (width >= Square<Element>::kSide && height >= Square<Element>::kSide) {
-          TransposeEdge<Element>(reinterpret_cast<Element*>(to), dst_stride,
-                                 reinterpret_cast<const Element*>(from), src_stride, height, width);
         } else {
-          TransposePart<Element>(reinterpret_cast<Element*>(to), dst_stride,
+          TransposeEdge<Element>(reinterpret_cast<Element*>(to), dst_stride,
                                  reinterpret_cast<const Element*>(from), src_stride, height, width);
         }
       }
