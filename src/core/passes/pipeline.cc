@@ -20,6 +20,11 @@ absl::Status InlineAll(Module* module, const PassOptions& options) {
   return InlineCalls(module, kMaxOps, options);
 }
 
+absl::Status FoldSmall(Module* module, const PassOptions&) {
+  FoldConstants(module);
+  return absl::OkStatus();
+}
+
 constexpr Pass kPasses[] = {
     {"expand-custom-calls", "Writes custom calls that mean ordinary ops in those",
      ExpandCustomCalls},
@@ -28,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"expand-quantized", "Computes quantized types with stored integers and floats",
      Always<ExpandQuantized>},
     {"decompose-ops", "Writes ops that are short for others in those", Always<DecomposeOps>},
+    {"fold-constants", "Computes small constants from constants", FoldSmall},
     {"simplify", "Removes what changes nothing and decides what constants decide",
      Always<Simplify>},
     {"sink-shape-ops", "Computes before it broadcasts", Always<SinkShapeOps>},
