@@ -18,8 +18,10 @@ int64_t Int(double value) { return static_cast<int64_t>(value); }
 }  // namespace
 
 PrimitiveType RandomProgram::RandomType() {
-  static constexpr PrimitiveType kTypes[] = {F32, F32, F32, S32, S32, BF16, F16, S8, U8, PRED, S4};
-  return kTypes[Below(11)];
+  static constexpr PrimitiveType kTypes[] = {F32,  F32, F32,    F32,      S32,      S32,     S32,
+                                             BF16, F16, S8,     U8,       PRED,     S4,      U4,
+                                             S2,   U16, F8E5M2, F8E4M3FN, F4E2M1FN, F6E3M2FN};
+  return kTypes[Below(20)];
 }
 
 std::vector<int64_t> RandomProgram::RandomDims() {
@@ -27,11 +29,11 @@ std::vector<int64_t> RandomProgram::RandomDims() {
                                        31, 33, 64, 65, 100, 130, 257, 1030};
   std::vector<int64_t> dims(Below(5));
   for (int64_t& d : dims) {
-    d = kSizes[Below(16)];
-    if (Product(dims) > kMaxElements || OneIn(3)) d = 1 + Below(4);
+    d = kSizes[Below(max_elements_ < 1000 ? 10 : 16)];
+    if (Product(dims) > max_elements_ || OneIn(3)) d = 1 + Below(4);
     if (OneIn(60)) d = 0;
   }
-  while (Product(dims) > kMaxElements) dims.pop_back();
+  while (Product(dims) > max_elements_) dims.pop_back();
   return dims;
 }
 
@@ -102,14 +104,9 @@ RandomProgram::Id RandomProgram::ConvertTo(Id a, PrimitiveType to) {
                  Tensor r = result;
                  for (double v : env[a].data) {
                    if (IsFloating(env[a].type) && IsInteger(r.type)) {
-                     const double low = r.type == S32  ? -2147483648.0
-                                        : r.type == S8 ? -128
-                                        : r.type == S4 ? -8
-                                                       : 0;
-                     const double high = r.type == S32  ? 2147483647.0
-                                         : r.type == S8 ? 127
-                                         : r.type == S4 ? 7
-                                                        : 255;
+                     const bool is_signed = IsSignedInteger(r.type);
+                     const double top = std::ldexp(1, BitWidth(r.type) - (is_signed ? 1 : 0));
+                     const double low = is_signed ? -top : 0, high = top - 1;
                      v = std::isnan(v) ? 0 : std::trunc(std::clamp(v, low, high)) + 0.0;
                    }
                    r.data.push_back(RoundTo(r.type, v));
@@ -196,7 +193,7 @@ RandomProgram::Id RandomProgram::CompareAndSelect(Id a) {
 RandomProgram::Id RandomProgram::Clamp(Id a) {
   const PrimitiveType type = at(a).type;
   if (type == PRED) return Unary(a);
-  Tensor low{type, {}, {IsUnsignedInteger(type) ? 1.0 : -2.0}}, high{type, {}, {3}};
+  Tensor low{type, {}, {IsUnsignedInteger(type) ? 1.0 : -2.0}}, high{type, {}, {type == S2 ? 1.0 : 3.0}};
   const Id lo = OneIn(2) ? Constant(low) : Like(a);
   const Id hi = Constant(high);
   return AddOp("clamp", {lo, a, hi}, "",
@@ -215,7 +212,7 @@ RandomProgram::Id RandomProgram::Clamp(Id a) {
 
 void RandomProgram::RandomOp() {
   const Id a = Pick();
-  switch (Below(24)) {
+  switch (Below(30)) {
     case 0:
     case 1:
     case 2:
@@ -273,13 +270,27 @@ void RandomProgram::RandomOp() {
     case 22:
       OneIn(2) ? ArgMax(a) : Dot(a);
       break;
+    case 23:
+      DynamicSlice(a, OneIn(2));
+      break;
+    case 24:
+    case 25:
+      GatherOrScatter(a);
+      break;
+    case 26:
+      Sort(a);
+      break;
+    case 27:
+      ReduceWindow(a);
+      break;
     default:
       if (depth_ < 2) OneIn(2) ? If(a) : While(a);
       break;
   }
 }
 
-RandomProgram::RandomProgram(uint32_t seed, int num_ops) : random_(seed * 2654435761u + 1) {
+RandomProgram::RandomProgram(uint32_t seed, int num_ops, int64_t max_elements)
+    : max_elements_(max_elements), random_(seed * 2654435761u + 1) {
   std::string signature;
   for (int i = 0, n = 2 + Below(4); i < n; ++i) {
     arguments_.push_back(RandomTensor(RandomType(), RandomDims()));

@@ -18,17 +18,15 @@ namespace pjrt::cpu {
 
 class RandomProgram {
  public:
-  // About `num_ops` ops. Equal seeds give equal programs.
-  RandomProgram(uint32_t seed, int num_ops);
+  // About `num_ops` ops on arrays of not much more than `max_elements` elements. Equal seeds give
+  // equal programs.
+  RandomProgram(uint32_t seed, int num_ops, int64_t max_elements = 20000);
 
   const std::string& text() const { return text_; }
   const std::vector<Tensor>& arguments() const { return arguments_; }
   const std::vector<Tensor>& results() const { return results_; }
 
  private:
-  // More than this many elements take the interpreter too long.
-  static constexpr int64_t kMaxElements = 20000;
-
   using Id = int;
   // Computes one value from others of the environment.
   using Eval = std::function<Tensor(const std::vector<Tensor>&)>;
@@ -75,9 +73,15 @@ class RandomProgram {
   Id Reduce(Id a);
   Id ArgMax(Id a);
   Id Dot(Id a);
+  Id Places(int64_t rows, int64_t columns);
+  Id DynamicSlice(Id a, bool update);
+  Id GatherOrScatter(Id a);
+  Id Sort(Id a);
+  Id ReduceWindow(Id a);
   void If(Id a);
   void While(Id a);
 
+  int64_t max_elements_;
   std::mt19937 random_;
   std::vector<Tensor> env_;
   std::vector<Id> scope_;

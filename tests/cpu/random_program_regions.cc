@@ -22,7 +22,7 @@ bool SumsAreExact(const Tensor& t) {
     if (!(std::fabs(v) < 1e6) || v != std::floor(v) || (v == 0 && std::signbit(v))) return false;
     sum += std::fabs(v);
   }
-  return sum < (t.type == F32 ? 1 << 24 : t.type == F16 ? 1 << 11 : 1 << 8);
+  return sum < (t.type == F32 ? 1 << 24 : t.type == F16 ? 1 << 11 : t.type == BF16 ? 1 << 8 : 4);
 }
 
 }  // namespace
@@ -126,7 +126,9 @@ RandomProgram::Id RandomProgram::ArgMax(Id a) {
 }
 
 RandomProgram::Id RandomProgram::Dot(Id a) {
-  if (at(a).type == PRED || at(a).type == S4 || nodes_ != nullptr || at(a).dims.empty()) return a;
+  if (at(a).type == PRED || BitWidth(at(a).type) < 8 || nodes_ != nullptr || at(a).dims.empty())
+    return a;
+  if (IsFloating(at(a).type) && BitWidth(at(a).type) < 16) return a;
   if (IsFloating(at(a).type)) {
     for (double v : at(a).data) {
       if (!(std::fabs(v) <= 8) || v != std::floor(v)) return a;
@@ -154,7 +156,7 @@ RandomProgram::Id RandomProgram::Dot(Id a) {
   }
   for (int64_t d : free) r.dims.push_back(at(a).dims[d]);
   r.dims.push_back(n);
-  if (Product(b.dims) > kMaxElements || Product(r.dims) > kMaxElements) return a;
+  if (Product(b.dims) > max_elements_ || Product(r.dims) > max_elements_) return a;
   int64_t depth = 1;
   for (int64_t d : contracted) depth *= at(a).dims[d];
   if (at(a).type == BF16 && depth > 8) return a;

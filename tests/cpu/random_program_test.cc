@@ -24,15 +24,24 @@
 namespace pjrt::cpu {
 namespace {
 
-// Unpacked bytes of arrays as the plan's arguments and results, packed where the device packs them.
+// Bits that an element takes in the memory of arguments and results: packed where it divides a
+// byte.
+int DeviceBits(PrimitiveType type) {
+  const int bits = BitWidth(type);
+  return bits == 2 || bits == 4 ? bits : 8 * ByteWidth(type);
+}
+
 std::vector<char> Packed(const Literal& literal) {
   const char* data =
       static_cast<const char*>(static_cast<const LiteralBase&>(literal).untyped_data());
   std::vector<char> bytes(data, data + literal.size_bytes());
-  if (literal.shape().element_type() != S4) return bytes;
-  std::vector<char> packed((bytes.size() + 1) / 2, 0);
-  for (size_t i = 0; i < bytes.size(); ++i)
-    packed[i / 2] = static_cast<char>(packed[i / 2] | ((bytes[i] & 15) << (i % 2 * 4)));
+  const int bits = DeviceBits(literal.shape().element_type());
+  if (bits >= 8) return bytes;
+  std::vector<char> packed((bytes.size() * bits + 7) / 8, 0);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    char& byte = packed[i * bits / 8];
+    byte = static_cast<char>(byte | (bytes[i] & ((1 << bits) - 1)) << (i * bits % 8));
+  }
   return packed;
 }
 
@@ -40,13 +49,15 @@ Literal Unpacked(const Tensor& like, const char* bytes) {
   Tensor zeros{like.type, like.dims, std::vector<double>(like.data.size(), 0)};
   Literal literal = zeros.ToLiteral();
   char* data = static_cast<char*>(literal.untyped_data());
-  if (like.type != S4) {
+  const int bits = DeviceBits(like.type);
+  if (bits >= 8) {
     if (literal.size_bytes() > 0) std::memcpy(data, bytes, literal.size_bytes());
     return literal;
   }
   for (int64_t i = 0; i < literal.size_bytes(); ++i) {
-    data[i] = static_cast<char>(
-        static_cast<int8_t>(static_cast<uint8_t>(bytes[i / 2] >> (i % 2 * 4)) << 4) >> 4);
+    const int value = bytes[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1);
+    const int sign = IsSignedInteger(like.type) ? 1 << (bits - 1) : 0;
+    data[i] = static_cast<char>((value ^ sign) - sign);
   }
   return literal;
 }
@@ -120,9 +131,43 @@ uint32_t FirstSeed() {
 
 const Kernels& BestKernels() { return **ChooseKernels(); }
 
-TEST(RandomProgramTest, SmallProgramsComputeWhatTheInterpreterDoes) {
+// Instrumented code is some ten times slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kProgramsEach = 25;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+constexpr int kProgramsEach = 25;
+#else
+constexpr int kProgramsEach = 500;
+#endif
+#else
+constexpr int kProgramsEach = 500;
+#endif
+
+// In twenty parts, so that test runners can share them out: 10,000 programs.
+class SmallProgramsTest : public ::testing::TestWithParam<int> {};
+
+TEST_P(SmallProgramsTest, ComputeFusedAndUnfusedWhatTheInterpreterDoes) {
   int failures = 0;
-  for (int i = 0; i < ProgramCount(300) && failures < 3; ++i) {
+  const int count = ProgramCount(kProgramsEach);
+  for (int i = 0; i < count && failures < 3; ++i) {
+    const uint32_t seed = FirstSeed() + static_cast<uint32_t>(GetParam() * count + i);
+    const RandomProgram program(seed, 5 + i % 8, /*max_elements=*/150);
+    for (bool fuse : {false, true}) {
+      const std::string problem = RunPlanOf(program, BestKernels(), fuse, nullptr, 1);
+      if (!problem.empty()) ++failures;
+      EXPECT_EQ(problem, "") << "seed " << seed << (fuse ? " fused" : " not fused") << "\n"
+                             << program.text();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, SmallProgramsTest, ::testing::Range(0, 20));
+
+TEST(RandomProgramTest, LargerProgramsComputeWhatTheInterpreterDoes) {
+  int failures = 0;
+  for (int i = 0; i < ProgramCount(kProgramsEach / 5) && failures < 3; ++i) {
     const RandomProgram program(FirstSeed() + i, 6 + i % 10);
     for (bool fuse : {false, true}) {
       const std::string problem = RunPlanOf(program, BestKernels(), fuse, nullptr, 1);

@@ -21,7 +21,7 @@ RandomProgram::Id RandomProgram::Broadcast(Id a) {
     map.push_back(static_cast<int64_t>(r.dims.size()));
     r.dims.push_back(at(a).dims[d] == 1 && OneIn(2) ? 1 + Below(9) : at(a).dims[d]);
   }
-  if (Product(r.dims) > kMaxElements) return a;
+  if (Product(r.dims) > max_elements_) return a;
   return AddOp("broadcast_in_dim", {a}, absl::StrCat("{broadcast_dimensions = ", Array64(map), "}"),
                absl::StrCat("(", at(a).TypeText(), ") -> ", r.TypeText()),
                [a, r, map](const auto& env) {
@@ -173,7 +173,7 @@ RandomProgram::Id RandomProgram::Pad(Id a) {
     if (inner + low.back() + high.back() < 0) low.back() = high.back() = 0;
     r.dims.push_back(inner + low.back() + high.back());
   }
-  if (Product(r.dims) > kMaxElements) return a;
+  if (Product(r.dims) > max_elements_) return a;
   const Id value = Constant(RandomTensor(at(a).type, {}));
   return AddOp(
       "pad", {a, value},

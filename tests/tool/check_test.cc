@@ -47,6 +47,33 @@ TEST_F(CheckTest, ExactChecks) {
              "1 of 2");
 }
 
+TEST_F(CheckTest, ProbesKeepValuesAndPrintsShowThem) {
+  const std::string probe =
+      "%p = interpreter.probe %a, probe_id = \"x\" : tensor<2xf32>\n"
+      "interpreter.print %p : tensor<2xf32>\n"
+      "check.expect_serialized_eq %b, probe_id = \"x\" : tensor<2xf32>";
+  ExpectPass(Function("1.0", probe));
+  ExpectFail(Function("2.0", probe), "expect_serialized_eq at line 6");
+  ExpectFail(Function("1.0", "check.expect_serialized_eq %b, probe_id = \"y\" : tensor<2xf32>"),
+             "[PJRT-T016]");
+  EXPECT_THAT(RunTool({"check", "-"}, Function("1.0", probe)).err, HasSubstr("tensor<2xf32> "));
+}
+
+TEST_F(CheckTest, AGridOfOneProgramIsACall) {
+  const std::string grid = R"(
+func.func @inner(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+func.func @test() {
+  %a = stablehlo.constant dense<1.0> : tensor<2xf32>
+  %r = "interpreter.run_parallel"(%a) {programs = [[@inner]]} : (tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq_const %r, dense<2.0> : tensor<2xf32>
+  return
+})";
+  ExpectPass(grid);
+}
+
 TEST_F(CheckTest, ChecksWithinATolerance) {
   ExpectPass(Function("1.00005", "check.expect_almost_eq %a, %b : tensor<2xf32>"));
   ExpectFail(Function("1.0005", "check.expect_almost_eq %a, %b : tensor<2xf32>"), "almost_eq");
@@ -149,12 +176,18 @@ func.func private @verdict(%a: tensor<i32>) {
 TEST_F(CheckTest, WhatIsNotSupportedIsSkippedWithTheReason) {
   ToolResult result = RunTool({"check", "-"}, R"(
 func.func @main() {
-  %0 = stablehlo.constant dense<7> : tensor<i32>
-  interpreter.print %0 : tensor<i32>
+  %0 = stablehlo.constant dense<true> : tensor<i1>
+  "stablehlo.if"(%0) ({
+    interpreter.print %0 : tensor<i1>
+    stablehlo.return
+  }, {
+    stablehlo.return
+  }) : (tensor<i1>) -> ()
   return
 })");
   EXPECT_EQ(result.exit_code, 0) << result;
-  EXPECT_THAT(result.out, StartsWith("SKIP - @main: [PJRT-T014] interpreter.print"));
+  EXPECT_THAT(result.out,
+              StartsWith("SKIP - @main: [PJRT-T014] interpreter.print inside of a region"));
   EXPECT_THAT(result.out, EndsWith("0 passed, 0 failed, 1 skipped\n"));
   result = RunTool({"check", "-"}, "func.func @main(%a: tensor<i32>) { return }");
   EXPECT_THAT(result.out, StartsWith("SKIP - @main: "));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // pjrt check: runs programs that test themselves.
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,8 @@ absl::Status RunSelfTest(PjRtClient* client, const ir::Module& module,
                         client->Compile(std::move(test.module), CompileOptions()));
   PJRT_ASSIGN_OR_RETURN(const Buffers outputs, Execute(*executable, {}));
   PJRT_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Literal>> results, ToHost(outputs));
+  for (const Print& print : test.prints)
+    std::fprintf(stderr, "%s %s\n", print.type.c_str(), results[print.result]->ToString().c_str());
   return CompareResults(test.checks, results);
 }
 

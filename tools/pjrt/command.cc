@@ -66,6 +66,7 @@ int Main(int argc, const char* const* argv) {
     AddBenchCommand(&app, &action);
     AddInspectCommand(&app, &action);
     AddInfoCommand(&app, &action);
+    AddOpsCommand(&app, &action);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

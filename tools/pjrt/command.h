@@ -52,6 +52,7 @@ void AddVerifyCommand(CLI::App* app, Action* action);
 void AddConvertCommand(CLI::App* app, Action* action);
 void AddInfoCommand(CLI::App* app, Action* action);
 void AddInspectCommand(CLI::App* app, Action* action);
+void AddOpsCommand(CLI::App* app, Action* action);
 
 // The whole of the tool: parses the command line and runs the command.
 int Main(int argc, const char* const* argv);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -159,6 +160,32 @@ ir::Value* Observed(ir::Module* module, ir::Op* op, size_t operand, Comparison c
   return module->Append(op->block(), state, op)->result();
 }
 
+// A grid of one program is a call of it. UNIMPLEMENTED for larger grids and for infeeds.
+absl::Status ReplaceGrid(ir::Module* module, ir::Op* op) {
+  const absl::Span<const ir::Attribute> replicas = op->attr("programs").elements();
+  if (replicas.size() != 1 || replicas[0].elements().size() != 1) {
+    return Unimplemented("PJRT-T014", op->name(), " of more than one program is not supported");
+  }
+  if (op->attr("infeed") && !op->attr("infeed").elements().empty()) {
+    return Unimplemented("PJRT-T014", op->name(), " with an infeed is not supported");
+  }
+  std::vector<ir::Value*> operands;
+  for (const ir::Use& use : op->operand_uses()) operands.push_back(use.value());
+  std::vector<ir::Type> types;
+  for (size_t i = 0; i < op->num_results(); ++i) types.push_back(op->result_type(i));
+  const ir::NamedAttribute callee = {"callee", replicas[0].elements()[0]};
+  ir::OpState state;
+  state.name = "func.call";
+  state.location = op->location();
+  state.operands = operands;
+  state.result_types = types;
+  state.attributes = absl::MakeConstSpan(&callee, 1);
+  const ir::Op* call = module->Append(op->block(), state, op);
+  for (size_t i = 0; i < types.size(); ++i) op->result(i)->ReplaceAllUsesWith(call->result(i));
+  op->Erase();
+  return absl::OkStatus();
+}
+
 // Makes `extra` results of the function besides those that it has.
 void AddResults(ir::Module* module, ir::Function function, absl::Span<ir::Value* const> extra) {
   ir::Op* old_return = function.body()->terminator();
@@ -205,28 +232,64 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
   if (!entry.type().inputs().empty()) {
     return Unimplemented("PJRT-T014", "the function takes arguments");
   }
+  absl::Status status;
+  test.module->Walk([&](ir::Op* op) {
+    if (status.ok() && op->Is(ir::OpCode::kInterpreterRunParallel))
+      status = ReplaceGrid(test.module.get(), op);
+  });
+  PJRT_RETURN_IF_ERROR(status);
   // Checks in functions that are called come to the top.
   PJRT_RETURN_IF_ERROR(ir::InlineCalls(test.module.get()));
 
-  absl::Status status;
   std::vector<ir::Op*> checks;
   test.module->Walk([&](ir::Op* op) {
-    if (!status.ok()) return;
-    if (absl::StartsWith(op->name(), "interpreter.")) {
-      status = Unimplemented("PJRT-T014", op->name(), " is not supported");
-    } else if (const absl::string_view name = CheckName(*op); !name.empty()) {
-      if (op->block() != entry.body()) {
-        status = Unimplemented("PJRT-T014", name, " inside of a region is not supported");
-      }
-      checks.push_back(op);
+    if (!status.ok() || (CheckName(*op).empty() && !op->Is(ir::OpCode::kInterpreterPrint) &&
+                         !op->Is(ir::OpCode::kInterpreterProbe)))
+      return;
+    if (op->block() != entry.body()) {
+      status =
+          Unimplemented("PJRT-T014", op->Is(ir::OpCode::kCustomCall) ? CheckName(*op) : op->name(),
+                        " inside of a region is not supported");
     }
+    checks.push_back(op);
   });
   PJRT_RETURN_IF_ERROR(status);
 
   std::vector<ir::Value*> extra;
   const size_t results = entry.type().results().size();
+  absl::flat_hash_map<std::string, std::vector<size_t>> probes;  // results, by probe
   for (ir::Op* op : checks) {
+    const size_t next = results + extra.size();
+    if (op->Is(ir::OpCode::kInterpreterPrint)) {
+      test.prints.push_back({op->operand_type(0).ToString(), next});
+      extra.push_back(op->operand(0));
+      op->Erase();
+      continue;
+    }
+    if (op->Is(ir::OpCode::kInterpreterProbe)) {
+      probes[op->StringAttr("probe_id")].push_back(next);
+      extra.push_back(op->operand(0));
+      op->result()->ReplaceAllUsesWith(op->operand(0));
+      op->Erase();
+      continue;
+    }
     Check& check = test.checks.emplace_back();
+    if (op->Is(ir::OpCode::kCheckExpectSerializedEq)) {
+      const std::vector<size_t>& values = probes[op->StringAttr("probe_id")];
+      const int64_t iteration = op->IntAttr("iteration", 0);
+      check.name = "check.expect_serialized_eq";
+      check.line = op->location().line;
+      if (iteration < 0 || iteration >= static_cast<int64_t>(values.size())) {
+        return InvalidArgument("PJRT-T016", check.name, " at line ", check.line,
+                               ": nothing has been probed as \"", op->StringAttr("probe_id"),
+                               "\" that often");
+      }
+      check.got = next;
+      check.want = values[iteration];
+      extra.push_back(op->operand(0));
+      op->Erase();
+      continue;
+    }
     PJRT_RETURN_IF_ERROR(ReadCheck(*op, CheckName(*op), &check));
     check.got = results + extra.size();
     for (size_t i = 0; i < op->num_operands(); ++i)

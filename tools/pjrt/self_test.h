@@ -35,19 +35,28 @@ struct Check {
   std::shared_ptr<const Literal> want_constant;
 };
 
+// A value that the function prints.
+struct Print {
+  std::string type;   // "tensor<2xi32>"
+  size_t result = 0;  // which result of the program
+};
+
 // A program whose checks are results.
 struct SelfTest {
   std::unique_ptr<ir::Module> module;  // has one function to run, called main
   std::vector<Check> checks;
+  std::vector<Print> prints;
 };
 
 // The functions of `module` to run: those without arguments that others can see (or, where there is
 // none, those that they can't see); where all have arguments, the one that runs by itself.
 std::vector<std::string> TestFunctions(const ir::Module& module);
 
-// Makes the test of one function out of a verified module. UNIMPLEMENTED [PJRT-T014] for a function
-// that takes arguments, for checks inside of regions, check.expect_serialized_eq and interpreter.*
-// ops.
+// Makes the test of one function out of a verified module. A grid of interpreter.run_parallel that
+// has one program is a call of it; interpreter.probe keeps a value that a
+// check.expect_serialized_eq behind it is compared with. UNIMPLEMENTED [PJRT-T014] for a function
+// that takes arguments, for grids of several programs, and for checks, probes and prints inside of
+// regions; INVALID_ARGUMENT [PJRT-T016] for a comparison with what was not probed.
 absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_view function);
 
 // OK when all checks hold of the program's results, otherwise what does not, and where.

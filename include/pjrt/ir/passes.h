@@ -62,6 +62,12 @@ absl::Status ExpandCustomCalls(Module* module, const PassOptions& options = {});
 absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20,
                          const PassOptions& options = {});
 
+// Replaces the tuples that functions take and return, that loops carry and that branches and
+// optimization barriers pass on by their parts, those of nested tuples too: a function with an
+// argument of type tuple<A, tuple<B, C>> has three afterwards. What remains of tuples belongs to
+// custom calls and other ops that take or make them.
+void FlattenTuples(Module* module);
+
 // Replaces each op of CHLO by StableHLO ops that compute the same: special functions within 3 units
 // in the last place of f32 and f64 (of lgamma, digamma, zeta and polygamma where the argument is
 // not close to a zero of the function among negative arguments), narrower floats in f32 or f64 and
@@ -196,6 +202,12 @@ absl::Status RefineArguments(Module* module, absl::Span<const ArgumentRefinement
 // UNIMPLEMENTED [PJRT-I032], naming the op, for a shape that depends on data; [PJRT-I034] for
 // regions nested over 1000 deep.
 absl::Status RefineShapes(Module* module);
+
+// Makes scalars that the regions of map, reduce, reduce_window, scatter and sort use from outside
+// operands of those ops, repeated for each element, and gives those regions, and
+// select_and_scatter's, copies of the constants that they use. A region that uses an array from
+// outside that is no constant stays as it is.
+void IsolateRegions(Module* module);
 
 // Removes ops without side effects whose results nothing uses, regions of others included.
 void RemoveDeadOps(Module* module);

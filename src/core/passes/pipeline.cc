@@ -29,6 +29,8 @@ constexpr Pass kPasses[] = {
     {"expand-custom-calls", "Writes custom calls that mean ordinary ops in those",
      ExpandCustomCalls},
     {"inline-calls", "Puts the bodies of called functions in the place of their calls", InlineAll},
+    {"flatten-tuples", "Takes tuples apart that functions, loops and branches pass on",
+     Always<FlattenTuples>},
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
     {"expand-quantized", "Computes quantized types with stored integers and floats",
      Always<ExpandQuantized>},
@@ -40,6 +42,8 @@ constexpr Pass kPasses[] = {
     {"hoist-loop-invariants", "Takes out of loops what is the same each time around",
      Always<HoistLoopInvariants>},
     {"merge-equal-ops", "Computes what is computed twice once", Always<MergeEqualOps>},
+    {"isolate-regions", "Makes what regions on elements use from outside operands of their ops",
+     Always<IsolateRegions>},
     {"remove-dead-ops", "Removes what nothing uses", Always<RemoveDeadOps>},
 };
 

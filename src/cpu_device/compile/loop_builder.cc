@@ -102,9 +102,8 @@ bool SameInput(const ArrayView& a, const ArrayView& b) {
          a.strides == b.strides && std::memcmp(a.bits, b.bits, sizeof(a.bits)) == 0;
 }
 
-}  // namespace
-
-bool IsLoopOp(const ir::Op& op) {
+// IsLoopOp but for what stands in a region.
+bool HasLoopForm(const ir::Op& op) {
   switch (op.opcode()) {
     case OpCode::kCompare:
     case OpCode::kConvert:
@@ -128,6 +127,12 @@ bool IsLoopOp(const ir::Op& op) {
     if (!IsComputable(op.operand_type(i))) return false;
   }
   return IsComputable(op.result_type());
+}
+
+}  // namespace
+
+bool IsLoopOp(const ir::Op& op) {
+  return HasLoopForm(op) && (!op.Is(OpCode::kMap) || BuildBody(*op.region()->block(), true).ok());
 }
 
 LoopValue LoopBuilder::Append(LoopInstr instr) {
@@ -419,10 +424,44 @@ absl::Status LoopBuilder::EmitBody(const ir::Block& block,
       for (size_t i = 0; i < op->num_results(); ++i) (*values)[op->result(i)] = operands[i];
       continue;
     }
-    if (!IsLoopOp(*op) || op->result_type().rank() != 0)
+    if (op->Is(OpCode::kIf) || op->Is(OpCode::kCase)) {
+      PJRT_RETURN_IF_ERROR(EmitBranches(*op, operands[0], values));
+      continue;
+    }
+    if (op->num_results() != 1 || !HasLoopForm(*op) || op->result_type().rank() != 0)
       return UnsupportedOp(*op, "only elementwise ops on scalars can stand in this region");
     PJRT_ASSIGN_OR_RETURN(const LoopValue value, Emit(*op, operands));
     (*values)[op->result()] = value;
+  }
+  return absl::OkStatus();
+}
+
+// Nothing in a body has effects, so that all branches can be computed and one be taken.
+absl::Status LoopBuilder::EmitBranches(const ir::Op& op, LoopValue chosen,
+                                       absl::flat_hash_map<const ir::Value*, LoopValue>* values) {
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    if (!IsComputable(op.result_type(i)) || op.result_type(i).rank() != 0)
+      return UnsupportedOp(op, "only scalars can come out of branches in this region");
+  }
+  std::vector<const ir::Op*> ends;
+  for (size_t r = 0; r < op.num_regions(); ++r) {
+    PJRT_RETURN_IF_ERROR(EmitBody(*op.region(r)->block(), values));
+    ends.push_back(op.region(r)->block()->terminator());
+  }
+  // Branch r is taken when takes[r] holds, the last one otherwise.
+  std::vector<LoopValue> takes = {chosen};
+  if (op.Is(OpCode::kCase)) {
+    takes.clear();
+    for (size_t r = 0; r + 1 < ends.size(); ++r)
+      takes.push_back(Op(BlockOp::kCompareEq, CType::kPred, CType::kS32, chosen,
+                         Constant(S32, static_cast<int64_t>(r))));
+  }
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    LoopValue value = (*values)[ends.back()->operand(i)];
+    for (size_t r = takes.size(); r-- > 0;)
+      value = Op(BlockOp::kSelect, type(value), type(value), takes[r],
+                 (*values)[ends[r]->operand(i)], value);
+    (*values)[op.result(i)] = value;
   }
   return absl::OkStatus();
 }

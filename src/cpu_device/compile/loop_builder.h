@@ -58,6 +58,8 @@ class LoopBuilder {
   CType type(LoopValue value) const { return program_.instrs[value].type; }
 
  private:
+  absl::Status EmitBranches(const ir::Op& op, LoopValue chosen,
+                            absl::flat_hash_map<const ir::Value*, LoopValue>* values);
   LoopValue Append(LoopInstr instr);
   LoopValue RoundResult(LoopValue value, PrimitiveType type, bool exact);
   LoopValue Constant(PrimitiveType type, int64_t value);
@@ -71,8 +73,8 @@ class LoopBuilder {
   bool keep_f32_;
 };
 
-// A body (see LoopProgram) from a region of scalar elementwise ops, such as a reducer.
-// UNIMPLEMENTED for other ops, and for values from outside that are not constants.
+// A body (see LoopProgram) from a region of scalar elementwise ops and branches of such, as a
+// reducer is. UNIMPLEMENTED for other ops, and for values from outside that are not constants.
 absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& block, bool keep_f32);
 
 // The monoid that a reducer computes, when it is one of the vectorised ones: (a, b) -> a op b.

@@ -282,10 +282,11 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
   const int64_t groups = op.IntAttr("feature_group_count", 1);
   const int64_t batch_groups = op.IntAttr("batch_group_count", 1);
   const size_t rank = numbers->input_spatial_dimensions.size();
-  ArrayView result = lowering.NewArray(op.result_type());
-  lowering.Bind(op.result(), result);
-  if (result.ElementCount() == 0) return absl::OkStatus();
-  if (result.type == PRED) return UnsupportedOp(op, "convolutions of i1 tensors are not supported");
+  const ArrayView bound = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), bound);
+  if (bound.ElementCount() == 0) return absl::OkStatus();
+  // Of i1: whether any of the ands holds, so that their number is not 0.
+  const ArrayView result = bound.type == PRED ? lowering.NewArray(S64, bound.dims) : bound;
   ArrayView input = lowering.view(op.operand(0));
   if (input.kind != ArrayView::kBuffer) {
     PJRT_ASSIGN_OR_RETURN(input, lowering.Dense(input, steps));
@@ -342,7 +343,8 @@ absl::Status LowerConvolution(Lowering& lowering, const ir::Op& op, Steps* steps
                numbers->output_spatial_dimensions.end());
   order.push_back(numbers->output_feature_dimension);
   conv.result = TransposeView(result, order);
-  return EmitPhases(lowering, op, conv, steps);
+  PJRT_RETURN_IF_ERROR(EmitPhases(lowering, op, conv, steps));
+  return bound.type == PRED ? lowering.Convert(result, bound, steps) : absl::OkStatus();
 }
 
 }  // namespace pjrt::cpu

@@ -108,10 +108,11 @@ absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps)
   PJRT_RETURN_IF_ERROR(Prepare(lowering, lowering.view(op.operand(1)),
                                dims->rhs_batching_dimensions, dims->rhs_contracting_dimensions,
                                true, &b, steps));
-  const ArrayView c = lowering.NewArray(op.result_type());
-  lowering.Bind(op.result(), c);
-  if (c.ElementCount() == 0) return absl::OkStatus();
-  if (c.type == PRED) return UnsupportedOp(op, "products of i1 tensors are not supported");
+  const ArrayView result = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), result);
+  if (result.ElementCount() == 0) return absl::OkStatus();
+  // Whether any of the ands holds: their number is not 0.
+  const ArrayView c = result.type == PRED ? lowering.NewArray(S64, result.dims) : result;
 
   GemmProblem problem;
   problem.a_type = a.view.type;
@@ -151,6 +152,7 @@ absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps)
   auto step = std::make_unique<GemmStep>(*std::move(gemm), std::move(batch_dims), std::move(at_a),
                                          std::move(at_b), std::move(at_c), shared);
   lowering.plan().Emit(steps, std::move(step), {a.view.buffer, b.view.buffer}, writes);
+  if (result.type == PRED) return lowering.Convert(c, result, steps);
   return absl::OkStatus();
 }
 

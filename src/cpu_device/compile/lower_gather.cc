@@ -82,7 +82,7 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
   }
   p->mode = ScatterParams::kBody;
   PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> program,
-                        BuildBody(body, lowering.options().keep_f32));
+                        lowering.Body(body, lowering.options().keep_f32));
   PJRT_ASSIGN_OR_RETURN(p->body, lowering.engine().CompileBody(*program));
   return absl::OkStatus();
 }

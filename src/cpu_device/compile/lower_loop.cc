@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 
 namespace pjrt::cpu {
@@ -135,7 +136,7 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
         reduce.monoid = *monoid;
       } else {
         reduce.has_monoid = false;
-        PJRT_ASSIGN_OR_RETURN(reduce.body, BuildBody(body, options_.keep_f32));
+        PJRT_ASSIGN_OR_RETURN(reduce.body, Body(body, options_.keep_f32));
       }
       reduced = op->IntsAttr("dimensions");
       for (size_t i = 0; i < n; ++i) {
@@ -167,7 +168,10 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
       PJRT_ASSIGN_OR_RETURN(const LoopValue operand, value_of(op->operand(i)));
       operands.push_back(operand);
     }
+    const size_t known = program.instrs.size();
     PJRT_ASSIGN_OR_RETURN(const LoopValue value, builder.Emit(*op, operands));
+    if (!HasKernels(program, known, *kernels_.block))
+      return UnsupportedOp(*op, "there is no kernel for it on these types");
     values[op->result()] = value;
     bool used_outside = false;
     for (ir::Use* use = op->result()->first_use(); use != nullptr; use = use->next())

@@ -117,6 +117,7 @@ class KeyMatcher {
       if (!other || !ir::Equal(attribute.value, other)) return false;
     }
     if (a->num_operands() == 0) return a->Is(OpCode::kConstant);
+    if (!IsLoopOp(*a)) return false;
     for (size_t i = 0; i < a->num_operands(); ++i) {
       if (!SidesMatch(a->operand(i), b->operand(i), depth + 1)) return false;
     }
@@ -252,7 +253,7 @@ absl::Status LowerSort(Lowering& lowering, const ir::Op& op, Steps* steps) {
     }
   } else {
     PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> body,
-                          BuildBody(comparator, /*keep_f32=*/true));
+                          lowering.Body(comparator, /*keep_f32=*/true));
     PJRT_ASSIGN_OR_RETURN(p.comparator, lowering.engine().CompileBody(*body));
   }
   lowering.plan().Emit(steps, std::make_unique<SortStep>(std::move(p)), reads, writes);

@@ -7,6 +7,7 @@
 #include "src/cpu_device/compile/constants.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/steps/bitcast_step.h"
 
 namespace pjrt::cpu {
 
@@ -143,13 +144,22 @@ absl::Status LowerToken(Lowering& lowering, const ir::Op& op, Steps*) {
 absl::Status LowerBitcastConvert(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const PrimitiveType from = op.operand_type(0).primitive_type();
   const PrimitiveType to = op.result_type().primitive_type();
-  if ((BitWidth(from) < 8 || BitWidth(to) < 8 || from == PRED || to == PRED) &&
-      BitWidth(from) != BitWidth(to)) {
-    return UnsupportedOp(
-        op, "bitcasts between types narrower than a byte and others are not supported");
+  if (from == to) {
+    lowering.BindSame(op.result(), op.operand(0));
+    return absl::OkStatus();
   }
   PJRT_ASSIGN_OR_RETURN(const ArrayView operand,
                         lowering.Dense(lowering.view(op.operand(0)), steps));
+  if (BitcastBits(from) < 8 || BitcastBits(to) < 8) {
+    const ArrayView result = lowering.NewArray(op.result_type());
+    lowering.Bind(op.result(), result);
+    lowering.plan().Emit(steps,
+                         std::make_unique<BitcastStep>(
+                             from, to, std::min(operand.ElementCount(), result.ElementCount()),
+                             operand.buffer, result.buffer),
+                         {operand.buffer}, {result.buffer});
+    return absl::OkStatus();
+  }
   lowering.Bind(op.result(), DenseView(operand.buffer, to, op.result_type().dims()));
   return absl::OkStatus();
 }

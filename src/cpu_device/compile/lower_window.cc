@@ -22,11 +22,12 @@ struct Combiner {
   std::shared_ptr<const LoopProgram> body;
 };
 
-absl::StatusOr<Combiner> MakeCombiner(const ir::Block& block, size_t operands, bool keep_f32) {
+absl::StatusOr<Combiner> MakeCombiner(Lowering& lowering, const ir::Block& block, size_t operands,
+                                      bool keep_f32) {
   Combiner combiner;
   if (operands == 1) combiner.monoid = MatchMonoid(block);
   if (!combiner.monoid.has_value()) {
-    PJRT_ASSIGN_OR_RETURN(combiner.body, BuildBody(block, keep_f32));
+    PJRT_ASSIGN_OR_RETURN(combiner.body, lowering.Body(block, keep_f32));
   }
   return combiner;
 }
@@ -201,11 +202,11 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   bool is_reverse = false;
   if (std::optional<int> dim = CumulativeDim(*window, operand_dims, &is_reverse)) {
     // Each running value is a result too, so it has the precision of its type.
-    PJRT_ASSIGN_OR_RETURN(const Combiner scan, MakeCombiner(body, n, /*keep_f32=*/false));
+    PJRT_ASSIGN_OR_RETURN(const Combiner scan, MakeCombiner(lowering, body, n, /*keep_f32=*/false));
     return EmitScan(lowering, op, *dim, is_reverse, scan, steps);
   }
   PJRT_ASSIGN_OR_RETURN(const Combiner combiner,
-                        MakeCombiner(body, n, lowering.options().keep_f32));
+                        MakeCombiner(lowering, body, n, lowering.options().keep_f32));
 
   if (combiner.monoid.has_value()) {
     PJRT_ASSIGN_OR_RETURN(const bool done,
@@ -288,9 +289,9 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
     p.dims.push_back({result.dims[d], source.dims[d], w.size, w.stride, w.padding_low});
   }
   PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> select,
-                        BuildBody(*op.region(0)->block(), /*keep_f32=*/true));
+                        lowering.Body(*op.region(0)->block(), /*keep_f32=*/true));
   PJRT_ASSIGN_OR_RETURN(const std::shared_ptr<const LoopProgram> scatter,
-                        BuildBody(*op.region(1)->block(), lowering.options().keep_f32));
+                        lowering.Body(*op.region(1)->block(), lowering.options().keep_f32));
   PJRT_ASSIGN_OR_RETURN(p.select, lowering.engine().CompileBody(*select));
   PJRT_ASSIGN_OR_RETURN(p.scatter, lowering.engine().CompileBody(*scatter));
   const CType compute = ComputeTypeOf(p.type);

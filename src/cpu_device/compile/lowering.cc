@@ -56,6 +56,7 @@ Lowering::LowerFn Lowering::FindLowering(OpCode code) {
       {OpCode::kGetTupleElement, LowerGetTupleElement},
       {OpCode::kIf, LowerCase},
       {OpCode::kIota, LowerIota},
+      {OpCode::kMap, LowerMap},
       {OpCode::kOptimizationBarrier, LowerIdentity},
       {OpCode::kPad, LowerPad},
       {OpCode::kPartitionId, LowerDeviceNumber},
@@ -111,11 +112,15 @@ absl::StatusOr<Plan> Lowering::Run(ir::Function function) {
   Steps steps;
   PJRT_RETURN_IF_ERROR(BindArguments(function, &steps));
   PJRT_RETURN_IF_ERROR(LowerBlock(*function.body(), &steps));
-  PJRT_RETURN_IF_ERROR(PlaceResults(*function.body()->terminator(), &steps));
+  PJRT_RETURN_IF_ERROR(PlaceResults(*function.body()->terminator(), /*packed=*/true, &steps));
+  return FinishPlan(*function.body(), std::move(steps));
+}
+
+Plan Lowering::FinishPlan(const ir::Block& block, Steps steps) {
   Plan plan = plan_.Finish();
   MakeScalarRuns(plan_, *kernels_.block, plan, &steps);
-  plan.num_arguments = static_cast<int>(function.body()->num_arguments());
-  plan.num_results = static_cast<int>(function.body()->terminator()->num_operands());
+  plan.num_arguments = static_cast<int>(block.num_arguments());
+  plan.num_results = static_cast<int>(block.terminator()->num_operands());
   for (const std::unique_ptr<Step>& step : steps) {
     plan.scratch_bytes = std::max(plan.scratch_bytes, step->scratch_bytes());
     plan.cost_ns += step->cost_ns();
@@ -157,7 +162,7 @@ absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
   return absl::OkStatus();
 }
 
-absl::Status Lowering::PlaceResults(const ir::Op& terminator, Steps* steps) {
+absl::Status Lowering::PlaceResults(const ir::Op& terminator, bool packed, Steps* steps) {
   for (size_t i = 0; i < terminator.num_operands(); ++i) {
     const ir::Value* value = terminator.operand(i);
     if (IsToken(value)) continue;
@@ -169,7 +174,7 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, Steps* steps) {
     const ArrayView& from = view(value);
     const int32_t index = static_cast<int32_t>(i);
     const int64_t count = from.ElementCount();
-    const int packed_bits = PackedBits(element);
+    const int packed_bits = packed ? PackedBits(element) : 8;
     if (packed_bits != 8) {
       PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(from, steps));
       const BufferId result = plan_.Result(index, (count * packed_bits + 7) / 8);
@@ -245,7 +250,7 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
 absl::Status Lowering::Convert(const ArrayView& from, const ArrayView& to, Steps* steps) {
   LoopBuilder builder(from.dims, /*keep_f32=*/true);
   LoopStore store;
-  store.value = builder.Load(from);
+  store.value = builder.Convert(builder.Load(from), ComputeTypeOf(to.type));
   store.type = to.type;
   store.view.offset = to.offset;
   store.view.strides = to.strides;

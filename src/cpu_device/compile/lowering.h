@@ -85,9 +85,14 @@ class Lowering {
   // A buffer that holds the one value of a scalar view.
   absl::StatusOr<ArrayView> ScalarInBuffer(const ArrayView& scalar, Steps* steps);
 
-  // Writes the values of `from` to `to`, of the same dims: between types that share a compute type,
-  // or from a type to its compute type.
+  // Writes the values of `from` to `to`, of the same dims, converted by way of their compute types:
+  // each of both conversions may round or wrap.
   absl::Status Convert(const ArrayView& from, const ArrayView& to, Steps* steps);
+
+  // A region that is called on elements: a straight line of instructions where it is one (see
+  // BuildBody), else a plan that is run for each element. UNIMPLEMENTED for a region of arrays,
+  // with side effects, or that uses arrays from outside.
+  absl::StatusOr<std::shared_ptr<const LoopProgram>> Body(const ir::Block& block, bool keep_f32);
 
   // Compiles a loop and emits its step. `outputs`: the buffers of its stores, then of its
   // reductions.
@@ -110,7 +115,10 @@ class Lowering {
                                   std::vector<BufferId> stores, std::vector<BufferId> results,
                                   std::string what, Steps* steps);
   absl::Status BindArguments(ir::Function function, Steps* steps);
-  absl::Status PlaceResults(const ir::Op& terminator, Steps* steps);
+  // Packed results lie in memory as the caller of a program wants them.
+  absl::Status PlaceResults(const ir::Op& terminator, bool packed, Steps* steps);
+  Plan FinishPlan(const ir::Block& block, Steps steps);
+  absl::StatusOr<Plan> RunBody(const ir::Block& block);
   Binding& NewBinding(const ir::Value* value);
 
   const ir::Module& module_;
@@ -128,6 +136,9 @@ bool ClaimsOp(const ir::Op& op, const CustomCallRegistry* custom_calls);
 // RESOURCE_EXHAUSTED, naming the op, for an array, or the points of a loop, of more than 2^42
 // elements: more than a machine holds, and sizes in bytes stay far from overflow below that.
 absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op);
+
+// True when there are kernels for the ops of `program` from instruction `first` on.
+bool HasKernels(const LoopProgram& program, size_t first, const BlockKernels& kernels);
 
 // The type in which products of a and b are computed and summed to c. Floats narrower than f32 are
 // multiplied exactly in f32 and summed there, integers in 32 or 64 bits: wrapping makes that the
@@ -156,6 +167,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
 absl::Status LowerDynamicUpdateSlice(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerFft(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps);
+absl::Status LowerMap(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerRng(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerRngBitGenerator(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps);

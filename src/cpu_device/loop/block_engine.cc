@@ -115,6 +115,21 @@ class BlockBody final : public BodyKernel {
   BlockFrame frame_;
 };
 
+// What a body that is called stands for.
+class CalledBody final : public BodyKernel {
+ public:
+  explicit CalledBody(std::shared_ptr<const BodyKernel> kernel) : kernel_(std::move(kernel)) {}
+  int64_t scratch_bytes() const override { return kernel_->scratch_bytes(); }
+  int64_t max_block() const override { return kernel_->max_block(); }
+  void Call(const char* const* params, char* const* results, int64_t n,
+            char* scratch) const override {
+    kernel_->Call(params, results, n, scratch);
+  }
+
+ private:
+  std::shared_ptr<const BodyKernel> kernel_;
+};
+
 class BlockEngine final : public LoopEngine {
  public:
   explicit BlockEngine(const BlockKernels& kernels) : kernels_(kernels) {}
@@ -130,6 +145,7 @@ class BlockEngine final : public LoopEngine {
   }
 
   absl::StatusOr<std::unique_ptr<BodyKernel>> CompileBody(const LoopProgram& body) const override {
+    if (body.called != nullptr) return std::make_unique<CalledBody>(body.called);
     auto kernel = std::make_unique<BlockBody>(body, kernels_);
     PJRT_RETURN_IF_ERROR(kernel->Init());
     return std::unique_ptr<BodyKernel>(std::move(kernel));

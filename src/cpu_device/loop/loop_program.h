@@ -95,6 +95,8 @@ struct LoopReduce {
   absl::InlinedVector<Output, 2> outputs;
 };
 
+class BodyKernel;
+
 struct LoopProgram {
   // The iteration space, outermost first: `num_outer` dims that are not reduced, `num_reduced` that
   // are, and the rest, not reduced again. Without reductions all dims are outer. A body has none.
@@ -107,6 +109,8 @@ struct LoopProgram {
   std::vector<LoopStore> stores;
   std::vector<LoopReduce> reduces;
   std::vector<LoopValue> results;  // of a body
+  // A body that is no list of instructions is called; all else is empty then.
+  std::shared_ptr<const BodyKernel> called;
 
   int64_t ElementCount() const;
   // A few lines, for inspection.
