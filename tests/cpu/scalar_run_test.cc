@@ -300,6 +300,29 @@ TEST(ScalarRunTest, SlicesAreClampedAndUpdatesOutsideAreDropped) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(updated[i], static_cast<float>(i) + 0.5f) << i;
 }
 
+TEST(ScalarRunTest, ScatteredElementsAreCombinedAsTheyAreComputedWithNotAsTheyAreStored) {
+  for (const char* type : {"f32", "f16", "bf16", "f8E5M2", "i8"}) {
+    const std::string text = absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<1xf32>, %u: tensor<f32>, %i: tensor<1xi32>) -> tensor<1xf32> {
+        %a = stablehlo.convert %x : (tensor<1xf32>) -> tensor<1xT>
+        %b = stablehlo.convert %u : (tensor<f32>) -> tensor<T>
+        %s = "stablehlo.scatter"(%a, %i, %b) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%l: tensor<T>, %r: tensor<T>):
+          %m = stablehlo.maximum %l, %r : tensor<T>
+          stablehlo.return %m : tensor<T>
+        }) : (tensor<1xT>, tensor<1xi32>, tensor<T>) -> tensor<1xT>
+        %y = stablehlo.convert %s : (tensor<1xT>) -> tensor<1xf32>
+        return %y : tensor<1xf32>
+      })",
+                                                 {{"T", type}});
+    const Literal x = Array<float>({1}, {-1}), u = Array<float>({}, {-2}),
+                  i = Array<int32_t>({1}, {0});
+    const auto results = RunAll(text, {&x, &u, &i});
+    ASSERT_EQ(results.size(), 1u) << type;
+    EXPECT_EQ(results[0]->GetFirstElement<float>(), -1) << type;
+  }
+}
+
 TEST(ScalarRunTest, AStepOnAnArrayKeepsTheScalarsAroundItApart) {
   const std::vector<std::string> steps = StepsOf(R"(
     func.func @main(%a: tensor<f32>, %x: tensor<4096xf32>) -> tensor<4096xf32> {

@@ -262,6 +262,9 @@ bool ScatterStep::EmitScalar(ScalarAssembler* assembler) const {
     return false;
   for (const ScatterParams::Array& a : p_.arrays) {
     if (ByteWidth(a.type) > 8) return false;
+    // An operation takes values as they are computed with, not as they are stored.
+    if (p_.mode == ScatterParams::kOp && (p_.kernels->load[a.type] || p_.kernels->store[a.type]))
+      return false;
   }
   const int bytes = ByteWidth(p_.index_type);
   const ScalarAssembler::Label outside = assembler->NewLabel();
