@@ -3,14 +3,15 @@
 // The iteration space is outer x reduced x inner (the names of LoopProgram). Blocks of values are
 // computed as in a map, then folded into accumulators.
 //
-//   inner == 1, long reduction     each outer point: blocks along the reduced dims; a block folds
-//   to one element, blocks fold one after the other inner == 1, short reduction    a block holds
-//   several whole rows; each row folds to one element long inner                     a block lies
-//   along the innermost dim; it folds element by element into a block of accumulators, which begin
-//   as the initial value short inner                    a block holds several reduced points of
-//   `inner` elements each; few fold in order, from the initial value on, many pairwise many short
-//   inner              a block lies along all inner dims and crosses their rows, else as for a long
-//   inner
+// * inner == 1, long reduction: each outer point alone, in blocks along the reduced dims. A block
+//   folds to one element, the blocks fold one after the other.
+// * inner == 1, short reduction: a block holds several whole rows; each folds to one element.
+// * Long inner: a block lies along the innermost dim and folds element by element into a block of
+//   accumulators, which begin as the initial value.
+// * Short inner: a block holds several reduced points of `inner` elements each. Few fold in order,
+//   from the initial value on, many pairwise.
+// * Many short inner: a block lies along all inner dims and crosses their rows, else as for a long
+//   inner.
 //
 // Each order of folding depends on the sizes alone, so that a result has the same bits however the
 // work is split. Folds with a body (rather than a monoid) keep the order of the elements, as an
@@ -33,7 +34,11 @@ namespace {
 
 constexpr double kUnitNs = 20000;
 constexpr double kBytesPerNs = 10;
-constexpr int64_t kLongInner = 64;
+// Below this, a call of a kernel for a row takes longer than what it computes: 64 x 128 x 64 folded
+// over its middle took 460 us row by row and takes 214 several rows at a time.
+constexpr int64_t kLongInner = 384;
+// Reduced rows shorter than this share blocks.
+constexpr int64_t kLongRow = 64;
 // So few reduced points of a short inner dim are folded one after the other.
 constexpr int64_t kFewPoints = 64;
 constexpr int64_t kAlign = 64;
@@ -65,7 +70,7 @@ class ReduceKernel final : public LoopKernel {
     long_inner_ = rank > p.num_outer + p.num_reduced && p.dims.back() >= kLongInner;
     // Rows cross blocks when several fit in one, or when the innermost reduced dim alone is short.
     const bool short_rows =
-        inner_ == 1 && (reduced_ < 256 || (rank > 0 && p.dims.back() < kLongInner));
+        inner_ == 1 && (reduced_ < 256 || (rank > 0 && p.dims.back() < kLongRow));
     frame_.ChooseMode(inner_ == 1 ? (short_rows ? 1 : 0) : (long_inner_ ? 0 : 1));
     std::vector<LoopValue> blocks;
     size_t output = p.stores.size();
@@ -476,22 +481,19 @@ class ReduceKernel final : public LoopKernel {
         auto values = Blocks(*w, fold, 0);
         int64_t left = count;
         if (fold.body == nullptr && !in_order) {
-          // The upper half of the points onto the lower; the values are this block's own and may be
-          // overwritten.
-          char* block = const_cast<char*>(values[0]);
-          const int size = fold.sizes[0];
-          if (left > 1) {
-            std::memcpy(Temporary(*w, left_, 0), block, left * inner_ * size);
-            block = Temporary(*w, left_, 0);
-          }
+          // The upper half of the points onto the lower, until one is left.
+          const char* block = values[0];
+          char* folded = Temporary(*w, left_, 0);
+          const int64_t row = inner_ * fold.sizes[0];
           while (left > 1) {
             const int64_t half = left / 2;
-            char* upper = block + (left - half) * inner_ * size;
-            fold.op(block, block, upper, nullptr, half * inner_);
+            fold.op(folded, block, block + (left - half) * row, nullptr, half * inner_);
+            if (left % 2 != 0 && block != folded)
+              std::memcpy(folded + half * row, block + half * row, row);
+            block = folded;
             left -= half;
           }
-          const char* folded = block;
-          Accumulate(*w, fold, &folded, inner_, r == 0 && !HasInit(fold));
+          Accumulate(*w, fold, &block, inner_, r == 0 && !HasInit(fold));
         } else {
           for (int64_t j = 0; j < count; ++j)
             Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_,
