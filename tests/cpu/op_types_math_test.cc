@@ -284,9 +284,9 @@ TEST_P(NarrowIntegerTest, ArithmeticWraps) {
   const int64_t mask = (int64_t{1} << bits) - 1;
   const auto low = [&](int64_t x) { return x & mask; };
   const std::vector<std::pair<const char*, std::function<int64_t(int64_t, int64_t)>>> ops = {
-      {"add", [](int64_t x, int64_t y) { return x + y; }},
-      {"subtract", [](int64_t x, int64_t y) { return x - y; }},
-      {"multiply", [](int64_t x, int64_t y) { return x * y; }},
+      {"add", [](uint64_t x, uint64_t y) { return static_cast<int64_t>(x + y); }},
+      {"subtract", [](uint64_t x, uint64_t y) { return static_cast<int64_t>(x - y); }},
+      {"multiply", [](uint64_t x, uint64_t y) { return static_cast<int64_t>(x * y); }},
       {"divide", [](int64_t x, int64_t y) { return y == 0 ? -1 : x / y; }},
       {"remainder", [](int64_t x, int64_t y) { return y == 0 ? x : x % y; }},
       {"maximum", [](int64_t x, int64_t y) { return std::max(x, y); }},
@@ -294,7 +294,11 @@ TEST_P(NarrowIntegerTest, ArithmeticWraps) {
       {"and", [](int64_t x, int64_t y) { return x & y; }},
       {"or", [](int64_t x, int64_t y) { return x | y; }},
       {"xor", [](int64_t x, int64_t y) { return x ^ y; }},
-      {"shift_left", [&](int64_t x, int64_t y) { return low(y) >= bits ? 0 : x << low(y); }},
+      {"shift_left",
+       [&](int64_t x, int64_t y) {
+         const uint64_t shifted = static_cast<uint64_t>(x) << (low(y) & 63);
+         return low(y) >= bits ? 0 : static_cast<int64_t>(shifted);
+       }},
       {"shift_right_logical",
        [&](int64_t x, int64_t y) { return low(y) >= bits ? 0 : low(x) >> low(y); }},
       {"shift_right_arithmetic",
