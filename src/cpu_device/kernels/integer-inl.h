@@ -46,6 +46,25 @@ struct Minimum {
   }
 };
 
+struct And {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <typename T>
+  PJRT_INLINE T Run(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
 // The quotient cut towards zero, for b not 0 and, on signed types, not -1. Up to 16 bits through
 // float and s32 through double, which vectors can divide: the exact quotient is an integer or
 // further from the next one than the rounding error.

@@ -87,25 +87,6 @@ struct Power {
   }
 };
 
-struct And {
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct Or {
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct Xor {
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
-
 // The amount is unsigned. Masked first, so that no shift is undefined, then judged.
 template <typename T>
 inline constexpr unsigned kWidth = sizeof(T) * 8;
@@ -142,9 +123,9 @@ void FillShared(BlockKernels* k) {
   SetCommutative<T, integer::Add, U, U>(k, BlockOp::kAdd);
   SetBinary<T, integer::Subtract, U, U>(k, BlockOp::kSubtract);
   SetCommutative<T, integer::Multiply, U, U>(k, BlockOp::kMultiply);
-  SetCommutative<T, And, U, U>(k, BlockOp::kAnd);
-  SetCommutative<T, Or, U, U>(k, BlockOp::kOr);
-  SetCommutative<T, Xor, U, U>(k, BlockOp::kXor);
+  SetCommutative<T, integer::And, U, U>(k, BlockOp::kAnd);
+  SetCommutative<T, integer::Or, U, U>(k, BlockOp::kOr);
+  SetCommutative<T, integer::Xor, U, U>(k, BlockOp::kXor);
   SetBinary<T, ShiftLeft, U, U>(k, BlockOp::kShiftLeft);
   SetBinary<T, ShiftRightLogical, U, U>(k, BlockOp::kShiftRightLogical);
   SetBinary<T, ShiftRightArithmetic, U, U>(k, BlockOp::kShiftRightArithmetic);
@@ -184,14 +165,14 @@ void FillIntegers(BlockKernels* k) {
   SetUnary<Pred, PredNot, uint8_t, uint8_t>(k, BlockOp::kNot);
   const BlockOp or_ops[] = {BlockOp::kAdd, BlockOp::kMaximum, BlockOp::kOr};
   for (BlockOp op : or_ops) {
-    SetCommutative<Pred, Or, uint8_t, uint8_t>(k, op);
+    SetCommutative<Pred, integer::Or, uint8_t, uint8_t>(k, op);
   }
   const BlockOp and_ops[] = {BlockOp::kMultiply, BlockOp::kMinimum, BlockOp::kAnd};
   for (BlockOp op : and_ops) {
-    SetCommutative<Pred, And, uint8_t, uint8_t>(k, op);
+    SetCommutative<Pred, integer::And, uint8_t, uint8_t>(k, op);
   }
-  SetCommutative<Pred, Xor, uint8_t, uint8_t>(k, BlockOp::kXor);
-  SetClamp<Pred, ClampOp<Or, And>, uint8_t>(k);
+  SetCommutative<Pred, integer::Xor, uint8_t, uint8_t>(k, BlockOp::kXor);
+  SetClamp<Pred, ClampOp<integer::Or, integer::And>, uint8_t>(k);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -182,24 +182,6 @@ void ScatterRows(void* dst, const int64_t* offsets, const void* updates, int64_t
   }
 }
 
-struct And {
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct Or {
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct Xor {
-  template <typename T>
-  PJRT_INLINE T Run(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
 struct FloatAdd {
   template <typename T>
   PJRT_INLINE T Run(T a, T b) {
@@ -226,9 +208,9 @@ void FillInteger(IndexKernels* k, IndexType index) {
   Combine<T>(k, Monoid::kMultiply) = ScatterRows<integer::Multiply, U>;
   Combine<T>(k, Monoid::kMaximum) = ScatterRows<integer::Maximum, T>;
   Combine<T>(k, Monoid::kMinimum) = ScatterRows<integer::Minimum, T>;
-  Combine<T>(k, Monoid::kAnd) = ScatterRows<And, U>;
-  Combine<T>(k, Monoid::kOr) = ScatterRows<Or, U>;
-  Combine<T>(k, Monoid::kXor) = ScatterRows<Xor, U>;
+  Combine<T>(k, Monoid::kAnd) = ScatterRows<integer::And, U>;
+  Combine<T>(k, Monoid::kOr) = ScatterRows<integer::Or, U>;
+  Combine<T>(k, Monoid::kXor) = ScatterRows<integer::Xor, U>;
   k->add_clamped[static_cast<int>(index)] = AddClamped<T>;
   k->add_checked[static_cast<int>(index)] = AddChecked<T>;
 }
@@ -265,10 +247,10 @@ IndexKernels MakeTable() {
   FillComplexType<C128>(&k);
   // Bytes of 0 and 1.
   const Monoid or_monoids[] = {Monoid::kAdd, Monoid::kMaximum, Monoid::kOr};
-  for (Monoid monoid : or_monoids) Combine<Pred>(&k, monoid) = ScatterRows<Or, uint8_t>;
+  for (Monoid monoid : or_monoids) Combine<Pred>(&k, monoid) = ScatterRows<integer::Or, uint8_t>;
   const Monoid and_monoids[] = {Monoid::kMultiply, Monoid::kMinimum, Monoid::kAnd};
-  for (Monoid monoid : and_monoids) Combine<Pred>(&k, monoid) = ScatterRows<And, uint8_t>;
-  Combine<Pred>(&k, Monoid::kXor) = ScatterRows<Xor, uint8_t>;
+  for (Monoid monoid : and_monoids) Combine<Pred>(&k, monoid) = ScatterRows<integer::And, uint8_t>;
+  Combine<Pred>(&k, Monoid::kXor) = ScatterRows<integer::Xor, uint8_t>;
   k.gather_points[0] = GatherPoints<uint8_t>;
   k.gather_points[1] = GatherPoints<uint16_t>;
   k.gather_points[2] = GatherPoints<uint32_t>;
