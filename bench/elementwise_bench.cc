@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused elementwise programs and reductions on a million elements. of_bandwidth: bytes read and
+// Fused elementwise programs on a million elements. of_bandwidth: bytes read and
 // written a second, over those of memcpy by as many threads; a program that computes little an
 // element should come near 1.
 #include <string>
@@ -18,12 +18,9 @@ constexpr int64_t kSize = 1 << 20;
 
 // `bytes`: what the program reads and writes at least.
 void Measure(benchmark::State& state, const std::string& text, int64_t bytes) {
-  const int threads = static_cast<int>(state.range(0));
-  Program program(text, threads);
-  const double bandwidth = CopyBandwidth(threads, bytes / 2);
-  const double seconds = Repeat(state, program);
-  state.counters["elements_a_second"] = static_cast<double>(kSize) / seconds;
-  state.counters["of_bandwidth"] = static_cast<double>(bytes) / seconds / bandwidth;
+  MeasureOfBandwidth(state, text, bytes);
+  state.counters["elements_a_second"] = benchmark::Counter(
+      static_cast<double>(kSize * state.iterations()), benchmark::Counter::kIsRate);
 }
 
 std::string Unary(const std::string& body, const std::string& type) {
@@ -75,29 +72,6 @@ void BM_LongChain(benchmark::State& state) {
   Measure(state, Unary(body, "f32"), 8 * kSize);
 }
 
-void BM_Transpose(benchmark::State& state) {
-  Measure(state, R"(
-    func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
-      %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
-      return %0 : tensor<1024x1024xf32>
-    })",
-          8 * kSize);
-}
-
-void Reduce(benchmark::State& state, const std::string& dims, const std::string& result) {
-  Measure(state,
-          absl::StrCat(
-              "func.func @main(%x: tensor<1024x1024xf32>) -> ", result,
-              " {\n  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
-              "  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [",
-              dims, "] : (tensor<1024x1024xf32>, tensor<f32>) -> ", result,
-              "\n  return %0 : ", result, "\n}\n"),
-          4 * kSize);
-}
-void BM_SumOfRows(benchmark::State& state) { Reduce(state, "1", "tensor<1024xf32>"); }
-void BM_SumOfColumns(benchmark::State& state) { Reduce(state, "0", "tensor<1024xf32>"); }
-void BM_SumOfAll(benchmark::State& state) { Reduce(state, "0, 1", "tensor<f32>"); }
-
 #define PJRT_BENCH(name)                                                          \
   BENCHMARK(name)->ArgName("threads")->Arg(1)->Arg(Cores())->UseRealTime()->Unit( \
       benchmark::kMicrosecond)
@@ -106,10 +80,6 @@ PJRT_BENCH(BM_Exponential);
 PJRT_BENCH(BM_NegateBf16);
 PJRT_BENCH(BM_Gelu);
 PJRT_BENCH(BM_LongChain);
-PJRT_BENCH(BM_Transpose);
-PJRT_BENCH(BM_SumOfRows);
-PJRT_BENCH(BM_SumOfColumns);
-PJRT_BENCH(BM_SumOfAll);
 
 }  // namespace
 }  // namespace pjrt::bench

@@ -7,6 +7,10 @@
 
 namespace pjrt::bench {
 
+// Seconds on the clock that measures work on so many threads: the process's own time for one, which
+// other work on the machine does not lengthen; the wall's for more.
+double Now(int threads);
+
 // Bytes a second, read and written together, that `threads` threads move with memcpy when each has
 // its share of two arrays of `bytes` bytes in all. Small sizes measure the caches. Measured once
 // for each pair of arguments.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that move elements and compute nothing: transposes, slices, reversals, concatenations, pads,
-// gathers and scatters, on some 8 MiB. of_bandwidth: bytes read and written a second, over those of
-// memcpy by as many threads.
+// Ops that move elements and compute nothing: transposes, slices, reversals, concatenations, pads
+// and updates. MiB: the size of the array that is read, once one that stays in the last cache and
+// once one that does not. of_bandwidth: bytes read and written a second, over those of memcpy by as
+// many threads on arrays of that size.
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "bench/machine.h"
 #include "bench/program.h"
 #include "benchmark/benchmark.h"
@@ -13,131 +15,155 @@
 namespace pjrt::bench {
 namespace {
 
-std::string Unary(const std::string& from, const std::string& to, const std::string& op) {
-  return absl::StrCat("func.func @main(%x: tensor<", from, ">) -> tensor<", to, "> {\n  %0 = ", op,
-                      " : (tensor<", from, ">) -> tensor<", to, ">\n  return %0 : tensor<", to,
-                      ">\n}\n");
+int64_t Bytes(const benchmark::State& state) { return state.range(1) << 20; }
+// The side of a square of elements of `size` bytes, a multiple of 8.
+int64_t Side(const benchmark::State& state, int size) {
+  int64_t side = 8;
+  while ((side + 8) * (side + 8) * size <= Bytes(state)) side += 8;
+  return side;
 }
 
-void BM_TransposeF32(benchmark::State& state) {
-  MeasureOfBandwidth(
-      state, Unary("1024x1024xf32", "1024x1024xf32", "stablehlo.transpose %x, dims = [1, 0]"),
-      8 << 20);
-}
-void BM_TransposeU8(benchmark::State& state) {
-  MeasureOfBandwidth(
-      state, Unary("2048x2048xui8", "2048x2048xui8", "stablehlo.transpose %x, dims = [1, 0]"),
-      8 << 20);
-}
-void BM_TransposeF64(benchmark::State& state) {
+// One op whose result has as many bytes as its operand.
+void Unary(benchmark::State& state, const std::string& from, const std::string& to,
+           const std::string& op, int64_t bytes) {
   MeasureOfBandwidth(state,
-                     Unary("1000x500xf64", "500x1000xf64", "stablehlo.transpose %x, dims = [1, 0]"),
-                     8000000);
+                     absl::Substitute("func.func @main(%x: tensor<$0>) -> tensor<$1> {\n"
+                                      "  %0 = $2 : (tensor<$0>) -> tensor<$1>\n"
+                                      "  return %0 : tensor<$1>\n}\n",
+                                      from, to, op),
+                     2 * bytes);
+}
+
+void Transpose(benchmark::State& state, int size, const char* element) {
+  const int64_t side = Side(state, size);
+  const std::string type = absl::StrCat(side, "x", side, "x", element);
+  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", side * side * size);
+}
+void BM_TransposeU8(benchmark::State& state) { Transpose(state, 1, "ui8"); }
+void BM_TransposeBf16(benchmark::State& state) { Transpose(state, 2, "bf16"); }
+void BM_TransposeF32(benchmark::State& state) { Transpose(state, 4, "f32"); }
+void BM_TransposeF64(benchmark::State& state) { Transpose(state, 8, "f64"); }
+void BM_TransposeC128(benchmark::State& state) { Transpose(state, 16, "complex<f64>"); }
+// Sides that are no multiple of a cache line and no power of two.
+void BM_TransposeOddF32(benchmark::State& state) {
+  const int64_t side = Side(state, 4) - 21;
+  const std::string type = absl::StrCat(side, "x", side, "xf32");
+  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", side * side * 4);
 }
 void BM_TransposeHeads(benchmark::State& state) {
-  MeasureOfBandwidth(
-      state,
-      Unary("16x256x8x64xbf16", "16x8x256x64xbf16", "stablehlo.transpose %x, dims = [0, 2, 1, 3]"),
-      8 << 20);
+  const int64_t batch = Bytes(state) / (256 * 8 * 64 * 2);
+  Unary(state, absl::StrCat(batch, "x256x8x64xbf16"), absl::StrCat(batch, "x8x256x64xbf16"),
+        "stablehlo.transpose %x, dims = [0, 2, 1, 3]", batch * 256 * 8 * 64 * 2);
 }
 void BM_ChannelsLast(benchmark::State& state) {
-  MeasureOfBandwidth(
-      state,
-      Unary("8x64x56x56xf32", "8x56x56x64xf32", "stablehlo.transpose %x, dims = [0, 2, 3, 1]"),
-      8 * 8 * 64 * 56 * 56);
+  const int64_t batch = Bytes(state) / (64 * 64 * 64 * 4);
+  Unary(state, absl::StrCat(batch, "x64x64x64xf32"), absl::StrCat(batch, "x64x64x64xf32"),
+        "stablehlo.transpose %x, dims = [0, 2, 3, 1]", batch * 64 * 64 * 64 * 4);
+}
+void BM_ChannelsFirst(benchmark::State& state) {
+  const int64_t batch = Bytes(state) / (56 * 56 * 64 * 4);
+  Unary(state, absl::StrCat(batch, "x56x56x64xf32"), absl::StrCat(batch, "x64x56x56xf32"),
+        "stablehlo.transpose %x, dims = [0, 3, 1, 2]", batch * 56 * 56 * 64 * 4);
+}
+// Pixels of three bytes to planes.
+void BM_Planes(benchmark::State& state) {
+  const int64_t batch = Bytes(state) / (256 * 256 * 3);
+  Unary(state, absl::StrCat(batch, "x256x256x3xui8"), absl::StrCat(batch, "x3x256x256xui8"),
+        "stablehlo.transpose %x, dims = [0, 3, 1, 2]", batch * 256 * 256 * 3);
 }
 void BM_Reverse(benchmark::State& state) {
-  MeasureOfBandwidth(state, R"(
-    func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
-      %0 = stablehlo.reverse %x, dims = [0, 1] : tensor<1024x1024xf32>
-      return %0 : tensor<1024x1024xf32>
-    })",
-                     8 << 20);
+  const int64_t side = Side(state, 4);
+  const std::string type = absl::StrCat("tensor<", side, "x", side, "xf32>");
+  MeasureOfBandwidth(state,
+                     absl::Substitute("func.func @main(%x: $0) -> $0 {\n"
+                                      "  %0 = stablehlo.reverse %x, dims = [0, 1] : $0\n"
+                                      "  return %0 : $0\n}\n",
+                                      type),
+                     2 * Bytes(state));
 }
 // The bytes of every second element are all read.
 void BM_EverySecond(benchmark::State& state) {
+  const int64_t rows = Bytes(state) / 8192;
   MeasureOfBandwidth(
-      state, Unary("1024x2048xf32", "1024x1024xf32", "stablehlo.slice %x [0:1024, 0:2048:2]"),
-      12 << 20);
+      state,
+      absl::Substitute("func.func @main(%x: tensor<$0x2048xf32>) -> tensor<$0x1024xf32> {\n"
+                       "  %0 = stablehlo.slice %x [0:$0, 0:2048:2] : (tensor<$0x2048xf32>) -> "
+                       "tensor<$0x1024xf32>\n  return %0 : tensor<$0x1024xf32>\n}\n",
+                       rows),
+      3 * Bytes(state) / 2);
 }
+// Two arrays side by side.
 void BM_Concatenate(benchmark::State& state) {
-  MeasureOfBandwidth(state, R"(
-    func.func @main(%x: tensor<1024x512xf32>, %y: tensor<1024x512xf32>) -> tensor<1024x1024xf32> {
-      %0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<1024x512xf32>, tensor<1024x512xf32>) -> tensor<1024x1024xf32>
-      return %0 : tensor<1024x1024xf32>
-    })",
-                     8 << 20);
+  const int64_t rows = Bytes(state) / 4096;
+  MeasureOfBandwidth(
+      state,
+      absl::Substitute(
+          "func.func @main(%x: tensor<$0x512xf32>, %y: tensor<$0x512xf32>) -> tensor<$0x1024xf32> "
+          "{\n  %0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<$0x512xf32>, "
+          "tensor<$0x512xf32>) -> tensor<$0x1024xf32>\n  return %0 : tensor<$0x1024xf32>\n}\n",
+          rows),
+      2 * Bytes(state));
+}
+// Two arrays below each other.
+void BM_ConcatenateRows(benchmark::State& state) {
+  const int64_t rows = Bytes(state) / 8192;
+  MeasureOfBandwidth(
+      state,
+      absl::Substitute("func.func @main(%x: tensor<$0x1024xf32>, %y: tensor<$0x1024xf32>) -> "
+                       "tensor<$1x1024xf32> {\n  %0 = stablehlo.concatenate %x, %y, dim = 0 : "
+                       "(tensor<$0x1024xf32>, tensor<$0x1024xf32>) -> tensor<$1x1024xf32>\n"
+                       "  return %0 : tensor<$1x1024xf32>\n}\n",
+                       rows, 2 * rows),
+      2 * Bytes(state));
 }
 void BM_Pad(benchmark::State& state) {
-  MeasureOfBandwidth(state, R"(
-    func.func @main(%x: tensor<1024x1024xf32>, %v: tensor<f32>) -> tensor<1040x1040xf32> {
-      %0 = stablehlo.pad %x, %v, low = [8, 8], high = [8, 8], interior = [0, 0] : (tensor<1024x1024xf32>, tensor<f32>) -> tensor<1040x1040xf32>
-      return %0 : tensor<1040x1040xf32>
-    })",
-                     8 << 20);
-}
-
-// Indices spread over `size`, computed in the program.
-std::string IndexText(int64_t n, int64_t size) {
-  const std::string type = absl::StrCat("tensor<", n, "x1xi32>");
-  return absl::StrCat("  %count = stablehlo.iota dim = 0 : ", type,
-                      "\n  %far = stablehlo.constant dense<40503> : ", type,
-                      "\n  %spread = stablehlo.multiply %count, %far : ", type,
-                      "\n  %mask = stablehlo.constant dense<", size - 1, "> : ", type,
-                      "\n  %i = stablehlo.and %spread, %mask : ", type, "\n");
-}
-
-// `n` rows out of `size`, or added to rows of as many.
-void Gather(benchmark::State& state, int64_t n, int64_t size, int64_t row) {
-  const std::string from = absl::StrCat("tensor<", size, "x", row, "xf32>");
-  const std::string to = absl::StrCat("tensor<", n, "x", row, "xf32>");
+  const int64_t rows = Bytes(state) / 4096;
   MeasureOfBandwidth(
       state,
-      absl::StrCat("func.func @main(%x: ", from, ") -> ", to, " {\n", IndexText(n, size),
-                   "  %0 = \"stablehlo.gather\"(%x, %i) {dimension_numbers = "
-                   "#stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
-                   "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, ",
-                   row, ">} : (", from, ", tensor<", n, "x1xi32>) -> ", to, "\n  return %0 : ", to,
-                   "\n}\n"),
-      8 * n * row);
+      absl::Substitute(
+          "func.func @main(%x: tensor<$0x1024xf32>, %v: tensor<f32>) -> tensor<$1x1040xf32> {\n"
+          "  %0 = stablehlo.pad %x, %v, low = [8, 8], high = [8, 8], interior = [0, 0] : "
+          "(tensor<$0x1024xf32>, tensor<f32>) -> tensor<$1x1040xf32>\n"
+          "  return %0 : tensor<$1x1040xf32>\n}\n",
+          rows, rows + 16),
+      2 * Bytes(state));
 }
-void ScatterAdd(benchmark::State& state, int64_t n, int64_t size, int64_t row) {
-  const std::string array = absl::StrCat("tensor<", size, "x", row, "xf32>");
-  const std::string update = absl::StrCat("tensor<", n, "x", row, "xf32>");
+// A copy of the array with a quarter of its columns replaced: read and written.
+void BM_UpdateSlice(benchmark::State& state) {
+  const int64_t rows = Bytes(state) / 4096;
   MeasureOfBandwidth(
       state,
-      absl::StrCat("func.func @main(%x: ", array, ", %u: ", update, ") -> ", array, " {\n",
-                   IndexText(n, size),
-                   "  %0 = \"stablehlo.scatter\"(%x, %i, %u) ({\n    ^bb0(%a: tensor<f32>, %b: "
-                   "tensor<f32>):\n      %s = stablehlo.add %a, %b : tensor<f32>\n      "
-                   "stablehlo.return %s : tensor<f32>\n  }) {scatter_dimension_numbers = "
-                   "#stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], "
-                   "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (",
-                   array, ", tensor<", n, "x1xi32>, ", update, ") -> ", array,
-                   "\n  return %0 : ", array, "\n}\n"),
-      12 * n * row);
+      absl::Substitute(
+          "func.func @main(%x: tensor<$0x1024xf32>, %u: tensor<$0x256xf32>, %i: tensor<i32>) -> "
+          "tensor<$0x1024xf32> {\n  %0 = stablehlo.dynamic_update_slice %x, %u, %i, %i : "
+          "(tensor<$0x1024xf32>, tensor<$0x256xf32>, tensor<i32>, tensor<i32>) -> "
+          "tensor<$0x1024xf32>\n  return %0 : tensor<$0x1024xf32>\n}\n",
+          rows),
+      5 * Bytes(state) / 2);
 }
-void BM_GatherRows(benchmark::State& state) { Gather(state, 8192, 8192, 128); }
-void BM_GatherPoints(benchmark::State& state) { Gather(state, 1 << 20, 1 << 20, 1); }
-void BM_ScatterAddRows(benchmark::State& state) { ScatterAdd(state, 8192, 8192, 128); }
-void BM_ScatterAddPoints(benchmark::State& state) { ScatterAdd(state, 1 << 20, 1 << 20, 1); }
 
-#define PJRT_BENCH(name)                                                          \
-  BENCHMARK(name)->ArgName("threads")->Arg(1)->Arg(Cores())->UseRealTime()->Unit( \
-      benchmark::kMicrosecond)
-PJRT_BENCH(BM_TransposeF32);
+#define PJRT_BENCH(name)                      \
+  BENCHMARK(name)                             \
+      ->ArgNames({"threads", "MiB"})          \
+      ->ArgsProduct({{1, Cores()}, {4, 256}}) \
+      ->UseRealTime()                         \
+      ->Unit(benchmark::kMicrosecond)
 PJRT_BENCH(BM_TransposeU8);
+PJRT_BENCH(BM_TransposeBf16);
+PJRT_BENCH(BM_TransposeF32);
 PJRT_BENCH(BM_TransposeF64);
+PJRT_BENCH(BM_TransposeC128);
+PJRT_BENCH(BM_TransposeOddF32);
 PJRT_BENCH(BM_TransposeHeads);
 PJRT_BENCH(BM_ChannelsLast);
+PJRT_BENCH(BM_ChannelsFirst);
+PJRT_BENCH(BM_Planes);
 PJRT_BENCH(BM_Reverse);
 PJRT_BENCH(BM_EverySecond);
 PJRT_BENCH(BM_Concatenate);
+PJRT_BENCH(BM_ConcatenateRows);
 PJRT_BENCH(BM_Pad);
-PJRT_BENCH(BM_GatherRows);
-PJRT_BENCH(BM_GatherPoints);
-PJRT_BENCH(BM_ScatterAddRows);
-PJRT_BENCH(BM_ScatterAddPoints);
+PJRT_BENCH(BM_UpdateSlice);
 
 }  // namespace
 }  // namespace pjrt::bench

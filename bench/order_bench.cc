@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sorts, selections and cumulative sums. of_bandwidth as elsewhere: bytes that must be read and
-// written, a second, over those of memcpy. elements_a_second says how fast a sort is.
+// Sorts and selections on a million elements, cumulative sums on arrays of 4 and of 256 MiB.
+// of_bandwidth as elsewhere: bytes that must be read and written, a second, over those of memcpy.
+// elements_a_second says how fast a sort is.
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "bench/machine.h"
 #include "bench/program.h"
 #include "benchmark/benchmark.h"
@@ -14,14 +16,17 @@ namespace {
 
 constexpr int64_t kSize = 1 << 20;
 
-void Sort(benchmark::State& state, const std::string& dims, const std::string& element) {
+// The bits of an argument of type `from`, read as `element`: integers over all of their range.
+void Sort(benchmark::State& state, const std::string& dims, const std::string& element,
+          const std::string& from) {
   const std::string type = absl::StrCat("tensor<", dims, "x", element, ">");
   const std::string scalar = absl::StrCat("tensor<", element, ">");
   MeasureOfBandwidth(
       state,
-      absl::StrCat("func.func @main(%x: ", type, ") -> ", type,
-                   " {\n  %0 = \"stablehlo.sort\"(%x) ({\n    ^bb0(%a: ", scalar, ", %b: ", scalar,
-                   "):\n      %c = stablehlo.compare LT, %a, %b : (", scalar, ", ", scalar,
+      absl::StrCat("func.func @main(%a0: tensor<", dims, "x", from, ">) -> ", type,
+                   " {\n  %x = stablehlo.bitcast_convert %a0 : (tensor<", dims, "x", from, ">) -> ",
+                   type, "\n  %0 = \"stablehlo.sort\"(%x) ({\n    ^bb0(%a: ", scalar, ", %b: ",
+                   scalar, "):\n      %c = stablehlo.compare LT, %a, %b : (", scalar, ", ", scalar,
                    ") -> tensor<i1>\n      stablehlo.return %c : tensor<i1>\n  }) {dimension = ",
                    dims.find('x') == std::string::npos ? 0 : 1, " : i64} : (", type, ") -> ", type,
                    "\n  return %0 : ", type, "\n}\n"),
@@ -29,9 +34,10 @@ void Sort(benchmark::State& state, const std::string& dims, const std::string& e
   state.counters["elements_a_second"] = benchmark::Counter(
       static_cast<double>(kSize * state.iterations()), benchmark::Counter::kIsRate);
 }
-void BM_SortF32(benchmark::State& state) { Sort(state, "1048576", "f32"); }
-void BM_SortF64(benchmark::State& state) { Sort(state, "1048576", "f64"); }
-void BM_SortRowsF32(benchmark::State& state) { Sort(state, "1024x1024", "f32"); }
+void BM_SortF32(benchmark::State& state) { Sort(state, "1048576", "f32", "f32"); }
+void BM_SortF64(benchmark::State& state) { Sort(state, "1048576", "f64", "f64"); }
+void BM_SortI32(benchmark::State& state) { Sort(state, "1048576", "i32", "f32"); }
+void BM_SortRowsF32(benchmark::State& state) { Sort(state, "1024x1024", "f32", "f32"); }
 
 void BM_TopK(benchmark::State& state) {
   MeasureOfBandwidth(state, R"(
@@ -42,37 +48,65 @@ void BM_TopK(benchmark::State& state) {
                      4 * kSize);
 }
 
-void CumulativeSum(benchmark::State& state, const std::string& window, const std::string& padding) {
+// The indices that sort an array: its numbers go along.
+void BM_ArgSortF32(benchmark::State& state) {
+  MeasureOfBandwidth(state, R"(
+    func.func @main(%x: tensor<1048576xf32>) -> tensor<1048576xi32> {
+      %n = stablehlo.iota dim = 0 : tensor<1048576xi32>
+      %0:2 = "stablehlo.sort"(%x, %n) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+          %c = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+      }) {dimension = 0 : i64, is_stable = true} : (tensor<1048576xf32>, tensor<1048576xi32>) -> (tensor<1048576xf32>, tensor<1048576xi32>)
+      return %0#1 : tensor<1048576xi32>
+    })",
+                     8 * kSize);
+}
+
+// Along a dim of an array of state.range(1) MiB with rows of 1024 elements.
+void CumulativeSum(benchmark::State& state, const char* element, int64_t size, bool of_rows) {
+  const int64_t rows = (state.range(1) << 20) / (1024 * size);
   MeasureOfBandwidth(
       state,
-      absl::StrCat(
-          "func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {\n"
-          "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
-          "  %0 = \"stablehlo.reduce_window\"(%x, %z) ({\n"
-          "    ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
-          "      %s = stablehlo.add %a, %b : tensor<f32>\n"
-          "      stablehlo.return %s : tensor<f32>\n"
-          "  }) {window_dimensions = array<i64: ",
-          window, ">, padding = dense<", padding,
-          "> : tensor<2x2xi64>} : (tensor<1024x1024xf32>, tensor<f32>) -> tensor<1024x1024xf32>\n"
-          "  return %0 : tensor<1024x1024xf32>\n}\n"),
-      8 * kSize);
+      absl::Substitute("func.func @main(%x: tensor<$0x1024x$1>) -> tensor<$0x1024x$1> {\n"
+                       "  %i = stablehlo.constant dense<0> : tensor<i32>\n"
+                       "  %z = stablehlo.convert %i : (tensor<i32>) -> tensor<$1>\n"
+                       "  %0 = \"stablehlo.reduce_window\"(%x, %z) ({\n"
+                       "    ^bb0(%a: tensor<$1>, %b: tensor<$1>):\n"
+                       "      %s = stablehlo.add %a, %b : tensor<$1>\n"
+                       "      stablehlo.return %s : tensor<$1>\n"
+                       "  }) {window_dimensions = array<i64: $2>, padding = dense<[$3]> : "
+                       "tensor<2x2xi64>} : (tensor<$0x1024x$1>, tensor<$1>) -> "
+                       "tensor<$0x1024x$1>\n"
+                       "  return %0 : tensor<$0x1024x$1>\n}\n",
+                       rows, element, of_rows ? "1, 1024" : absl::StrCat(rows, ", 1"),
+                       of_rows ? "[0, 0], [1023, 0]" : absl::StrCat("[", rows - 1, ", 0], [0, 0]")),
+      state.range(1) << 21);
 }
-void BM_CumulativeSumOfRows(benchmark::State& state) {
-  CumulativeSum(state, "1, 1024", "[[0, 0], [1023, 0]]");
-}
-void BM_CumulativeSumOfColumns(benchmark::State& state) {
-  CumulativeSum(state, "1024, 1", "[[1023, 0], [0, 0]]");
-}
+void BM_CumulativeSumOfRowsF32(benchmark::State& state) { CumulativeSum(state, "f32", 4, true); }
+void BM_CumulativeSumOfRowsI32(benchmark::State& state) { CumulativeSum(state, "i32", 4, true); }
+void BM_CumulativeSumOfRowsF64(benchmark::State& state) { CumulativeSum(state, "f64", 8, true); }
+void BM_CumulativeSumOfColumns(benchmark::State& state) { CumulativeSum(state, "f32", 4, false); }
 
 #define PJRT_BENCH(name)                                                          \
   BENCHMARK(name)->ArgName("threads")->Arg(1)->Arg(Cores())->UseRealTime()->Unit( \
       benchmark::kMicrosecond)
 PJRT_BENCH(BM_SortF32);
+PJRT_BENCH(BM_SortI32);
 PJRT_BENCH(BM_SortF64);
 PJRT_BENCH(BM_SortRowsF32);
+PJRT_BENCH(BM_ArgSortF32);
 PJRT_BENCH(BM_TopK);
-PJRT_BENCH(BM_CumulativeSumOfRows);
+#undef PJRT_BENCH
+#define PJRT_BENCH(name)                      \
+  BENCHMARK(name)                             \
+      ->ArgNames({"threads", "MiB"})          \
+      ->ArgsProduct({{1, Cores()}, {4, 256}}) \
+      ->UseRealTime()                         \
+      ->Unit(benchmark::kMicrosecond)
+PJRT_BENCH(BM_CumulativeSumOfRowsF32);
+PJRT_BENCH(BM_CumulativeSumOfRowsI32);
+PJRT_BENCH(BM_CumulativeSumOfRowsF64);
 PJRT_BENCH(BM_CumulativeSumOfColumns);
 
 }  // namespace

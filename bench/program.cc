@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -47,6 +48,7 @@ PjRtClient& Client(int threads) {
   if (client == nullptr) {
     CpuClientOptions options;
     options.threads = threads;
+    options.max_cached_bytes = size_t{2} << 30;  // a large result takes the memory of the last one
     client = OrExit(GetCpuClient(options)).release();
   }
   return *client;
@@ -91,8 +93,13 @@ void MeasureOfBandwidth(benchmark::State& state, absl::string_view text, int64_t
   const int threads = static_cast<int>(state.range(0));
   Program program(text, threads);
   const double bandwidth = CopyBandwidth(threads, bytes / 2);
-  const double seconds = Repeat(state, program);
-  state.counters["of_bandwidth"] = static_cast<double>(bytes) / seconds / bandwidth;
+  double least = 1e30;
+  for (auto _ : state) {
+    const double start = Now(threads);
+    program.ExecuteAndWait();
+    least = std::min(least, Now(threads) - start);
+  }
+  state.counters["of_bandwidth"] = static_cast<double>(bytes) / least / bandwidth;
 }
 
 std::string AxpyText(int64_t n) {

@@ -42,7 +42,8 @@ class Program {
 double Repeat(benchmark::State& state, Program& program);
 
 // Measures `text` with state.range(0) threads and reports of_bandwidth: the `bytes` that it must
-// read and write at least, a second, over those of memcpy by as many threads.
+// read and write at least, a second, in the quickest execution, over those of memcpy by as many
+// threads.
 void MeasureOfBandwidth(benchmark::State& state, absl::string_view text, int64_t bytes);
 
 // StableHLO text of programs that several benchmarks use.
