@@ -142,6 +142,41 @@ TEST(ExpandQuantizedTest, ComparisonsOfOneQuantizationCompareIntegers) {
          })");
 }
 
+TEST(ExpandQuantizedTest, ProductsAddBytesAndMendTheSums) {
+  const std::string a = "tensor<8x3x!quant.uniform<i8:f32, 0.5:3>>";
+  const std::string b = "tensor<3x8x!quant.uniform<i8:f32, 0.25>>";
+  const std::string r = "tensor<8x8x!quant.uniform<i32:f32, 0.125>>";
+  ExpectExpands(
+      Program("%a: " + a + ", %b: " + b,
+              absl::StrCat("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (", a,
+                           ", ", b, ") -> ", r),
+              r),
+      R"(func.func @main(%a: tensor<8x3xi8>, %b: tensor<3x8xi8>) -> tensor<8x8xi32> {
+           %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x3xi8>, tensor<3x8xi8>) -> tensor<8x8xi32>
+           %1 = stablehlo.convert %b : (tensor<3x8xi8>) -> tensor<3x8xi32>
+           %c = stablehlo.constant dense<0> : tensor<i32>
+           %2 = stablehlo.reduce(%1 init: %c) applies stablehlo.add across dimensions = [0] : (tensor<3x8xi32>, tensor<i32>) -> tensor<8xi32>
+           %z = stablehlo.constant dense<3> : tensor<8xi32>
+           %3 = stablehlo.multiply %2, %z : tensor<8xi32>
+           %4 = stablehlo.broadcast_in_dim %3, dims = [1] : (tensor<8xi32>) -> tensor<8x8xi32>
+           %5 = stablehlo.subtract %0, %4 : tensor<8x8xi32>
+           return %5 : tensor<8x8xi32>
+         })");
+}
+
+TEST(ExpandQuantizedTest, ProductsOfBlocksAndOfFloatsMultiplyFloats) {
+  const std::string a = "tensor<2x4xf32>";
+  const std::string b = "tensor<4x3x!quant.uniform<i8:f32:{0:2}, {{0.5}, {0.25}}>>";
+  const std::string r = "tensor<2x3xf32>";
+  const std::string text = Expanded(
+      Program("%a: " + a + ", %b: " + b,
+              absl::StrCat("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (", a,
+                           ", ", b, ") -> ", r),
+              r));
+  EXPECT_TRUE(absl::StrContains(text, "(tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>"))
+      << text;
+}
+
 TEST(ExpandQuantizedTest, OpsThatMoveValuesMoveStoredIntegers) {
   const std::string e = "!quant.uniform<i8:f32, 0.1:-5>";
   const std::string q = absl::StrCat("tensor<4x2x", e, ">"), q8 = absl::StrCat("tensor<8x", e, ">"),

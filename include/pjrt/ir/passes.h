@@ -83,10 +83,14 @@ absl::Status ExpandChlo(Module* module, const PassOptions& options = {});
 //   expressed type; NaN becomes 0, or the end of the stored range next to it. Dequantizing is
 //   (stored - zero_point) * scale with an exact difference. Changing the quantization is the one
 //   after the other.
-// * Arithmetic dequantizes, computes in the expressed type and quantizes the result: products of
-//   matrices and convolutions are products of floats. Integers are computed with where the result
-//   is provably the same: sums, differences, maxima and comparisons of one quantization with at
-//   most 16 bits.
+// * Arithmetic dequantizes, computes in the expressed type and quantizes the result. Integers are
+//   computed with where the result is provably the same: sums, differences, maxima and comparisons
+//   of one quantization with at most 16 bits.
+// * Products of matrices and convolutions of two quantized operands are exact sums of integers,
+//   (lhs - lhs_zero_point) * (rhs - rhs_zero_point), of 32 bits, or of up to 53 in f64. They are
+//   scaled by lhs_scale * rhs_scale / result_scale in f64, the zero point is added, and this is
+//   rounded to even and clamped. Floats times quantized weights are floats times dequantized ones;
+//   so are products of blocks that share scales, and sums that could exceed 53 bits.
 // * Ops that move values move stored integers. Regions are rewritten like the rest, so that a
 //   reduction quantizes what it has so far after each step, as its body says.
 // * Arguments and results of functions are stored integers: tensor<2x!quant.uniform<i8:f32, ...>>

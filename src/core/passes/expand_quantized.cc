@@ -5,7 +5,7 @@
 //
 //   moves values, passes them on           the same op on stored integers
 //   computes                               dequantize, the op on floats, quantize; or integers
-//                                          where that is the same
+//                                          where that is the same, and for products
 //   has regions (reduce, while, ...)       the same op, its regions rewritten likewise
 #include "src/core/passes/expand_quantized.h"
 
@@ -241,8 +241,9 @@ class QuantizedExpander {
       types.push_back(TypeOf(use.value()));
     }
     if (op->num_results() == 1) {
-      if (Value* value = ComputeWithStoredIntegers(emit, *op, operands, types, op->result_type())) {
-        return Replace(op, value);
+      for (const auto compute : {ComputeWithStoredIntegers, MultiplyStoredIntegers}) {
+        if (Value* value = compute(emit, *op, operands, types, op->result_type()))
+          return Replace(op, value);
       }
     }
     for (size_t i = 0; i < operands.size(); ++i) {

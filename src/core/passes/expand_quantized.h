@@ -21,6 +21,18 @@ namespace pjrt::ir {
 Value* ComputeWithStoredIntegers(Emitter& emit, const Op& op, absl::Span<Value* const> stored,
                                  absl::Span<const Type> types, Type result);
 
+// The result of a dot, dot_general or convolution of quantized operands and result, computed with
+// integers; null for another op, for blocks that share scales, for scales of operand and result
+// along different dimensions, and where sums can have more than 53 bits. Arguments as above.
+//
+// The specification dequantizes, multiplies floats in an order that it leaves open, and quantizes.
+// Here the sum of products is exact, and what is rounded, once, is
+//   sum * (lhs_scale * rhs_scale / result_scale) + zero_point,
+// computed in f64 with the scales as the types name them. A result scale that is the product of the
+// others, rounded to the expressed type, leaves sums as they are.
+Value* MultiplyStoredIntegers(Emitter& emit, const Op& op, absl::Span<Value* const> stored,
+                              absl::Span<const Type> types, Type result);
+
 }  // namespace pjrt::ir
 
 #endif  // PJRT_CORE_PASSES_EXPAND_QUANTIZED_H_

@@ -26,13 +26,7 @@ bool HasWholeRange(const QuantizedParams& params) {
 // `x`, 32-bit integers, brought into the range of stored values and narrowed.
 Term Narrow(Term x, Type result) {
   const QuantizedParams& params = result.element_type().quantized();
-  Emitter& emit = x.emitter();
-  const Type scalar = WithDims(emit.context(), x.type(), {});
-  const Term clamped = emit.Make1("stablehlo.clamp",
-                                  {emit.IntConstant(scalar, params.storage_min), x,
-                                   emit.IntConstant(scalar, params.storage_max)},
-                                  x.type());
-  return emit.Make1("stablehlo.convert", {clamped}, StorageType(emit.context(), result));
+  return ConvertTo(ClampToStored(x, params), params.storage_type);
 }
 
 bool HasIntegerForm(OpCode code) {

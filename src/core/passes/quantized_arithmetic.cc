@@ -69,6 +69,14 @@ Term Spread(Term like, absl::Span<const T> values, const ScaleLayout& layout) {
   return Broadcast(constant, like.type().dims(), layout.axes);
 }
 
+template <typename T>
+Term SpreadOn(Term like, absl::Span<const T> values, int64_t axis) {
+  ScaleLayout layout;
+  layout.axes = {axis};
+  layout.scale_dims = {static_cast<int64_t>(values.size())};
+  return Spread(like, values, layout);
+}
+
 // The integers up to 2^n that a float type has all of.
 int ExactBits(Type expressed) {
   switch (expressed.primitive_type()) {
@@ -89,13 +97,13 @@ bool AllZero(absl::Span<const int64_t> values) {
   return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
 }
 
+}  // namespace
+
 Term ConvertTo(Term x, Type element) {
   if (x.type().element_type() == element) return x;
   Context& context = x.emitter().context();
   return x.emitter().Make1("stablehlo.convert", {x}, context.Tensor(x.type().dims(), element));
 }
-
-}  // namespace
 
 Type StorageType(Context& context, Type type) {
   switch (type.kind()) {
@@ -158,31 +166,50 @@ Term Dequantize(Term stored, Type type) {
   return Reshape(x * Spread(x, params.scales, layout), type.dims());
 }
 
-Term Quantize(Term x, Type type) {
-  const QuantizedParams& params = type.element_type().quantized();
-  const ScaleLayout layout = LayoutOf(type);
+Term RoundToStored(Term x, const QuantizedParams& params) {
   Emitter& emit = x.emitter();
-  Context& context = emit.context();
-  x = Reshape(x, layout.dims);
-  x = x / Spread(x, params.scales, layout);
-  if (!AllZero(params.zero_points)) x = x + Spread(x, params.zero_points, layout);
   const int64_t low = params.storage_min, high = params.storage_max;
-  const Type scalar = WithDims(context, x.type(), {});
+  const Type scalar = WithDims(emit.context(), x.type(), {});
   x = emit.Make1("stablehlo.clamp",
                  {emit.Constant(scalar, static_cast<double>(low)), x,
                   emit.Constant(scalar, static_cast<double>(high))},
                  x.type());
+  const int64_t exact = int64_t{1} << ExactBits(x.type().element_type());
   x = ConvertTo(Unary("stablehlo.round_nearest_even", x), params.storage_type);
   // The conversion saturates, so only a range of the program's own can be left: by NaN, and where
-  // the expressed type rounds an end of the range outwards.
-  const int64_t exact = int64_t{1} << ExactBits(params.expressed_type);
+  // the float type rounds an end of the range outwards.
   int64_t lowest, highest;
   DefaultStorageRange(params.storage_type, &lowest, &highest);
-  if (low > 0 || high < 0 || (low != lowest && low < -exact) || (high != highest && high > exact)) {
-    const Type integer = WithDims(context, x.type(), {});
-    x = emit.Make1("stablehlo.clamp",
-                   {emit.IntConstant(integer, low), x, emit.IntConstant(integer, high)}, x.type());
-  }
+  if (low > 0 || high < 0 || (low != lowest && low < -exact) || (high != highest && high > exact))
+    return ClampToStored(x, params);
+  return x;
+}
+
+Term ClampToStored(Term x, const QuantizedParams& params) {
+  Emitter& emit = x.emitter();
+  const Type scalar = WithDims(emit.context(), x.type(), {});
+  int64_t lowest, highest;
+  DefaultStorageRange(x.type().element_type(), &lowest, &highest);
+  return emit.Make1("stablehlo.clamp",
+                    {emit.IntConstant(scalar, std::max(lowest, params.storage_min)), x,
+                     emit.IntConstant(scalar, std::min(highest, params.storage_max))},
+                    x.type());
+}
+
+Term SpreadAlong(Term like, absl::Span<const double> values, int64_t axis) {
+  return SpreadOn(like, values, axis);
+}
+Term SpreadAlong(Term like, absl::Span<const int64_t> values, int64_t axis) {
+  return SpreadOn(like, values, axis);
+}
+
+Term Quantize(Term x, Type type) {
+  const QuantizedParams& params = type.element_type().quantized();
+  const ScaleLayout layout = LayoutOf(type);
+  x = Reshape(x, layout.dims);
+  x = x / Spread(x, params.scales, layout);
+  if (!AllZero(params.zero_points)) x = x + Spread(x, params.zero_points, layout);
+  x = RoundToStored(x, params);
   return Reshape(x, type.dims());
 }
 

@@ -36,6 +36,21 @@ Term Dequantize(Term stored, Type type);
 // expressed type. NaN becomes 0, or the end of the range of stored values that is next to it.
 Term Quantize(Term x, Type type);
 
+// The end of Quantize: `x`, floats that are scaled and moved, rounded and brought into the range of
+// stored values.
+Term RoundToStored(Term x, const QuantizedParams& params);
+
+// Integers of 32 or 64 bits brought into the range of stored values; their type stays.
+Term ClampToStored(Term x, const QuantizedParams& params);
+
+// One value for all of `like`, or one for each index of its dimension `axis`, as a tensor of its
+// type, rounded or wrapped to it.
+Term SpreadAlong(Term like, absl::Span<const double> values, int64_t axis);
+Term SpreadAlong(Term like, absl::Span<const int64_t> values, int64_t axis);
+
+// `x` with elements of that type.
+Term ConvertTo(Term x, Type element);
+
 // The stored integers of `to` for those of `from`: Quantize(Dequantize(stored)), or what is given
 // where the quantization is the same.
 Term Requantize(Term stored, Type from, Type to);
