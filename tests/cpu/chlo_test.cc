@@ -352,6 +352,23 @@ TEST(ChloTest, RaggedDotOfBatchesIsADotGeneral) {
       ElementsAre(21, 4300));
 }
 
+// Of 0 and 1 as numbers of one bit, which wrap; 1 stands for -1 where the divisor is 0.
+TEST(ChloTest, ArithmeticThatBooleansLackIsThatOfOneBit) {
+  const Literal a = Preds({4}, {0, 0, 1, 1}), b = Preds({2, 4}, {0, 1, 0, 1, 0, 1, 0, 1});
+  const auto apply = [&](absl::string_view op) {
+    return RunOne<bool>(
+        absl::StrCat("func.func @main(%a: tensor<4xi1>, %b: tensor<2x4xi1>) -> tensor<2x4xi1> {\n"
+                     "  %r = chlo.broadcast_",
+                     op, " %a, %b : (tensor<4xi1>, tensor<2x4xi1>) -> tensor<2x4xi1>\n",
+                     "  return %r : tensor<2x4xi1>\n}"),
+        {&a, &b});
+  };
+  EXPECT_THAT(apply("subtract"), ElementsAre(0, 1, 1, 0, 0, 1, 1, 0));
+  EXPECT_THAT(apply("divide"), ElementsAre(1, 0, 1, 1, 1, 0, 1, 1));
+  EXPECT_THAT(apply("remainder"), ElementsAre(0, 0, 1, 0, 0, 0, 1, 0));
+  EXPECT_THAT(apply("power"), ElementsAre(1, 0, 1, 1, 1, 0, 1, 1));
+}
+
 TEST(ChloTest, BroadcastingFollowsNumPy) {
   const Literal a = Array<float>({2, 1}, {1, 2});
   const Literal b = Array<float>({3}, {10, 20, 30});

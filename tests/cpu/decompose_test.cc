@@ -3,6 +3,7 @@
 // Ops that are short for others on the CPU device: batch normalisation, einsum,
 // torch_index_select, map and the rest of DecomposeOps, against plain loops.
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -316,6 +317,31 @@ TEST(DecomposeTest, AsyncSlicesAreSlices) {
       })",
                               {&x}),
               ElementsAre(2, 3));
+}
+
+// 7.5 / 2 = 3.75 as of real numbers; (7 + 1i) / (1 + 2i) = 1.8 - 2.6i, of which 1 - 2i is whole.
+TEST(DecomposeTest, TheRemainderOfComplexNumbersIsWhatWholeMultiplesLeave) {
+  using C = std::complex<double>;
+  const Literal a = Array<C>({4}, {{7.5, 0}, {-7.5, 0}, {7, 1}, {3, 4}});
+  const Literal b = Array<C>({4}, {{2, 0}, {2, 0}, {1, 2}, {10, 0}});
+  EXPECT_THAT(RunOne<C>(R"(
+      func.func @main(%a: tensor<4xcomplex<f64>>, %b: tensor<4xcomplex<f64>>) -> tensor<4xcomplex<f64>> {
+        %r = stablehlo.remainder %a, %b : tensor<4xcomplex<f64>>
+        return %r : tensor<4xcomplex<f64>>
+      })",
+                        {&a, &b}),
+              ElementsAre(C(1.5, 0), C(-1.5, 0), C(2, 1), C(3, 4)));
+}
+
+TEST(DecomposeTest, UnaryEinsumOfBooleansSaysWhetherAnyHolds) {
+  const Literal x = Preds({3, 2}, {0, 0, 1, 0, 1, 1});
+  EXPECT_THAT(RunOne<bool>(R"(
+      func.func @main(%x: tensor<3x2xi1>) -> tensor<3xi1> {
+        %r = stablehlo.unary_einsum %x, config = "ab->a" : (tensor<3x2xi1>) -> tensor<3xi1>
+        return %r : tensor<3xi1>
+      })",
+                           {&x}),
+              ElementsAre(false, true, true));
 }
 
 TEST(DecomposeTest, QuantizedBatchNormIsQuantizedAtTheEnd) {

@@ -225,11 +225,6 @@ TEST(RegionsTest, WhatABodyCannotHoldIsNamed) {
       HasSubstr(
           "'stablehlo.dynamic_slice' (tensor<4xi32>, tensor<i32>) -> (tensor<1xi32>): it uses "
           "an array"));
-  EXPECT_THAT(refused(R"(func.func @main(%a: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
-  %0 = stablehlo.remainder %a, %a : tensor<3xcomplex<f32>>
-  return %0 : tensor<3xcomplex<f32>>
-})"),
-              HasSubstr("2:8: 'stablehlo.remainder'"));
 }
 
 TEST(TupleTest, FunctionsTakeAndReturnTheirParts) {

@@ -107,6 +107,8 @@ void ExpandQuantized(Module* module);
 //   transposes where the letters ask for them,
 // * broadcast, create_token, cross-replica-sum and torch_index_select by the ops that took their
 //   place,
+// * remainder of complex numbers by a - trunc(a / b) b, where trunc drops the fractions of both
+// parts,
 // * map by its body's operations on arrays, or by a loop where the body has others,
 // * async_start and async_done by what the region does.
 //

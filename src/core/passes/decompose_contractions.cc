@@ -163,8 +163,6 @@ bool SizesAgree(const Operand& a, const Operand& b) {
   return true;
 }
 
-bool IsNumber(Type element) { return element.primitive_type() != PRED; }
-
 }  // namespace
 
 bool DecomposeDot(Emitter& emit, Op* op) {
@@ -219,15 +217,12 @@ bool DecomposeEinsum(Emitter& emit, Op* op) {
         return !Has(other->letters, letter) && !Has(*result, letter);
       };
       if (!std::any_of(one->letters.begin(), one->letters.end(), lonely)) continue;
-      if (!IsNumber(element)) return false;
       one->x = Convert(one->x, element.primitive_type());
       SumAway(one, lonely);
     }
     product = Multiply(a, b, *result, element);
   } else {
     const auto dropped = [&](char letter) { return !Has(*result, letter); };
-    if (std::any_of(product.letters.begin(), product.letters.end(), dropped) && !IsNumber(element))
-      return false;
     SumAway(&product, dropped);
   }
   DimList permutation;

@@ -25,6 +25,16 @@ bool DecomposeBroadcast(Emitter& emit, Op* op) {
   return ReplaceBy(op, Broadcast(emit(op->operand(0)), op->result_type().dims(), dims).value());
 }
 
+// Of complex numbers: a - trunc(a / b) b, where trunc drops the fractions of both parts.
+bool DecomposeRemainder(Emitter& emit, Op* op) {
+  const Term a = emit(op->operand(0)), b = emit(op->operand(1));
+  if (!IsComplex(a.element())) return false;
+  const auto trunc = [](Term x) { return CopySign(Floor(Abs(x)), x); };
+  const Term quotient = a / b;
+  const Term whole = MakeComplex(trunc(Real(quotient)), trunc(Imag(quotient)));
+  return ReplaceBy(op, (a - whole * b).value());
+}
+
 bool DecomposeCrossReplicaSum(Emitter& emit, Op* op) {
   const Type type = op->result_type();
   Op* reduce = emit.Make("stablehlo.all_reduce", {op->operand(0)}, {type},
@@ -172,6 +182,8 @@ bool Decompose(Emitter& emit, Op* op) {
       return DecomposeEinsum(emit, op);
     case OpCode::kMap:
       return MapByArrays(emit, op) || MapByLoop(emit, op);
+    case OpCode::kRemainder:
+      return DecomposeRemainder(emit, op);
     case OpCode::kTorchIndexSelect:
       return DecomposeTorchIndexSelect(emit, op);
     default:

@@ -37,6 +37,23 @@ Value* BroadcastTo(Emitter& emit, Value* value, absl::Span<const int64_t> shape,
       .value();
 }
 
+// Arithmetic that StableHLO has no booleans for, as that of integers with one bit: true is 1,
+// numbers wrap, division by 0 gives -1 and leaves the dividend over. Null for other ops.
+Op* OnBooleans(Emitter& emit, const Op& op, Value* a, Value* b) {
+  const Term x = emit(a), y = emit(b);
+  switch (op.opcode()) {
+    case OpCode::kChloBroadcastSubtract:
+      return (x ^ y).value()->defining_op();
+    case OpCode::kChloBroadcastDivide:
+    case OpCode::kChloBroadcastPower:
+      return (x | Not(y)).value()->defining_op();
+    case OpCode::kChloBroadcastRemainder:
+      return (x & Not(y)).value()->defining_op();
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 Op* ExpandBroadcast(Emitter& emit, Op* op) {
@@ -67,7 +84,11 @@ Op* ExpandBroadcast(Emitter& emit, Op* op) {
                                     attr.value.enum_value())
               : attr.value});
   }
-  Op* plain = emit.Make(PlainName(*op), operands, {op->result_type()}, attributes);
+  Op* plain = op->result_type().primitive_type() == PRED && operands.size() == 2
+                  ? OnBooleans(emit, *op, operands[0], operands[1])
+                  : nullptr;
+  if (plain == nullptr)
+    plain = emit.Make(PlainName(*op), operands, {op->result_type()}, attributes);
   op->result()->ReplaceAllUsesWith(plain->result());
   return plain;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,15 +19,38 @@ absl::string_view Callee(const Op& op) {
   return {};
 }
 
+// Regions nested deeper than this could overflow the stack of what compiles or runs them.
+constexpr int kMaxDepth = 500;
+
+// Calls fn on each op of the block and of those inside, with the number of regions around it.
+void ForEachOp(Block* root, absl::FunctionRef<void(Op*, int)> fn) {
+  std::vector<std::pair<Block*, int>> blocks = {{root, 0}};
+  while (!blocks.empty()) {
+    const auto [block, depth] = blocks.back();
+    blocks.pop_back();
+    if (block == nullptr) continue;
+    for (Op* op : *block) {
+      fn(op, depth);
+      for (size_t r = 0; r < op->num_regions(); ++r)
+        blocks.push_back({op->region(r)->block(), depth + 1});
+    }
+  }
+}
+
 class Inliner {
  public:
   Inliner(Module* module, int64_t max_ops, const PassOptions& options)
-      : module_(module),
-        options_(options),
-        budget_(max_ops - static_cast<int64_t>(module->op_count())) {
+      : module_(module), options_(options), max_ops_(max_ops) {
     for (Op* op : *module->body()) {
       if (op->Is(OpCode::kFuncFunc)) functions_[op->StringAttr("sym_name")] = Function(op);
     }
+    ForEachOp(module->body(), [&](Op* op, int) {
+      if (const absl::string_view callee = Callee(*op); !callee.empty())
+        mentions_[callee] += IsClaimed(*op) ? 2 : 1;
+      if (const Attribute called = op->attr("called_computations")) {
+        for (Attribute symbol : called.elements()) mentions_[symbol.AsString()] += 2;
+      }
+    });
   }
 
   absl::Status Run() {
@@ -50,112 +75,154 @@ class Inliner {
           !named.contains(op->StringAttr("sym_name")))
         op->Erase();
     }
-    return absl::OkStatus();
+    return CheckDepth();
   }
 
  private:
-  // Leaves no call in the function, callees first: a body is flattened once, however often it is
-  // called. An explicit stack, since chains of calls can be long.
+  // Leaves no call in the function.
   absl::Status Flatten(Function root) {
-    std::vector<Function> stack = {root};
-    while (!stack.empty()) {
-      const Function function = stack.back();
+    std::vector<Function> order;
+    PJRT_RETURN_IF_ERROR(Sort(root, &order));
+    PJRT_RETURN_IF_ERROR(CheckSizes(order));
+    for (Function function : order) {
       std::vector<Op*> calls;
-      bool waiting = false;
-      ForEachCall(function, [&](Op* call) {
-        calls.push_back(call);
-        auto it = functions_.find(Callee(*call));
-        if (it == functions_.end() || it->second.body() == nullptr ||
-            done_.contains(it->second.op()))
-          return;
-        stack.push_back(it->second);
-        waiting = true;
-      });
-      if (waiting) {
-        if (stack.size() > functions_.size() * functions_.size() + 1)
-          return InvalidArgument("PJRT-I010", "functions call each other in a circle");
-        continue;
-      }
-      stack.pop_back();
-      if (!done_.insert(function.op()).second) continue;
+      ForEachCall(function, [&](Op* call) { calls.push_back(call); });
       for (Op* call : calls) PJRT_RETURN_IF_ERROR(InlineOne(call));
     }
     return absl::OkStatus();
+  }
+
+  // The functions that `root` calls, directly or not, and are not flattened yet: callees first, so
+  // that a body is flattened once, however often it is called. An explicit stack, since chains of
+  // calls can be long.
+  absl::Status Sort(Function root, std::vector<Function>* order) {
+    std::vector<Function> stack = {root};
+    while (!stack.empty()) {
+      const Function function = stack.back();
+      State& state = states_[function.op()];
+      if (state != State::kNew) {
+        stack.pop_back();
+        if (state == State::kOpen) order->push_back(function);
+        state = State::kDone;
+        continue;
+      }
+      state = State::kOpen;
+      bool circle = false;
+      ForEachCall(function, [&](Op* call) {
+        const Function callee = FindFunction(Callee(*call));
+        if (!callee || callee.body() == nullptr) return;
+        const auto it = states_.find(callee.op());
+        if (it == states_.end()) {
+          stack.push_back(callee);
+        } else {
+          circle = circle || it->second == State::kOpen;
+        }
+      });
+      if (circle) return InvalidArgument("PJRT-I010", "functions call each other in a circle");
+    }
+    return absl::OkStatus();
+  }
+
+  // The size of each function once flattened, before any time is spent on it.
+  absl::Status CheckSizes(const std::vector<Function>& order) {
+    for (Function function : order) {
+      int64_t size = 0;
+      ForEachOp(function.body(), [&](Op* op, int) {
+        const auto it = Callee(*op).empty() || IsClaimed(*op)
+                            ? sizes_.end()
+                            : sizes_.find(FindFunction(Callee(*op)).op());
+        size = std::min(max_ops_ + 1, size + (it == sizes_.end() ? 1 : it->second));
+      });
+      if (size > max_ops_) {
+        return ResourceExhausted("PJRT-I012",
+                                 "inlining the program's calls would make it too large");
+      }
+      sizes_[function.op()] = size;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckDepth() {
+    int depth = 0;
+    for (Op* op : *module_->body()) {
+      if (op->Is(OpCode::kFuncFunc))
+        ForEachOp(Function(op).body(), [&](Op*, int at) { depth = std::max(depth, at); });
+    }
+    if (depth <= kMaxDepth) return absl::OkStatus();
+    return ResourceExhausted("PJRT-I013", "regions are nested ", depth, " levels deep; at most ",
+                             kMaxDepth, " are allowed");
   }
 
   bool IsClaimed(const Op& op) const {
     return op.Is(OpCode::kComposite) && options_.claims && options_.claims(op);
   }
 
+  Function FindFunction(absl::string_view name) const {
+    const auto it = functions_.find(name);
+    return it == functions_.end() ? Function() : it->second;
+  }
+
   void ForEachCall(Function function, absl::FunctionRef<void(Op*)> fn) {
-    std::vector<Block*> blocks = {function.body()};
-    while (!blocks.empty()) {
-      Block* block = blocks.back();
-      blocks.pop_back();
-      if (block == nullptr) continue;
-      for (Op* op : *block) {
-        if (!Callee(*op).empty() && !IsClaimed(*op)) fn(op);
-        for (size_t r = 0; r < op->num_regions(); ++r) blocks.push_back(op->region(r)->block());
-      }
-    }
+    ForEachOp(function.body(), [&](Op* op, int) {
+      if (!Callee(*op).empty() && !IsClaimed(*op)) fn(op);
+    });
   }
 
   absl::Status InlineOne(Op* call) {
-    auto it = functions_.find(Callee(*call));
-    if (it == functions_.end() || it->second.body() == nullptr) {
+    const Function callee = FindFunction(Callee(*call));
+    if (!callee || callee.body() == nullptr) {
       return InvalidArgument("PJRT-I011",
                              absl::StrCat("'", call->name(), "' names @", Callee(*call),
                                           ", which has no body in this module"));
     }
-    Block* body = it->second.body();
+    if (mentions_[Callee(*call)] == 1) {
+      MoveBody(callee.body(), call);
+    } else {
+      CopyBody(*callee.body(), call);
+    }
+    call->Erase();
+    return absl::OkStatus();
+  }
+
+  // Of a function that nothing else calls.
+  static void MoveBody(Block* body, Op* call) {
+    for (size_t i = 0; i < body->num_arguments(); ++i)
+      body->argument(i)->ReplaceAllUsesWith(call->operand(i));
+    Op* const end = body->terminator();
+    while (body->front() != end) body->front()->MoveBefore(call);
+    for (size_t i = 0; i < end->num_operands(); ++i)
+      call->result(i)->ReplaceAllUsesWith(end->operand(i));
+  }
+
+  void CopyBody(const Block& body, Op* call) {
     absl::flat_hash_map<Value*, Value*> map;
-    for (size_t i = 0; i < body->num_arguments(); ++i) map[body->argument(i)] = call->operand(i);
+    for (size_t i = 0; i < body.num_arguments(); ++i) map[body.argument(i)] = call->operand(i);
     const auto mapped = [&](Value* value) -> Value* {
       auto found = map.find(value);
       return found == map.end() ? nullptr : found->second;
     };
-    for (Op* op : *body) {
-      if (op == body->terminator()) {
+    for (Op* op : body) {
+      if (op == body.terminator()) {
         for (size_t i = 0; i < op->num_operands(); ++i) {
           Value* value = mapped(op->operand(i));
           call->result(i)->ReplaceAllUsesWith(value != nullptr ? value : op->operand(i));
         }
         break;
       }
-      budget_ -= CountOps(*op);
-      if (budget_ < 0)
-        return ResourceExhausted("PJRT-I012",
-                                 "inlining the program's calls would make it too large");
       Op* copy = module_->CloneOp(op, call->block(), mapped, call);
       for (size_t i = 0; i < op->num_results(); ++i) map[op->result(i)] = copy->result(i);
     }
-    call->Erase();
-    return absl::OkStatus();
   }
 
-  static int64_t CountOps(const Op& op) {
-    int64_t count = 1;
-    std::vector<const Op*> stack = {&op};
-    while (!stack.empty()) {
-      const Op* at = stack.back();
-      stack.pop_back();
-      for (size_t r = 0; r < at->num_regions(); ++r) {
-        const Block* block = at->region(r)->block();
-        if (block == nullptr) continue;
-        for (const Op* inner : *block) {
-          ++count;
-          if (inner->num_regions() > 0) stack.push_back(inner);
-        }
-      }
-    }
-    return count;
-  }
+  enum class State { kNew, kOpen, kDone };
 
   Module* module_;
   const PassOptions& options_;
-  int64_t budget_;
+  const int64_t max_ops_;
   absl::flat_hash_map<absl::string_view, Function> functions_;
-  absl::flat_hash_set<const Op*> done_;
+  absl::flat_hash_map<absl::string_view, int> mentions_;  // calls count 1, what else names it 2
+  absl::flat_hash_map<const Op*, State> states_;
+  absl::flat_hash_map<const Op*, int64_t> sizes_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "pjrt/client.h"
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/error.h"
+#include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/tensor_shape.h"
 
@@ -143,7 +144,9 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(
   return module;
 }
 
-absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program) {
+namespace {
+
+absl::StatusOr<PreparedProgram> Prepare(PjRtProgram program) {
   PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module, std::move(program).TakeModule());
   PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
   PreparedProgram prepared;
@@ -163,6 +166,12 @@ absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program) {
   }
   prepared.module = std::move(module);
   return prepared;
+}
+
+}  // namespace
+
+absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program) {
+  return WithMemoryGuard("reading the program", [&] { return Prepare(std::move(program)); });
 }
 
 }  // namespace pjrt

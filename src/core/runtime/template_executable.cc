@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
+#include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/common_executable.h"
 
@@ -104,7 +105,8 @@ absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Get(
     const SpecializationKey& key) const {
   return programs_.Get(key, [&]() -> absl::StatusOr<SpecializationCache::Program> {
     PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module,
-                          executable_->program()->Specialize(key));
+                          WithMemoryGuard("making the program's shapes static",
+                                          [&] { return executable_->program()->Specialize(key); }));
     PJRT_ASSIGN_OR_RETURN(
         std::shared_ptr<const DeviceProgram> compiled,
         client_->backend()->Compile(std::move(module), executable_->options(), assignment_));

@@ -11,6 +11,7 @@
 #include "pjrt/ir/module.h"
 #include "pjrt/topology.h"
 #include "src/core/base/error.h"
+#include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/backend/cpu_program.h"
 #include "src/cpu_device/backend/cpu_topology.h"
@@ -118,8 +119,10 @@ absl::StatusOr<std::shared_ptr<const DeviceProgram>> CpuBackend::Compile(
   lowering.custom_calls = custom_calls_.get();
   CompileOptions customized = options;
   if (customize_) customize_(customized);
-  PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, CompileModule(std::move(module), customized,
-                                                               *kernels_, *engine_, lowering));
+  PJRT_ASSIGN_OR_RETURN(CompiledModule compiled, WithMemoryGuard("compiling the program", [&] {
+                          return CompileModule(std::move(module), customized, *kernels_, *engine_,
+                                               lowering);
+                        }));
   return std::shared_ptr<const DeviceProgram>(
       std::make_shared<CpuProgram>(std::move(compiled), allocator_));
 }

@@ -207,6 +207,7 @@ class Planner {
   void MergeSiblings() {
     std::map<std::pair<int, std::vector<int64_t>>, std::vector<int>> groups;
     absl::flat_hash_map<int, absl::flat_hash_set<const ir::Value*>> reads;
+    std::vector<bool> grouped(loops_.size());
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (loop_of_[i] < 0) continue;
       const int loop = Find(loop_of_[i]);
@@ -218,10 +219,11 @@ class Planner {
         if (ops_[i]->operand_type(k).rank() == 0) continue;
         set.insert(ops_[i]->operand(k));
       }
-      std::vector<int>& group =
-          groups[{loops_[loop].level,
-                  std::vector<int64_t>(loops_[loop].dims.begin(), loops_[loop].dims.end())}];
-      if (std::find(group.rbegin(), group.rend(), loop) == group.rend()) group.push_back(loop);
+      if (grouped[loop]) continue;
+      grouped[loop] = true;
+      groups[{loops_[loop].level,
+              std::vector<int64_t>(loops_[loop].dims.begin(), loops_[loop].dims.end())}]
+          .push_back(loop);
     }
     for (auto& [key, group] : groups) {
       int64_t elements = 1;
@@ -340,17 +342,23 @@ bool IsLoopReduce(const ir::Op& op) {
 
 void ForEachInput(const ir::Op& op, absl::FunctionRef<void(ir::Value*)> fn) {
   for (size_t i = 0; i < op.num_operands(); ++i) fn(op.operand(i));
-  for (size_t r = 0; r < op.num_regions(); ++r) {
-    const ir::Block* block = op.region(r)->block();
-    if (block == nullptr) continue;
+  if (op.num_regions() == 0) return;
+  std::vector<const ir::Block*> blocks;
+  const auto add_regions = [&](const ir::Op& of) {
+    for (size_t r = 0; r < of.num_regions(); ++r) {
+      if (of.region(r)->block() != nullptr) blocks.push_back(of.region(r)->block());
+    }
+  };
+  add_regions(op);
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    for (const ir::Op* inner : *blocks[b]) add_regions(*inner);
+  }
+  const absl::flat_hash_set<const ir::Block*> inside(blocks.begin(), blocks.end());
+  for (const ir::Block* block : blocks) {
     for (const ir::Op* inner : *block) {
-      ForEachInput(*inner, [&](ir::Value* v) {
-        // Outside of this op: not defined in its region.
-        for (const ir::Op* at = v->block()->parent_op(); at != nullptr; at = at->parent()) {
-          if (at == &op) return;
-        }
-        fn(v);
-      });
+      for (const ir::Use& use : inner->operand_uses()) {
+        if (!inside.contains(use.value()->block())) fn(use.value());
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // while, case and if: steps with lists of steps inside.
+#include "absl/container/flat_hash_map.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
@@ -64,21 +65,21 @@ absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
   PJRT_RETURN_IF_ERROR(lowering.LowerBlock(body, &step->body));
   const ir::Op& end = *body.terminator();
   std::vector<ArrayView> results(op.num_operands());
+  absl::flat_hash_map<BufferId, size_t> carried_in;
+  for (size_t k = 0; k < carried.size(); ++k) {
+    if (!lowering.IsToken(op.operand(k))) carried_in[carried[k].buffer] = k;
+  }
   // New values that are (parts of) other carried values are saved before any of those is
   // overwritten.
   for (size_t i = 0; i < op.num_operands(); ++i) {
     if (lowering.IsToken(end.operand(i))) continue;
     results[i] = lowering.view(end.operand(i));
-    for (size_t k = 0; k < carried.size(); ++k) {
-      const bool same = k == i && IsWhole(lowering, results[i]);
-      if (results[i].kind != ArrayView::kBuffer || results[i].buffer != carried[k].buffer || same ||
-          lowering.IsToken(end.operand(k)))
-        continue;
-      const ArrayView saved = lowering.NewArray(results[i].type, results[i].dims);
-      PJRT_RETURN_IF_ERROR(lowering.Copy(results[i], saved, &step->body));
-      results[i] = saved;
-      break;
-    }
+    if (results[i].kind != ArrayView::kBuffer) continue;
+    const auto it = carried_in.find(results[i].buffer);
+    if (it == carried_in.end() || (it->second == i && IsWhole(lowering, results[i]))) continue;
+    const ArrayView saved = lowering.NewArray(results[i].type, results[i].dims);
+    PJRT_RETURN_IF_ERROR(lowering.Copy(results[i], saved, &step->body));
+    results[i] = saved;
   }
   for (size_t i = 0; i < op.num_operands(); ++i) {
     if (lowering.IsToken(end.operand(i))) continue;

@@ -2,6 +2,7 @@
 //
 // fft: one step for each transformed dimension.
 #include "pjrt/ir/op_attributes.h"
+#include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
@@ -9,6 +10,8 @@
 
 namespace pjrt::cpu {
 namespace {
+
+constexpr int64_t kMaxLength = int64_t{1} << 31;
 
 // Transforms `from` to `to` along dimension `dim`; `shape` has the dims of the array that is
 // complex on both sides, or of the real one.
@@ -37,6 +40,12 @@ absl::Status LowerFft(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();
+  for (const int64_t length : op.IntsAttr("fft_length")) {
+    if (length > kMaxLength) {
+      return ResourceExhausted("PJRT-C005", Place(op), " needs the roots of unity for a line of ",
+                               length, " elements; at most ", kMaxLength, " are allowed");
+    }
+  }
   PJRT_ASSIGN_OR_RETURN(const ArrayView operand,
                         lowering.Dense(lowering.view(op.operand(0)), steps));
   if (*type != ir::FftType::kRfft && !IsComplex(operand.type))

@@ -241,12 +241,14 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
     ArrayView windows = padded;
     windows.dims = dims;
     windows.strides.clear();
-    for (int d = 0; d + 1 < rank; ++d)
-      windows.strides.push_back(padded.strides[d] * window->dimensions[d].stride);
+    // Where there is one step alone, its length does not matter: it may be any number.
+    const auto step = [&](int d, int64_t count, int64_t length) {
+      windows.strides.push_back(count > 1 ? padded.strides[d] * length : 0);
+    };
+    for (int d = 0; d + 1 < rank; ++d) step(d, result_type.dim(d), window->dimensions[d].stride);
     for (int d = 0; d < rank; ++d)
-      windows.strides.push_back(padded.strides[d] * window->dimensions[d].window_dilation);
-    if (rank > 0)
-      windows.strides.push_back(padded.strides[rank - 1] * window->dimensions[rank - 1].stride);
+      step(d, window->dimensions[d].size, window->dimensions[d].window_dilation);
+    if (rank > 0) step(rank - 1, result_type.dim(rank - 1), window->dimensions[rank - 1].stride);
     reduce.values.push_back(builder.Load(windows));
     reduce.init_inputs.push_back(builder.AddInput(init));
     const ArrayView result = lowering.NewArray(op.result_type(i));

@@ -16,6 +16,9 @@ constexpr int64_t kLongRun = 128;
 constexpr int64_t kPieceBytes = 32 * 1024;
 constexpr int64_t kUnitElements = 16 * 1024;
 constexpr int64_t kMaxRows = 1 << 16;
+// Elements between the ends of a window, and what moves one: beyond, sums of products would grow
+// out of their types, and scratch memory out of proportion.
+constexpr int64_t kMaxReach = 1 << 20, kMaxStep = int64_t{1} << 31;
 // Rows that one call combines.
 constexpr int64_t kRowsAtOnce = 16;
 
@@ -44,8 +47,12 @@ bool WindowStep::Suits(const WindowParams& p, const Kernels& kernels) {
   const int type = static_cast<int>(ComputeTypeOf(p.type));
   int64_t rows = 1;
   for (const WindowParams::Dim& d : p.dims) {
+    if (d.window > kMaxRows || rows > kMaxRows / d.window) return false;
     rows *= d.window;
-    if (rows > kMaxRows) return false;
+    if (d.window > 1 && d.window_dilation > kMaxReach / (d.window - 1)) return false;
+    for (const int64_t far : {d.stride, d.padding_low, -d.padding_low, d.base_dilation}) {
+      if (far > kMaxStep) return false;
+    }
   }
   return kernels.window->fold_rows[static_cast<int>(p.monoid)][type] != nullptr;
 }
