@@ -18,10 +18,10 @@ int64_t Int(double value) { return static_cast<int64_t>(value); }
 }  // namespace
 
 PrimitiveType RandomProgram::RandomType() {
-  static constexpr PrimitiveType kTypes[] = {F32,  F32, F32,    F32,      S32,      S32,     S32,
-                                             BF16, F16, S8,     U8,       PRED,     S4,      U4,
-                                             S2,   U16, F8E5M2, F8E4M3FN, F4E2M1FN, F6E3M2FN};
-  return kTypes[Below(20)];
+  static constexpr PrimitiveType kTypes[] = {
+      F32, F32, F32, F32, S32, S32,    S32,      BF16,     F16,      S8,  U8,  PRED,
+      S4,  U4,  S2,  U16, F64, F8E5M2, F8E4M3FN, F4E2M1FN, F6E3M2FN, C64, C64, C128};
+  return kTypes[Below(24)];
 }
 
 std::vector<int64_t> RandomProgram::RandomDims() {
@@ -43,10 +43,12 @@ Tensor RandomProgram::RandomTensor(PrimitiveType type, std::vector<int64_t> dims
   const int kind = Below(3);
   for (double& v : t.data) {
     v = Below(7) - 3;
-    if (kind == 1 && IsFloating(type)) v = (Below(2000) - 1000) / 64.0;
+    if (kind == 1 && (IsFloating(type) || IsComplex(type))) v = (Below(2000) - 1000) / 64.0;
     if (kind == 2 && type == S32) v = static_cast<int32_t>(random_());
     v = v == 0 ? 0 : RoundTo(type, v);
   }
+  for (int64_t i = 0; IsComplex(type) && i < t.count(); ++i)
+    t.imag.push_back(kind == 1 ? (Below(2000) - 1000) / 64.0 : Below(7) - 3);
   return t;
 }
 
@@ -78,11 +80,14 @@ RandomProgram::Id RandomProgram::AddOp(const std::string& op, const std::vector<
 RandomProgram::Id RandomProgram::Constant(const Tensor& value) {
   // Splats only: the literal of one element.
   const double v = value.data.empty() ? 0 : value.data[0];
-  const std::string element = value.type == PRED       ? (v != 0 ? "true" : "false")
+  const double im = value.imag.empty() ? 0 : value.imag[0];
+  const std::string element = IsComplex(value.type)    ? absl::StrFormat("(%.8f, %.8f)", v, im)
+                              : value.type == PRED     ? (v != 0 ? "true" : "false")
                               : IsFloating(value.type) ? absl::StrFormat("%.8f", v)
                                                        : absl::StrCat(Int(v));
   Tensor splat = value;
   std::fill(splat.data.begin(), splat.data.end(), v);
+  std::fill(splat.imag.begin(), splat.imag.end(), im);
   return Add(absl::StrCat("stablehlo.constant dense<", value.data.empty() ? "" : element,
                           "> : ", value.TypeText()),
              [splat](const auto&) { return splat; });
@@ -103,7 +108,7 @@ RandomProgram::Id RandomProgram::ConvertTo(Id a, PrimitiveType to) {
                [a, result](const auto& env) {
                  Tensor r = result;
                  for (double v : env[a].data) {
-                   if (IsFloating(env[a].type) && IsInteger(r.type)) {
+                   if ((IsFloating(env[a].type) || IsComplex(env[a].type)) && IsInteger(r.type)) {
                      const bool is_signed = IsSignedInteger(r.type);
                      const double top = std::ldexp(1, BitWidth(r.type) - (is_signed ? 1 : 0));
                      const double low = is_signed ? -top : 0, high = top - 1;
@@ -111,12 +116,47 @@ RandomProgram::Id RandomProgram::ConvertTo(Id a, PrimitiveType to) {
                    }
                    r.data.push_back(RoundTo(r.type, v));
                  }
+                 for (int64_t i = 0; IsComplex(r.type) && i < r.count(); ++i)
+                   r.imag.push_back(IsComplex(env[a].type) ? RoundTo(r.type, env[a].imag[i]) : 0);
                  return r;
+               });
+}
+
+// Of complex numbers: -z, or the parts taken apart and put together the other way round.
+RandomProgram::Id RandomProgram::ComplexUnary(Id a) {
+  const PrimitiveType type = at(a).type;
+  const std::string text = at(a).TypeText();
+  if (OneIn(2)) {
+    return AddOp("negate", {a}, "", absl::StrCat("(", text, ") -> ", text), [a](const auto& env) {
+      Tensor r = env[a];
+      for (std::vector<double>* part : {&r.data, &r.imag}) {
+        for (double& v : *part) v = -v;
+      }
+      return r;
+    });
+  }
+  const Tensor part{type == C64 ? F32 : F64, at(a).dims, {}};
+  const std::string signature = absl::StrCat("(", text, ") -> ", part.TypeText());
+  const Id real = AddOp("real", {a}, "", signature, [a, part](const auto& env) {
+    Tensor r = part;
+    r.data = env[a].data;
+    return r;
+  });
+  const Id imag = AddOp("imag", {a}, "", signature, [a, part](const auto& env) {
+    Tensor r = part;
+    r.data = env[a].imag;
+    return r;
+  });
+  return AddOp("complex", {imag, real}, "",
+               absl::StrCat("(", part.TypeText(), ", ", part.TypeText(), ") -> ", text),
+               [real, imag, type](const auto& env) {
+                 return Tensor{type, env[real].dims, env[imag].data, env[real].data};
                });
 }
 
 RandomProgram::Id RandomProgram::Unary(Id a) {
   const PrimitiveType type = at(a).type;
+  if (IsComplex(type)) return ComplexUnary(a);
   static const std::vector<std::string> kFloat = {"negate", "abs", "floor", "ceil", "sqrt"};
   static const std::vector<std::string> kInt = {"negate", "not"};
   static const std::vector<std::string> kPred = {"not"};
@@ -148,14 +188,17 @@ RandomProgram::Id RandomProgram::Binary(Id a) {
   static const std::vector<std::string> kInt = {"add",     "subtract", "multiply", "maximum",
                                                 "minimum", "and",      "or",       "xor"};
   static const std::vector<std::string> kPred = {"and", "or", "xor", "maximum", "minimum"};
-  const std::vector<std::string>& ops = IsFloating(type) ? kFloat : type == PRED ? kPred : kInt;
+  static const std::vector<std::string> kComplex = {"add", "subtract", "multiply"};
+  const std::vector<std::string>& ops = IsFloating(type)  ? kFloat
+                                        : IsComplex(type) ? kComplex
+                                        : type == PRED    ? kPred
+                                                          : kInt;
   const std::string op = ops[Below(static_cast<int>(ops.size()))];
   const std::string text = at(a).TypeText();
   return AddOp(op, {a, b}, "", absl::StrCat("(", text, ", ", text, ") -> ", text),
-               [a, b, op, type](const auto& env) {
+               [a, b, op](const auto& env) {
                  Tensor r = env[a];
-                 for (int64_t i = 0; i < r.count(); ++i)
-                   r.data[i] = RoundTo(type, Apply(op, type, r.data[i], env[b].data[i]));
+                 for (int64_t i = 0; i < r.count(); ++i) Combine(op, &r, i, env[b], i);
                  return r;
                });
 }
@@ -165,12 +208,18 @@ RandomProgram::Id RandomProgram::CompareAndSelect(Id a) {
   const bool scalar = OneIn(4);
   Tensor pred{PRED, at(a).dims, {}};
   Id condition =
-      AddOp("compare", {a, b}, "{comparison_direction = #stablehlo<comparison_direction LT>}",
+      AddOp("compare", {a, b},
+            absl::StrCat("{comparison_direction = #stablehlo<comparison_direction ",
+                         IsComplex(at(a).type) ? "NE" : "LT", ">}"),
             absl::StrCat("(", at(a).TypeText(), ", ", at(a).TypeText(), ") -> ", pred.TypeText()),
             [a, b, pred](const auto& env) {
               Tensor r = pred;
-              for (int64_t i = 0; i < env[a].count(); ++i)
-                r.data.push_back(env[a].data[i] < env[b].data[i]);
+              const bool is_complex = IsComplex(env[a].type);
+              for (int64_t i = 0; i < env[a].count(); ++i) {
+                r.data.push_back(is_complex ? env[a].data[i] != env[b].data[i] ||
+                                                  env[a].imag[i] != env[b].imag[i]
+                                            : env[a].data[i] < env[b].data[i]);
+              }
               return r;
             });
   if (scalar) condition = Constant(RandomTensor(PRED, {}));
@@ -184,7 +233,7 @@ RandomProgram::Id RandomProgram::CompareAndSelect(Id a) {
                  Tensor r = env[on_true];
                  for (int64_t i = 0; i < r.count(); ++i) {
                    if (env[condition].data[env[condition].dims.empty() ? 0 : i] == 0)
-                     r.data[i] = env[on_false].data[i];
+                     r.Put(i, env[on_false], i);
                  }
                  return r;
                });
@@ -192,8 +241,9 @@ RandomProgram::Id RandomProgram::CompareAndSelect(Id a) {
 
 RandomProgram::Id RandomProgram::Clamp(Id a) {
   const PrimitiveType type = at(a).type;
-  if (type == PRED) return Unary(a);
-  Tensor low{type, {}, {IsUnsignedInteger(type) ? 1.0 : -2.0}}, high{type, {}, {type == S2 ? 1.0 : 3.0}};
+  if (type == PRED || IsComplex(type)) return Unary(a);
+  Tensor low{type, {}, {IsUnsignedInteger(type) ? 1.0 : -2.0}},
+      high{type, {}, {type == S2 ? 1.0 : 3.0}};
   const Id lo = OneIn(2) ? Constant(low) : Like(a);
   const Id hi = Constant(high);
   return AddOp("clamp", {lo, a, hi}, "",
@@ -234,7 +284,9 @@ void RandomProgram::RandomOp() {
     case 10: {
       PrimitiveType to = RandomType();
       // A wide integer to a narrow float may round twice; that is tested elsewhere.
-      if (at(a).type == S32 && (to == F16 || to == BF16)) to = F32;
+      // So may a double.
+      const bool narrow = IsFloating(to) && BitWidth(to) < 32;
+      if (narrow && (BitWidth(at(a).type) > 32 || at(a).type == S32)) to = F32;
       ConvertTo(a, to);
       break;
     }
@@ -268,7 +320,7 @@ void RandomProgram::RandomOp() {
       Reduce(a);
       break;
     case 22:
-      OneIn(2) ? ArgMax(a) : Dot(a);
+      OneIn(2) ? ArgMax(a) : OneIn(2) ? Dot(a) : Convolution(a);
       break;
     case 23:
       DynamicSlice(a, OneIn(2));

@@ -57,8 +57,16 @@ class RandomProgram {
   Id ConvertTo(Id id, PrimitiveType type);
   Id Constant(const Tensor& value);
 
+  // Whether sums of these values are exact in any order.
+  static bool SumsAreExact(const Tensor& t);
+  // Whether all are whole numbers of at most 8.
+  static bool IsSmall(const Tensor& t);
+  // Small whole numbers that depend on data, so that nothing is known beforehand.
+  Id SmallNumbers(PrimitiveType type, const std::vector<int64_t>& dims);
+
   void RandomOp();
   Id Unary(Id a);
+  Id ComplexUnary(Id a);
   Id Binary(Id a);
   Id CompareAndSelect(Id a);
   Id Clamp(Id a);
@@ -73,6 +81,7 @@ class RandomProgram {
   Id Reduce(Id a);
   Id ArgMax(Id a);
   Id Dot(Id a);
+  Id Convolution(Id a);
   Id Places(int64_t rows, int64_t columns);
   Id DynamicSlice(Id a, bool update);
   Id GatherOrScatter(Id a);

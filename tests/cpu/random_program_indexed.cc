@@ -88,7 +88,7 @@ RandomProgram::Id RandomProgram::DynamicSlice(Id a, bool update) {
                    for (int64_t i = 0; i < env[piece].count(); ++i) {
                      auto to = Coordinates(i, env[piece].dims);
                      for (size_t d = 0; d < to.size(); ++d) to[d] += from[d];
-                     r.data[Linear(to, r.dims)] = env[piece].data[i];
+                     r.Put(Linear(to, r.dims), env[piece], i);
                    }
                    return r;
                  });
@@ -101,7 +101,7 @@ RandomProgram::Id RandomProgram::DynamicSlice(Id a, bool update) {
                  for (int64_t i = 0, n = Product(r.dims); i < n; ++i) {
                    auto at = Coordinates(i, r.dims);
                    for (size_t d = 0; d < at.size(); ++d) at[d] += from[d];
-                   r.data.push_back(env[a].data[Linear(at, env[a].dims)]);
+                   r.Take(env[a], Linear(at, env[a].dims));
                  }
                  return r;
                });
@@ -149,13 +149,16 @@ RandomProgram::Id RandomProgram::GatherOrScatter(Id a) {
           auto from = within(at);
           for (int d = 0; d < mapped; ++d)
             from[d] += Clamped(env[places].data[at[0] * mapped + d], env[a].dims[d] - sizes[d]);
-          r.data.push_back(env[a].data[Linear(from, env[a].dims)]);
+          r.Take(env[a], Linear(from, env[a].dims));
         }
         return r;
       });
   if (OneIn(2)) return gathered;
   const PrimitiveType type = at(a).type;
-  const std::string op = type == PRED ? "xor" : OneIn(2) ? "maximum" : "add";
+  const std::string op = type == PRED      ? "xor"
+                         : IsComplex(type) ? (OneIn(2) ? "add" : "multiply")
+                         : OneIn(2)        ? "maximum"
+                                           : "add";
   const std::string element = Tensor{type, {}, {}}.TypeText();
   const Id to = Places(windows.dims[0], mapped);
   return Add(
@@ -165,7 +168,7 @@ RandomProgram::Id RandomProgram::GatherOrScatter(Id a) {
                    List(collapsed), "], scatter_dims_to_operand_dims = [", List(map),
                    "], index_vector_dim = 1>} : (", at(a).TypeText(), ", ", at(to).TypeText(), ", ",
                    windows.TypeText(), ") -> ", at(a).TypeText()),
-      [a, to, gathered, within, mapped, op, type](const auto& env) {
+      [a, to, gathered, within, mapped, op](const auto& env) {
         Tensor r = env[a];
         for (int64_t i = 0; i < env[gathered].count(); ++i) {
           const auto at = Coordinates(i, env[gathered].dims);
@@ -177,15 +180,14 @@ RandomProgram::Id RandomProgram::GatherOrScatter(Id a) {
             inside &= place[d] >= 0 && place[d] < r.dims[d];
           }
           if (!inside) continue;
-          double& value = r.data[Linear(place, r.dims)];
-          value = RoundTo(type, Apply(op, type, value, env[gathered].data[i]));
+          Combine(op, &r, Linear(place, r.dims), env[gathered], i);
         }
         return r;
       });
 }
 
 RandomProgram::Id RandomProgram::Sort(Id a) {
-  if (at(a).dims.empty()) return a;
+  if (at(a).dims.empty() || IsComplex(at(a).type)) return a;
   // NaNs have no order here, and what a loop computes is not known.
   if (IsFloating(at(a).type)) {
     if (nodes_ != nullptr) return a;
@@ -223,6 +225,7 @@ RandomProgram::Id RandomProgram::ReduceWindow(Id a) {
   const PrimitiveType type = at(a).type;
   const size_t rank = at(a).dims.size();
   if (Product(at(a).dims) == 0) return a;
+  if (IsComplex(type) && (nodes_ != nullptr || !SumsAreExact(at(a)))) return a;
   std::vector<int64_t> sizes, strides, spread, holes, low;
   std::string padding;
   Tensor r{type, {}, {}};
@@ -239,10 +242,12 @@ RandomProgram::Id RandomProgram::ReduceWindow(Id a) {
     absl::StrAppend(&padding, d > 0 ? ", " : "", "[", low[d], ", ", high, "]");
   }
   if (Product(r.dims) * Product(sizes) > 4 * max_elements_) return a;
-  const std::string op = IsInteger(type) ? (OneIn(2) ? "add" : "maximum")
-                         : type == PRED  ? "or"
-                                         : (OneIn(2) ? "maximum" : "minimum");
-  const Tensor scalar{type, {}, {IsFloating(type) ? -2.0 : 0.0}};
+  const std::string op = IsComplex(type)   ? "add"
+                         : IsInteger(type) ? (OneIn(2) ? "add" : "maximum")
+                         : type == PRED    ? "or"
+                                           : (OneIn(2) ? "maximum" : "minimum");
+  Tensor scalar{type, {}, {IsFloating(type) ? -2.0 : 0.0}};
+  if (IsComplex(type)) scalar.imag = {0};
   const Id init = Constant(scalar);
   return Add(absl::StrCat(
                  "\"stablehlo.reduce_window\"(", Name(a), ", ", Name(init), ") ",
@@ -251,11 +256,11 @@ RandomProgram::Id RandomProgram::ReduceWindow(Id a) {
                  ", window_dilations = ", Array64(holes), ", padding = dense<",
                  rank == 0 ? "" : absl::StrCat("[", padding, "]"), "> : tensor<", rank,
                  "x2xi64>} : (", at(a).TypeText(), ", ", scalar.TypeText(), ") -> ", r.TypeText()),
-             [a, init, r, sizes, strides, spread, holes, low, op, type](const auto& env) {
+             [a, init, r, sizes, strides, spread, holes, low, op](const auto& env) {
                Tensor result = r;
                for (int64_t i = 0, n = Product(r.dims); i < n; ++i) {
                  const auto place = Coordinates(i, r.dims);
-                 double value = env[init].data[0];
+                 Tensor value = env[init];
                  for (int64_t w = 0, m = Product(sizes); w < m; ++w) {
                    auto from = Coordinates(w, sizes);
                    bool inside = true;
@@ -265,11 +270,13 @@ RandomProgram::Id RandomProgram::ReduceWindow(Id a) {
                                from[d] / spread[d] < env[a].dims[d];
                      from[d] /= spread[d];
                    }
-                   const double element =
-                       inside ? env[a].data[Linear(from, env[a].dims)] : env[init].data[0];
-                   value = RoundTo(type, Apply(op, type, value, element));
+                   if (inside) {
+                     Combine(op, &value, 0, env[a], Linear(from, env[a].dims));
+                   } else {
+                     Combine(op, &value, 0, env[init], 0);
+                   }
                  }
-                 result.data.push_back(value);
+                 result.Take(value, 0);
                }
                return result;
              });

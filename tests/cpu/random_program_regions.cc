@@ -10,25 +10,24 @@
 #include "tests/cpu/random_program.h"
 
 namespace pjrt::cpu {
-namespace {
+namespace {}  // namespace
 
-int64_t Int(double value) { return static_cast<int64_t>(value); }
-
-// Whether sums of these values are exact in any order.
-bool SumsAreExact(const Tensor& t) {
-  if (!IsFloating(t.type)) return true;
+bool RandomProgram::SumsAreExact(const Tensor& t) {
+  if (!IsFloating(t.type) && !IsComplex(t.type)) return true;
   double sum = 0;
-  for (double v : t.data) {
-    if (!(std::fabs(v) < 1e6) || v != std::floor(v) || (v == 0 && std::signbit(v))) return false;
-    sum += std::fabs(v);
+  for (const std::vector<double>* part : {&t.data, &t.imag}) {
+    for (double v : *part) {
+      if (!(std::fabs(v) < 1e6) || v != std::floor(v) || (v == 0 && std::signbit(v))) return false;
+      sum += std::fabs(v);
+    }
   }
-  return sum < (t.type == F32 ? 1 << 24 : t.type == F16 ? 1 << 11 : t.type == BF16 ? 1 << 8 : 4);
+  const int bits = BitWidth(t.type) >= 32 ? 24 : t.type == F16 ? 11 : t.type == BF16 ? 8 : 2;
+  return sum < 1 << bits;
 }
-
-}  // namespace
 
 RandomProgram::Id RandomProgram::Reduce(Id a) {
   const PrimitiveType type = at(a).type;
+  if (IsComplex(type) && (nodes_ != nullptr || !SumsAreExact(at(a)))) return a;
   std::vector<int64_t> dims;
   Tensor r{type, {}, {}};
   for (size_t d = 0; d < at(a).dims.size(); ++d) {
@@ -43,7 +42,9 @@ RandomProgram::Id RandomProgram::Reduce(Id a) {
   if (IsInteger(type))
     op = std::vector<std::string>{"add", "multiply", "maximum", "and", "xor"}[Below(5)];
   if (type == PRED) op = OneIn(2) ? "and" : "or";
+  if (IsComplex(type)) op = "add";
   Tensor zero{type, {}, {op == "multiply" || op == "and" ? 1.0 : IsFloating(type) ? -2.0 : 0.0}};
+  if (IsComplex(type)) zero.imag = {0};
   const Id init = Constant(zero);
   const std::string element = zero.TypeText();
   // Written with both operands, so that it is a monoid, or with a detour that is not recognised as
@@ -57,9 +58,9 @@ RandomProgram::Id RandomProgram::Reduce(Id a) {
   return Add(absl::StrCat("\"stablehlo.reduce\"(", Name(a), ", ", Name(init), ") ", body,
                           " {dimensions = ", Array64(dims), "} : (", at(a).TypeText(), ", ",
                           element, ") -> ", r.TypeText()),
-             [a, init, r, dims, op, type](const auto& env) {
+             [a, init, r, dims, op](const auto& env) {
                Tensor result = r;
-               result.data.assign(Product(r.dims), env[init].data[0]);
+               result.Fill(Product(r.dims), env[init]);
                for (int64_t i = 0; i < env[a].count(); ++i) {
                  const auto from = Coordinates(i, env[a].dims);
                  std::vector<int64_t> to;
@@ -67,8 +68,7 @@ RandomProgram::Id RandomProgram::Reduce(Id a) {
                    if (std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) == dims.end())
                      to.push_back(from[d]);
                  }
-                 double& sum = result.data[Linear(to, r.dims)];
-                 sum = RoundTo(type, Apply(op, type, sum, env[a].data[i]));
+                 Combine(op, &result, Linear(to, r.dims), env[a], i);
                }
                return result;
              });
@@ -123,94 +123,6 @@ RandomProgram::Id RandomProgram::ArgMax(Id a) {
         }
         return result;
       });
-}
-
-RandomProgram::Id RandomProgram::Dot(Id a) {
-  if (at(a).type == PRED || BitWidth(at(a).type) < 8 || nodes_ != nullptr || at(a).dims.empty())
-    return a;
-  if (IsFloating(at(a).type) && BitWidth(at(a).type) < 16) return a;
-  if (IsFloating(at(a).type)) {
-    for (double v : at(a).data) {
-      if (!(std::fabs(v) <= 8) || v != std::floor(v)) return a;
-    }
-  }
-  // a's dims are batch, contracted and free ones at random; b has the first two kinds and a new
-  // free one.
-  std::vector<int64_t> batch, contracted, b_batch, b_contracted;
-  std::vector<int64_t> free;
-  Tensor b{at(a).type, {}, {}}, r{at(a).type, {}, {}};
-  for (size_t d = 0; d < at(a).dims.size(); ++d) {
-    const int kind = Below(3);
-    (kind == 0 ? batch : kind == 1 ? contracted : free).push_back(static_cast<int64_t>(d));
-  }
-  for (int64_t d : contracted) {
-    b_contracted.push_back(static_cast<int64_t>(b.dims.size()));
-    b.dims.push_back(at(a).dims[d]);
-  }
-  const int64_t n = 1 + Below(20);
-  b.dims.push_back(n);
-  for (int64_t d : batch) {
-    b_batch.push_back(static_cast<int64_t>(b.dims.size()));
-    b.dims.push_back(at(a).dims[d]);
-    r.dims.push_back(at(a).dims[d]);
-  }
-  for (int64_t d : free) r.dims.push_back(at(a).dims[d]);
-  r.dims.push_back(n);
-  if (Product(b.dims) > max_elements_ || Product(r.dims) > max_elements_) return a;
-  int64_t depth = 1;
-  for (int64_t d : contracted) depth *= at(a).dims[d];
-  if (at(a).type == BF16 && depth > 8) return a;
-  if (at(a).type == F16 && depth > 60) return a;
-  if (depth * Product(r.dims) > 2000000) return a;
-  // Values that depend on a, so that nothing is known beforehand: iota mod 3 by and.
-  const int64_t iota_dim = Below(static_cast<int>(b.dims.size()));
-  Tensor ints{S32, b.dims, {}};
-  Id rhs = Add(absl::StrCat("stablehlo.iota dim = ", iota_dim, " : ", ints.TypeText()),
-               [ints, iota_dim](const auto&) {
-                 Tensor t = ints;
-                 for (int64_t i = 0, count = Product(t.dims); i < count; ++i)
-                   t.data.push_back(static_cast<double>(Coordinates(i, t.dims)[iota_dim]));
-                 return t;
-               });
-  const Id mask = Constant(Tensor{S32, b.dims, std::vector<double>(Product(b.dims), 3)});
-  rhs = AddOp("and", {rhs, mask}, "",
-              absl::StrCat("(", ints.TypeText(), ", ", ints.TypeText(), ") -> ", ints.TypeText()),
-              [rhs](const auto& env) {
-                Tensor t = env[rhs];
-                for (double& v : t.data) v = static_cast<double>(Int(v) & 3);
-                return t;
-              });
-  if (b.type != S32) rhs = ConvertTo(rhs, b.type);
-  return AddOp("dot_general", {a, rhs},
-               absl::StrCat("{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [",
-                            List(batch), "], rhs_batching_dimensions = [", List(b_batch),
-                            "], lhs_contracting_dimensions = [", List(contracted),
-                            "], rhs_contracting_dimensions = [", List(b_contracted), "]>}"),
-               absl::StrCat("(", at(a).TypeText(), ", ", at(rhs).TypeText(), ") -> ", r.TypeText()),
-               [a, rhs, r, batch, contracted, free, depth](const auto& env) {
-                 Tensor result = r;
-                 const Tensor& x = env[a];
-                 const Tensor& y = env[rhs];
-                 std::vector<int64_t> contracted_dims;
-                 for (int64_t d : contracted) contracted_dims.push_back(x.dims[d]);
-                 for (int64_t i = 0, count = Product(r.dims); i < count; ++i) {
-                   const auto at = Coordinates(i, r.dims);
-                   double sum = 0;
-                   for (int64_t p = 0; p < depth; ++p) {
-                     const auto along = Coordinates(p, contracted_dims);
-                     std::vector<int64_t> from(x.dims.size()), other(along);
-                     for (size_t j = 0; j < batch.size(); ++j) from[batch[j]] = at[j];
-                     for (size_t j = 0; j < free.size(); ++j) from[free[j]] = at[batch.size() + j];
-                     for (size_t j = 0; j < contracted.size(); ++j) from[contracted[j]] = along[j];
-                     other.push_back(at.back());
-                     for (size_t j = 0; j < batch.size(); ++j) other.push_back(at[j]);
-                     sum = sum + x.data[Linear(from, x.dims)] * y.data[Linear(other, y.dims)];
-                     if (IsInteger(r.type)) sum = RoundTo(r.type, sum);
-                   }
-                   result.data.push_back(RoundTo(r.type, sum + 0.0));
-                 }
-                 return result;
-               });
 }
 
 // Two branches of ops on values from outside; which one runs depends on data.

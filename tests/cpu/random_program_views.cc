@@ -31,7 +31,7 @@ RandomProgram::Id RandomProgram::Broadcast(Id a) {
                    std::vector<int64_t> from;
                    for (size_t j = 0; j < map.size(); ++j)
                      from.push_back(env[a].dims[j] == 1 ? 0 : to[map[j]]);
-                   result.data.push_back(env[a].data[Linear(from, env[a].dims)]);
+                   result.Take(env[a], Linear(from, env[a].dims));
                  }
                  return result;
                });
@@ -51,7 +51,7 @@ RandomProgram::Id RandomProgram::Transpose(Id a) {
                    const auto to = Coordinates(i, r.dims);
                    std::vector<int64_t> from(to.size());
                    for (size_t d = 0; d < to.size(); ++d) from[permutation[d]] = to[d];
-                   result.data.push_back(env[a].data[Linear(from, env[a].dims)]);
+                   result.Take(env[a], Linear(from, env[a].dims));
                  }
                  return result;
                });
@@ -76,7 +76,7 @@ RandomProgram::Id RandomProgram::Slice(Id a) {
                    auto from = Coordinates(i, r.dims);
                    for (size_t d = 0; d < from.size(); ++d)
                      from[d] = start[d] + from[d] * stride[d];
-                   result.data.push_back(env[a].data[Linear(from, env[a].dims)]);
+                   result.Take(env[a], Linear(from, env[a].dims));
                  }
                  return result;
                });
@@ -94,7 +94,7 @@ RandomProgram::Id RandomProgram::Reverse(Id a) {
                  for (int64_t i = 0; i < r.count(); ++i) {
                    auto from = Coordinates(i, r.dims);
                    for (int64_t d : dims) from[d] = r.dims[d] - 1 - from[d];
-                   r.data[i] = env[a].data[Linear(from, r.dims)];
+                   r.Put(i, env[a], Linear(from, r.dims));
                  }
                  return r;
                });
@@ -122,8 +122,8 @@ RandomProgram::Id RandomProgram::Reshape(Id a) {
   if (OneIn(3)) r.dims.insert(r.dims.begin() + Below(static_cast<int>(r.dims.size()) + 1), 1);
   return AddOp("reshape", {a}, "", absl::StrCat("(", at(a).TypeText(), ") -> ", r.TypeText()),
                [a, r](const auto& env) {
-                 Tensor result = r;
-                 result.data = env[a].data;
+                 Tensor result = env[a];
+                 result.dims = r.dims;
                  return result;
                });
 }
@@ -147,19 +147,18 @@ RandomProgram::Id RandomProgram::Concatenate(Id a) {
     r.dims[dim] += at(id).dims[dim];
     absl::StrAppend(&types, types.empty() ? "" : ", ", at(id).TypeText());
   }
-  return AddOp(
-      "concatenate", fitting, absl::StrCat("{dimension = ", dim, " : i64}"),
-      absl::StrCat("(", types, ") -> ", r.TypeText()), [fitting, r, dim](const auto& env) {
-        Tensor result = r;
-        for (int64_t i = 0, n = Product(r.dims); i < n; ++i) {
-          auto from = Coordinates(i, r.dims);
-          size_t part = 0;
-          while (from[dim] >= env[fitting[part]].dims[dim])
-            from[dim] -= env[fitting[part++]].dims[dim];
-          result.data.push_back(env[fitting[part]].data[Linear(from, env[fitting[part]].dims)]);
-        }
-        return result;
-      });
+  return AddOp("concatenate", fitting, absl::StrCat("{dimension = ", dim, " : i64}"),
+               absl::StrCat("(", types, ") -> ", r.TypeText()), [fitting, r, dim](const auto& env) {
+                 Tensor result = r;
+                 for (int64_t i = 0, n = Product(r.dims); i < n; ++i) {
+                   auto from = Coordinates(i, r.dims);
+                   size_t part = 0;
+                   while (from[dim] >= env[fitting[part]].dims[dim])
+                     from[dim] -= env[fitting[part++]].dims[dim];
+                   result.Take(env[fitting[part]], Linear(from, env[fitting[part]].dims));
+                 }
+                 return result;
+               });
 }
 
 RandomProgram::Id RandomProgram::Pad(Id a) {
@@ -182,7 +181,7 @@ RandomProgram::Id RandomProgram::Pad(Id a) {
       absl::StrCat("(", at(a).TypeText(), ", ", at(value).TypeText(), ") -> ", r.TypeText()),
       [a, value, r, low, interior](const auto& env) {
         Tensor result = r;
-        result.data.assign(Product(r.dims), env[value].data[0]);
+        result.Fill(Product(r.dims), env[value]);
         for (int64_t i = 0; i < env[a].count(); ++i) {
           auto to = Coordinates(i, env[a].dims);
           bool inside = true;
@@ -190,14 +189,14 @@ RandomProgram::Id RandomProgram::Pad(Id a) {
             to[d] = low[d] + to[d] * (interior[d] + 1);
             inside &= to[d] >= 0 && to[d] < r.dims[d];
           }
-          if (inside) result.data[Linear(to, r.dims)] = env[a].data[i];
+          if (inside) result.Put(Linear(to, r.dims), env[a], i);
         }
         return result;
       });
 }
 
 RandomProgram::Id RandomProgram::Iota() {
-  Tensor r{OneIn(2) ? F32 : S32, RandomDims(), {}};
+  Tensor r{OneIn(2) ? S32 : OneIn(4) ? C64 : F32, RandomDims(), {}};
   if (r.dims.empty()) r.dims = {5};
   const int64_t dim = Below(static_cast<int>(r.dims.size()));
   return Add(absl::StrCat("stablehlo.iota dim = ", dim, " : ", r.TypeText()),
@@ -205,6 +204,7 @@ RandomProgram::Id RandomProgram::Iota() {
                Tensor result = r;
                for (int64_t i = 0, n = Product(r.dims); i < n; ++i)
                  result.data.push_back(static_cast<double>(Coordinates(i, r.dims)[dim]));
+               if (IsComplex(r.type)) result.imag.resize(result.data.size());
                return result;
              });
 }

@@ -78,15 +78,53 @@ double Apply(const std::string& op, PrimitiveType type, double a, double b) {
   return a / b;
 }
 
+namespace {
+
+// Not part of any expression that a compiler could fuse it into.
+[[gnu::noinline]] double Times(double a, double b) { return a * b; }
+
+}  // namespace
+
+void Combine(const std::string& op, Tensor* r, int64_t i, const Tensor& b, int64_t k) {
+  double& re = r->data[i];
+  if (!IsComplex(r->type)) {
+    re = RoundTo(r->type, Apply(op, r->type, re, b.data[k]));
+    return;
+  }
+  double& im = r->imag[i];
+  const double x = re, y = im, u = b.data[k], v = b.imag[k];
+  re = op == "add" ? x + u : op == "subtract" ? x - u : Times(x, u) - Times(y, v);
+  im = op == "add" ? y + v : op == "subtract" ? y - v : Times(x, v) + Times(y, u);
+  re = RoundTo(r->type, re);
+  im = RoundTo(r->type, im);
+}
+
+void Tensor::Take(const Tensor& from, int64_t i) {
+  data.push_back(from.data[i]);
+  if (IsComplex(type)) imag.push_back(from.imag[i]);
+}
+
+void Tensor::Fill(int64_t n, const Tensor& from) {
+  data.insert(data.end(), n, from.data[0]);
+  if (IsComplex(type)) imag.insert(imag.end(), n, from.imag[0]);
+}
+
+void Tensor::Put(int64_t to, const Tensor& from, int64_t i) {
+  data[to] = from.data[i];
+  if (IsComplex(type)) imag[to] = from.imag[i];
+}
+
 double RoundTo(PrimitiveType type, double value) {
   switch (type) {
     case F32:
+    case C64:
       return static_cast<float>(value);
     case F16:  // as the library rounds: a search would take long
       return static_cast<float>(half(static_cast<float>(value)));
     case BF16:
       return static_cast<float>(bfloat16(static_cast<float>(value)));
     case F64:
+    case C128:
     case S64:
     case U64:
       return value;
@@ -100,7 +138,9 @@ std::string Tensor::TypeText() const {
 }
 
 Literal Tensor::ToLiteral() const {
-  return Numbers(type, dims, std::vector<Number>(data.begin(), data.end()));
+  std::vector<Number> numbers(data.begin(), data.end());
+  for (size_t i = 0; i < imag.size(); ++i) numbers[i].imag(imag[i]);
+  return Numbers(type, dims, numbers);
 }
 
 std::string Difference(const Tensor& expected, const LiteralBase& actual) {
@@ -111,13 +151,10 @@ std::string Difference(const Tensor& expected, const LiteralBase& actual) {
   }
   const std::vector<Number> got_values = ReadNumbers(actual);
   for (int64_t i = 0; i < expected.count(); ++i) {
-    const std::vector<int64_t> at = Coordinates(i, expected.dims);
-    const double want = expected.data[i], got = got_values[i].real();
-    const bool same =
-        std::isnan(want) ? std::isnan(got) : want == got && std::signbit(want) == std::signbit(got);
-    if (!same)
-      return absl::StrCat(expected.TypeText(), " at [", List(at), "]: expected ", want, ", got ",
-                          got);
+    const Number want(expected.data[i], expected.imag.empty() ? 0 : expected.imag[i]);
+    if (!SameNumber(want, got_values[i]))
+      return absl::StrCat(expected.TypeText(), " at [", List(Coordinates(i, expected.dims)),
+                          "]: expected ", NumberText(want), ", got ", NumberText(got_values[i]));
   }
   return "";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays for interpreters in tests: every element is a double.
+// Arrays for interpreters in tests: every element is a double, or two.
 #ifndef PJRT_TESTS_CPU_TEST_TENSOR_H_
 #define PJRT_TESTS_CPU_TEST_TENSOR_H_
 
@@ -18,7 +18,12 @@ struct Tensor {
   PrimitiveType type = F32;
   std::vector<int64_t> dims;
   std::vector<double> data;
+  std::vector<double> imag = {};  // imaginary parts, as many as data, of complex types; else none
 
+  // Appends element i of `from`, or `n` times its first, or writes it to place `to`.
+  void Take(const Tensor& from, int64_t i);
+  void Fill(int64_t n, const Tensor& from);
+  void Put(int64_t to, const Tensor& from, int64_t i);
   int64_t count() const { return static_cast<int64_t>(data.size()); }
   std::string TypeText() const;
   Literal ToLiteral() const;
@@ -42,6 +47,9 @@ double Minimum(double a, double b);
 // The StableHLO op of that name ("add", "maximum", "xor", ...) on values of `type`; a float result
 // is not yet rounded.
 double Apply(const std::string& op, PrimitiveType type, double a, double b);
+
+// Makes element i of `r` that op of itself and element k of `b`, rounded.
+void Combine(const std::string& op, Tensor* r, int64_t i, const Tensor& b, int64_t k);
 
 // "1, 2", and MLIR's attribute for a list: "array<i64: 1, 2>".
 std::string List(const std::vector<int64_t>& values);
