@@ -240,6 +240,28 @@ TEST(ChloTest, ComplexArcFunctionsAreThoseOfTheCLibrary) {
   }
 }
 
+TEST(ChloTest, BranchCutsOfComplexArcFunctionsTakeANegativeZeroForAZero) {
+  using C = std::complex<float>;
+  const Literal argument = Array<C>({2}, {C(3, -0.0f), C(-3, -0.0f)});
+  const auto run = [](const std::string& op, const Literal& z) {
+    return RunOne<C>(
+        "func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {\n"
+        "  %y = chlo." +
+            op +
+            " %x : tensor<2xcomplex<f32>> -> tensor<2xcomplex<f32>>\n"
+            "  return %y : tensor<2xcomplex<f32>>\n}\n",
+        {&z});
+  };
+  const float height = std::acosh(3.0f);
+  for (const C& w : run("asin", argument)) EXPECT_NEAR(w.imag(), height, 1e-6);
+  for (const C& w : run("acos", argument)) EXPECT_NEAR(w.imag(), -height, 1e-6);
+  EXPECT_NEAR(run("acosh", argument)[1].imag(), std::acos(-1.0f), 1e-6);
+  const Literal turned = Array<C>({2}, {C(-0.0f, 3), C(-0.0f, -3)});
+  for (const C& w : run("asinh", turned)) EXPECT_NEAR(w.real(), height, 1e-6);
+  const Literal far = Array<C>({2}, {C(1e20f, -0.0f), C(-1e20f, -0.0f)});
+  for (const C& w : run("atanh", far)) EXPECT_NEAR(w.imag(), std::asin(1.0f), 1e-6);
+}
+
 TEST(ChloTest, NextAfterStepsByOneImage) {
   const float least = std::numeric_limits<float>::denorm_min();
   const float inf = static_cast<float>(kInf);

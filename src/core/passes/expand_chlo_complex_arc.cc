@@ -63,6 +63,11 @@ Parts Kernel(Term x, Term y) {
 
 Parts KernelOf(Term z) { return Kernel(Abs(Real(z)), Abs(Imag(z))); }
 
+// `size` with the sign of `y`, where -0 counts as 0: the decompositions that programs carry of
+// these functions ask whether y < 0, so their branch cuts belong to the upper half
+// plane (asinh's to the right one) whatever the zero's sign.
+Term AboveCut(Term size, Term y) { return Select(y < 0.0, -size, size); }
+
 Term Atanh(Term x, Term y) {
   const Term size = Abs(x), high = Max(size, Abs(y));
   // log|(1 + z) / (1 - z)| / 2.
@@ -80,7 +85,7 @@ Term Atanh(Term x, Term y) {
   const Term flat = (1.0 - size) * (1.0 + size) - y * y;
   const Term angle = 0.5 * Atan2(2.0 * y, flat);
   const Term half_pi = x.Like(1.57079632679489661923);
-  const Term imag = Select(far, CopySign(half_pi, y), angle);
+  const Term imag = Select(far, AboveCut(half_pi, y), angle);
   const Term nan = x.Like(std::numeric_limits<double>::quiet_NaN());
   return MakeComplex(
       Select(IsNan(x), nan, CopySign(real, x)),
@@ -97,24 +102,24 @@ Term ExpandComplexAsinAcosKernel(Term z) {
 
 Term ExpandComplexAcos(Term z) {
   const Parts w = KernelOf(z);
-  return MakeComplex(Atan2(w.root, Real(z)), -CopySign(w.log, Imag(z)));
+  return MakeComplex(Atan2(w.root, Real(z)), Select(Imag(z) < 0.0, w.log, -w.log));
 }
 
 Term ExpandComplexAcosh(Term z) {
   const Parts w = KernelOf(z);
-  return MakeComplex(w.log, CopySign(Atan2(w.root, Real(z)), Imag(z)));
+  return MakeComplex(w.log, AboveCut(Atan2(w.root, Real(z)), Imag(z)));
 }
 
 Term ExpandComplexAsin(Term z) {
   const Parts w = KernelOf(z);
-  return MakeComplex(Atan2(Real(z), w.root), CopySign(w.log, Imag(z)));
+  return MakeComplex(Atan2(Real(z), w.root), AboveCut(w.log, Imag(z)));
 }
 
 // asinh(z) = -i asin(i z).
 Term ExpandComplexAsinh(Term z) {
   const Term x = Real(z), y = Imag(z);
   const Parts w = Kernel(Abs(y), Abs(x));
-  return MakeComplex(CopySign(w.log, x), Atan2(y, w.root));
+  return MakeComplex(AboveCut(w.log, x), Atan2(y, w.root));
 }
 
 Term ExpandComplexAtanh(Term z) { return Atanh(Real(z), Imag(z)); }
