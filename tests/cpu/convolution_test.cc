@@ -239,20 +239,72 @@ TEST_P(ConvolutionTest, RandomConvolutionsAreTheSumThatDefinesThem) {
   for (int i = 0; i < 500 && !HasFailure(); ++i) Check(*client, RandomCase(random), random);
 }
 
+// The orders that exporters write: features last, or before space.
+Case Image(int64_t channels, int64_t features, std::vector<int64_t> space, Window window,
+           bool features_last) {
+  Case c;
+  c.batch = 2;
+  c.channels = channels;
+  c.features = features;
+  c.windows.assign(space.size(), window);
+  c.space = std::move(space);
+  for (std::vector<int>& order : c.orders) {
+    order.resize(c.space.size() + 2);
+    std::iota(order.begin(), order.end(), 0);
+    if (features_last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  }
+  return c;
+}
+
+TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
+  if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
+  CpuClientOptions options = WithThreads(1);
+  options.kernel_level = GetParam()->name;
+  const std::unique_ptr<PjRtClient> client = MakeClient(options);
+  std::mt19937 random(7);
+  for (int64_t features : {1, 3, 6, 8, 9}) {
+    for (int64_t width : {7, 17, 33, 65}) {
+      for (bool features_last : {false, true}) {
+        const int64_t stride = 1 + static_cast<int64_t>(random() % 3);
+        Case c = Image(1 + random() % 5, features, {3, width}, {3, stride, 1, 1}, features_last);
+        if (random() % 4 == 0) c.in = c.out = F64;
+        if (random() % 4 == 0) c.in = F16;
+        Check(*client, c, random);
+        if (HasFailure()) return;
+      }
+    }
+  }
+  // Several blocks of lines, of parts of a line, and of sheets.
+  for (bool features_last : {false, true}) {
+    for (Case c : {Image(1, 1, {110, 120}, {2, 1, 1, 1, 1, 2}, features_last),
+                   Image(1, 2, {30000}, {3, 2, 3, 3}, features_last),
+                   Image(1, 1, {12, 25, 50}, {2, 1, 0, 1}, features_last)}) {
+      c.batch = 1;
+      c.in = c.out = F64;
+      Check(*client, c, random);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, ConvolutionTest, testing::ValuesIn(AllKernels()),
                          [](const auto& level) { return std::string(level.param->name); });
 
 TEST(ConvolutionThreadsTest, ResultsHaveTheSameBitsWithAnyNumberOfThreads) {
   const char* const kText = R"(
     func.func @main(%a: tensor<2x30x31x24xf32>, %b: tensor<3x3x24x40xf32>,
-                    %c: tensor<3x3x1x48xf32>) -> (tensor<2x30x31x40xf32>, tensor<2x30x31x48xf32>) {
+                    %c: tensor<3x3x1x48xf32>, %d: tensor<20x30x3x3xf32>)
+        -> (tensor<2x30x31x40xf32>, tensor<2x30x31x48xf32>, tensor<2x20x16x11xf32>) {
       %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
         window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
         : (tensor<2x30x31x24xf32>, tensor<3x3x24x40xf32>) -> tensor<2x30x31x40xf32>
       %1 = stablehlo.convolution(%a, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
         window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 24 : i64}
         : (tensor<2x30x31x24xf32>, tensor<3x3x1x48xf32>) -> tensor<2x30x31x48xf32>
-      return %0, %1 : tensor<2x30x31x40xf32>, tensor<2x30x31x48xf32>
+      %2 = stablehlo.convolution(%a, %d) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
+        window = {stride = [2, 2], pad = [[1, 1], [1, 1]], rhs_dilate = [1, 2]}
+        {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+        : (tensor<2x30x31x24xf32>, tensor<20x30x3x3xf32>) -> tensor<2x20x16x11xf32>
+      return %0, %1, %2 : tensor<2x30x31x40xf32>, tensor<2x30x31x48xf32>, tensor<2x20x16x11xf32>
     })";
   std::mt19937 random(1);
   const auto noise = [&](std::vector<int64_t> dims) {
@@ -261,11 +313,12 @@ TEST(ConvolutionThreadsTest, ResultsHaveTheSameBitsWithAnyNumberOfThreads) {
     return Array<float>(std::move(dims), values);
   };
   const Literal a = noise({2, 30, 31, 24}), b = noise({3, 3, 24, 40}), c = noise({3, 3, 1, 48});
+  const Literal d = noise({20, 30, 3, 3});
   std::vector<std::vector<float>> expected;
   for (int threads : {1, 2, 3, 8}) {
-    const auto results = RunProgram(*MakeClient(WithThreads(threads)), kText, {&a, &b, &c});
+    const auto results = RunProgram(*MakeClient(WithThreads(threads)), kText, {&a, &b, &c, &d});
     ASSERT_TRUE(results.ok()) << results.status();
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
       const std::vector<float> values = Elements<float>(*(*results)[i]);
       if (threads == 1) expected.push_back(values);
       EXPECT_EQ(values, expected[i]) << threads << " threads, result " << i;

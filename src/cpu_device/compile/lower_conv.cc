@@ -10,8 +10,10 @@
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/steps/channel_conv_step.h"
 #include "src/cpu_device/steps/conv_step.h"
+#include "src/cpu_device/steps/plane_conv_step.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -20,6 +22,8 @@ using Spatial = ConvParams::Spatial;
 
 // More phases than this are not worth their steps.
 constexpr int64_t kMaxPhases = 64;
+// Planes and windows for which depthwise convolutions run where the places lie.
+constexpr int64_t kLargePlane = 512, kSmallWindow = 25;
 
 // One convolution: kernel and result in the order that steps want.
 struct Conv {
@@ -168,6 +172,15 @@ absl::Status EmitProduct(Lowering& lowering, const ir::Op& op, Conv conv, Steps*
   return absl::OkStatus();
 }
 
+ConvOutput OutputOf(const ArrayView& result) {
+  ConvOutput output;
+  output.offset = result.offset;
+  output.batch_stride = result.strides.front();
+  output.feature_stride = result.strides.back();
+  output.space_strides.assign(result.strides.begin() + 1, result.strides.end() - 1);
+  return output;
+}
+
 // Groups with few features.
 absl::Status EmitByChannels(Lowering& lowering, const Conv& conv, CType compute, Steps* steps) {
   ConvParams p = conv.p;
@@ -187,23 +200,112 @@ absl::Status EmitByChannels(Lowering& lowering, const Conv& conv, CType compute,
                                ? conv.result
                                : lowering.NewArray(conv.result.type, conv.result.dims);
   p.output = output.buffer;
-  ConvOutput place;
-  place.offset = output.offset;
-  place.batch_stride = output.strides.front();
-  place.space_strides.assign(output.strides.begin() + 1, output.strides.end() - 1);
   const BufferId weights =
       lowering.plan().NewBuffer(ChannelConvStep::WeightBytes(p, compute, lowering.kernels()));
   const std::vector<BufferId> reads = {p.input, p.kernel};
   lowering.plan().Emit(steps,
-                       std::make_unique<ChannelConvStep>(std::move(p), std::move(place), compute,
+                       std::make_unique<ChannelConvStep>(std::move(p), OutputOf(output), compute,
                                                          lowering.kernels(), weights),
                        reads, {output.buffer, weights});
   if (output.buffer != conv.result.buffer) return lowering.Copy(output, conv.result, steps);
   return absl::OkStatus();
 }
 
+// The type whose elements in memory are those that kernels compute with.
+PrimitiveType MemoryType(CType compute) {
+  switch (compute) {
+    case CType::kF64:
+      return F64;
+    case CType::kS32:
+      return S32;
+    case CType::kU32:
+      return U32;
+    case CType::kS64:
+      return S64;
+    case CType::kU64:
+      return U64;
+    default:
+      return F32;
+  }
+}
+
+// The time that a product of patches and kernels takes, roughly.
+double ProductNs(const Conv& conv, CType compute, const Kernels& kernels) {
+  constexpr double kCyclesPerNs = 3;
+  const ConvParams& p = conv.p;
+  const GemmTile& tile = kernels.gemm->tile[static_cast<int>(compute)];
+  const double lanes = kernels.window->channel_lanes[static_cast<int>(compute)];
+  const double columns = static_cast<double>((p.features + tile.nr - 1) / tile.nr * tile.nr);
+  // Tiles of small types multiply several elements at once.
+  const double group = BitWidth(p.type) < 32 && IsInteger(p.type)           ? 4
+                       : p.type == BF16 && kernels.gemm->bf16.fn != nullptr ? 2
+                                                                            : 1;
+  // Short runs of a patch take long to write.
+  const Spatial& last = p.spatial.back();
+  double pack = 1.5;
+  if (last.stride * last.input_stride != 1) {
+    const bool by_channels = p.channel_stride == 1 && p.channels > 1;
+    const int64_t run = !by_channels                      ? last.window
+                        : last.input_stride == p.channels ? p.channels * last.window
+                                                          : p.channels;
+    pack = 0.6 + 40 / static_cast<double>(run);
+  }
+  const double cycles =
+      static_cast<double>(p.PatchLength()) * (columns / lanes / group + pack) +
+      static_cast<double>(p.features) * (conv.result.strides.back() == 1 ? 0 : 0.5);
+  return cycles * static_cast<double>(p.batch * p.groups) * static_cast<double>(p.Places()) /
+         kCyclesPerNs;
+}
+
+// Whether places side by side suit a convolution better than its product, or than channels side by
+// side.
+bool SuitsPlanes(const Conv& conv, CType compute, const Kernels& kernels) {
+  const ConvParams& p = conv.p;
+  if (!PlaneConvStep::Can(p, compute, kernels)) return false;
+  if (ChannelConvStep::Suits(p, compute, kernels)) {
+    const int64_t lanes = kernels.window->channel_lanes[static_cast<int>(compute)];
+    if (p.groups * p.features * 2 <= lanes) return true;
+    if (p.spatial.back().input_stride != 1) return false;
+    // A single channel and feature: where planes are small, or windows large, transposing pays.
+    return p.features > 1 || (ComputeTypeOf(p.type) == compute && p.Places() >= kLargePlane &&
+                              p.PatchLength() <= kSmallWindow && BitWidth(p.type) >= 32);
+  }
+  if (p.PatchLength() == p.channels && p.spatial.back().input_stride != 1) return false;
+  return PlaneConvStep(p, OutputOf(conv.result), compute, kernels).cost_ns() <
+         ProductNs(conv, compute, kernels);
+}
+
+// Few features, or places that are neighbours.
+absl::Status EmitByPlanes(Lowering& lowering, const Conv& conv, CType compute, Steps* steps) {
+  ConvParams p = conv.p;
+  const int64_t rank = static_cast<int64_t>(p.spatial.size());
+  // [group][window...][channel][feature] to [group][channel][window...][feature].
+  ir::DimList order = {0, rank + 1};
+  for (int64_t d = 1; d <= rank; ++d) order.push_back(d);
+  order.push_back(rank + 2);
+  ArrayView kernel = TransposeView(conv.kernel, order);
+  if (const PrimitiveType type = MemoryType(compute); kernel.type != type) {
+    const ArrayView converted = lowering.NewArray(type, kernel.dims);
+    PJRT_RETURN_IF_ERROR(lowering.Convert(kernel, converted, steps));
+    kernel = converted;
+  } else if (!kernel.IsDense()) {
+    PJRT_ASSIGN_OR_RETURN(kernel, lowering.Dense(kernel, steps));
+  }
+  p.kernel = kernel.buffer;
+  p.kernel_offset = kernel.offset;
+  p.output = conv.result.buffer;
+  const std::vector<BufferId> reads = {p.input, p.kernel};
+  lowering.plan().Emit(steps,
+                       std::make_unique<PlaneConvStep>(std::move(p), OutputOf(conv.result), compute,
+                                                       lowering.kernels()),
+                       reads, {conv.result.buffer});
+  return absl::OkStatus();
+}
+
 absl::Status EmitConv(Lowering& lowering, const ir::Op& op, Conv conv, Steps* steps) {
   const CType compute = ProductType(conv.p.type, conv.p.kernel_type, conv.p.output_type);
+  if (SuitsPlanes(conv, compute, lowering.kernels()))
+    return EmitByPlanes(lowering, conv, compute, steps);
   if (ChannelConvStep::Suits(conv.p, compute, lowering.kernels()))
     return EmitByChannels(lowering, conv, compute, steps);
   return EmitProduct(lowering, op, std::move(conv), steps);

@@ -10,6 +10,7 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
 void FillChannelConvolutions(WindowKernels* kernels);
+void FillPlaneConvolutions(WindowKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 

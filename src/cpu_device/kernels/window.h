@@ -29,12 +29,22 @@ using ChannelConvFn = void (*)(void* out, int64_t out_stride, const void* in, in
                                const int64_t* offsets, const void* weights, int64_t weight_stride,
                                int64_t taps, int64_t places, int64_t lanes);
 
+// Places side by side, with the same weights, for a few features: out[r * out_stride + j] = sum
+// over t < taps, in order, of in[offsets[t] + j] * weights[t * weight_stride + r], for r < rows, j
+// < places. Strides and offsets in elements; places is a multiple of WindowKernels::channel_lanes,
+// rows at least 1 and at most WindowKernels::plane_rows.
+using PlaneConvFn = void (*)(void* out, int64_t out_stride, const void* in, const int64_t* offsets,
+                             const void* weights, int64_t weight_stride, int64_t taps, int rows,
+                             int64_t places);
+
 // One kernel level's functions; null where there is none.
 struct WindowKernels {
   FoldRowsFn fold_rows[kNumMonoids][kNumCTypes];
   FoldWindowFn fold_window[kNumMonoids][kNumCTypes];
   ChannelConvFn channel_conv[kNumCTypes];  // f32, f64 and integers of 32 and 64 bits
   int channel_lanes[kNumCTypes];
+  PlaneConvFn plane_conv[kNumCTypes];  // of the same types
+  int plane_rows;
 };
 
 }  // namespace pjrt::cpu

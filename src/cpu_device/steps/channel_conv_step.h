@@ -16,20 +16,13 @@
 
 namespace pjrt::cpu {
 
-// Where results go: (batch b, place i..., feature f) at offset + b * batch_stride + sum i *
-// space_strides + f, in elements.
-struct ConvOutput {
-  int64_t offset = 0, batch_stride = 0;
-  Dims space_strides;
-};
-
 // Every feature of every group is a lane. The input that a block of places sees is laid out with
 // the lanes innermost, a channel's value in the lane of each feature that reads it, with zeros for
 // padding; so one kernel multiplies and adds whatever the layout, type and grouping are.
 class ChannelConvStep final : public Step {
  public:
   // Base dilations of `params` must be 1; its kernel is dense, [window...][channel][lane]; of its
-  // output only the buffer and types are used. `weights` is a buffer of WeightBytes() bytes.
+  // output only the buffer and types are used; output.feature_stride is 1. `weights` is a buffer of WeightBytes() bytes.
   ChannelConvStep(ConvParams params, ConvOutput output, CType compute, const Kernels& kernels,
                   BufferId weights);
   absl::Status Run(const RunContext& context) const override;

@@ -10,30 +10,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/run/copy_bytes.h"
 #include "src/cpu_device/steps/gemm_step.h"
 
 namespace pjrt::cpu {
 namespace {
 
 using Coordinates = absl::InlinedVector<int64_t, 3>;
-
-// Copies short runs; most are of a size between two vector registers.
-void CopyBytes(char* to, const char* from, int64_t bytes) {
-  if (bytes > 128) {
-    std::memcpy(to, from, bytes);
-  } else if (bytes >= 16) {
-    for (int64_t i = 0; i + 16 < bytes; i += 16) std::memcpy(to + i, from + i, 16);
-    std::memcpy(to + bytes - 16, from + bytes - 16, 16);
-  } else if (bytes >= 8) {
-    std::memcpy(to, from, 8);
-    std::memcpy(to + bytes - 8, from + bytes - 8, 8);
-  } else if (bytes >= 4) {
-    std::memcpy(to, from, 4);
-    std::memcpy(to + bytes - 4, from + bytes - 4, 4);
-  } else {
-    for (int64_t i = 0; i < bytes; ++i) to[i] = from[i];
-  }
-}
 
 template <typename T>
 void CopyStrided(char* to, const char* from, int64_t stride, int64_t n) {

@@ -53,6 +53,13 @@ struct ConvParams {
   int64_t PatchLength() const;  // window elements times channels
 };
 
+// Where results go: (batch b, place i..., feature f) at offset + b * batch_stride + sum i *
+// space_strides + f * feature_stride, in elements.
+struct ConvOutput {
+  int64_t offset = 0, batch_stride = 0, feature_stride = 1;
+  Dims space_strides;
+};
+
 class ConvStep final : public Step {
  public:
   // `gemm` multiplies, for each group, all patches by the group's kernel. `shared` is a buffer of

@@ -162,6 +162,7 @@ const WindowKernels* GetWindowKernels() {
     WindowKernels k{};
     ForEachFold(Folds{&k});
     FillChannelConvolutions(&k);
+    FillPlaneConvolutions(&k);
     return k;
   }();
   return &kernels;
