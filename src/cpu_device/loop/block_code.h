@@ -23,6 +23,7 @@ namespace pjrt::cpu {
 // How an input or output is reached within a block.
 enum class Access : uint8_t {
   kPointer,  // its elements are contiguous: a pointer into the array
+  kRepeat,   // a short pattern again and again: a pointer into a block of copies
   kScalar,   // one element for the whole block
   kMove,     // copied element by element (or piece by piece) through a register
 };
@@ -49,6 +50,7 @@ struct BlockInstr {
   BlockOp block_op = BlockOp::kCopy;
   CType type = CType::kF32;
   Scalars form = Scalars::kNone;
+  bool rotates = false;  // not `op`, but a rotated left by the one element b: in chains only
 };
 
 // Several operations in one pass (block_chain.h).
@@ -78,7 +80,7 @@ struct BlockCode {
   // Slots set once: constants (offset into `constants`), registers (number).
   std::vector<std::pair<int32_t, int32_t>> constant_slots;
   std::vector<std::pair<int32_t, int32_t>> register_slots;
-  // Slots set for each block: inputs that are pointers or scalars, stores that are pointers, iota
+  // Slots set for each block: inputs that are no kMove, stores that are pointers, iota
   // values.
   std::vector<std::pair<int32_t, int32_t>> input_slots;  // slot, input
   std::vector<std::pair<int32_t, int32_t>> store_slots;  // slot, store

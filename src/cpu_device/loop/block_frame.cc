@@ -15,8 +15,14 @@ constexpr int64_t kRegisterBudget = 20 * 1024;
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kMinBlock = 128;
 // Rows at least this long are worth a block each: the calls of a block then cost less than the
-// elements.
+// elements. Rows that are shorter than the second length are so only where flat mode has to move
+// elements: a block of 64 channels takes twice as long as 64 elements of a block of 1024.
 constexpr int64_t kRowModeLength = 64;
+constexpr int64_t kLongRow = 384;
+// A pattern may have this many elements, and must stay the same for this many points, so that
+// copying it costs little beside what it is used for.
+constexpr int64_t kMaxPeriod = 1024;
+constexpr int64_t kMinStretch = 2048;
 
 int64_t AlignUp(int64_t n, int64_t alignment) {
   return (n + alignment - 1) / alignment * alignment;
@@ -42,31 +48,55 @@ bool IsScalarView(const LoopView& view, const Dims& dims) {
 
 void BlockFrame::ChooseMode(int64_t flat_rows) {
   const Dims& dims = program_.dims;
-  if (flat_rows > 0) {
-    row_mode_ = false;
-  } else {
-    row_mode_ = dims.size() <= 1 || dims.back() >= kRowModeLength;
-  }
   row_length_ = dims.empty() ? 1 : dims.back();
+  row_mode_ = flat_rows <= 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength);
+  if (!row_mode_ || dims.size() <= 1 || dims.back() >= kLongRow) return;
+  bool moves = false;
+  for (const LoopInput& input : program_.inputs) moves |= FlatAccessOf(input.view) == Access::kMove;
+  for (const LoopStore& store : program_.stores)
+    moves |= FlatAccessOf(store.view) != Access::kPointer;
+  row_mode_ = moves;
+}
+
+Access BlockFrame::FlatAccessOf(const LoopView& view) const {
+  const Dims& dims = program_.dims;
+  if (IsDense(view, dims)) return Access::kPointer;
+  if (IsScalarView(view, dims)) return Access::kScalar;
+  Repeat repeat;
+  return FindRepeat(view, &repeat) ? Access::kRepeat : Access::kMove;
 }
 
 Access BlockFrame::AccessOf(const LoopView& view) const {
   const Dims& dims = program_.dims;
   if (dims.empty()) return Access::kPointer;  // a block of one element
-  if (row_mode_) {
-    if (view.strides.back() == 0) return Access::kScalar;
-    return view.strides.back() == 1 ? Access::kPointer : Access::kMove;
-  }
-  if (IsDense(view, dims)) return Access::kPointer;
-  return IsScalarView(view, dims) ? Access::kScalar : Access::kMove;
+  if (!row_mode_) return FlatAccessOf(view);
+  if (view.strides.back() == 0) return Access::kScalar;
+  return view.strides.back() == 1 ? Access::kPointer : Access::kMove;
+}
+
+// The innermost dims up to one that the view repeats them along.
+bool BlockFrame::FindRepeat(const LoopView& view, Repeat* repeat) const {
+  const Dims& dims = program_.dims;
+  int d = static_cast<int>(dims.size()) - 1;
+  repeat->period = 1;
+  for (; d >= 0 && (repeat->period == 1 || view.strides[d] != 0); --d) repeat->period *= dims[d];
+  repeat->stretch = repeat->period;
+  for (; d >= 0 && view.strides[d] == 0; --d) repeat->stretch *= dims[d];
+  return repeat->period <= kMaxPeriod && repeat->stretch >= kMinStretch &&
+         repeat->stretch > repeat->period;
 }
 
 absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   for (const LoopInput& input : program_.inputs) input_access_.push_back(AccessOf(input.view));
   for (const LoopStore& store : program_.stores) {
     const Access access = AccessOf(store.view);
-    store_access_.push_back(access == Access::kScalar ? Access::kMove : access);
+    store_access_.push_back(access == Access::kPointer ? access : Access::kMove);
   }
+  for (const LoopInput& input : program_.inputs)
+    input_walks_.emplace_back(input.view, program_.dims);
+  for (const LoopStore& store : program_.stores)
+    store_walks_.emplace_back(store.view, program_.dims);
+  for (const LoopView& iota : program_.iotas) iota_walks_.emplace_back(iota, program_.dims);
   PJRT_ASSIGN_OR_RETURN(code_,
                         LowerToBlocks(program_, kernels_, input_access_, store_access_, blocks));
   const int64_t registers = std::max(code_.num_registers, 1);
@@ -80,16 +110,28 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   }
   const int64_t points =
       std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);
-  int64_t group = 1, chain_bytes = 0;
+  int64_t group = 1;
   for (const BlockChain& chain : code_.chains) {
     group = std::max<int64_t>(group, chain.group);
     int64_t bytes = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
     for (const BlockChain::Outside& outside : chain.outside) bytes += chain.group * outside.size;
-    chain_bytes = std::max(chain_bytes, bytes);
+    chain_bytes_ = std::max(chain_bytes_, AlignUp(bytes, 64));
   }
   register_bytes_ = AlignUp(AlignUp(points, group) * code_.max_element_size, 64);
   scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64) +
-                   register_bytes_ * code_.num_registers + AlignUp(chain_bytes, 64);
+                   register_bytes_ * code_.num_registers + chain_bytes_;
+  int64_t repeat_bytes = 0;
+  for (const auto& [slot, input] : code_.input_slots) {
+    Repeat repeat{slot, input, 0, 0, repeat_bytes};
+    if (input_access_[input] != Access::kRepeat) {
+      inputs_in_place_.emplace_back(slot, input);
+    } else if (FindRepeat(program_.inputs[input].view, &repeat)) {
+      repeats_.push_back(repeat);
+      repeat_bytes +=
+          AlignUp((points + repeat.period) * ByteWidth(program_.inputs[input].type), 64);
+    }
+  }
+  scratch_bytes_ += repeat_bytes;
   return absl::OkStatus();
 }
 
@@ -126,62 +168,93 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
   for (const auto& [slot, number] : code.register_slots)
     slots_[slot] = registers + number * frame.register_bytes_;
   chain_scratch_ = registers + frame.register_bytes_ * code.num_registers;
+  repeat_scratch_ = chain_scratch_ + frame.chain_bytes_;
+  held_.assign(frame.repeats_.size(), -1);
+  at_.resize(frame.program_.dims.size());
 }
 
-int64_t BlockFrame::State::OffsetAt(const LoopView& view, int64_t from) const {
-  const Dims& dims = frame_.program_.dims;
-  int64_t offset = view.offset;
-  const int rank = static_cast<int>(dims.size());
-  if (rank == 1) return offset + from * view.strides[0];
-  for (int d = rank - 1; d > 0; --d) {
-    const int64_t q = from / dims[d];
-    offset += (from - q * dims[d]) * view.strides[d];
-    from = q;
-  }
-  return rank == 0 ? offset : offset + from * view.strides[0];
+// Copies the elements that an input's view shows of points [from, from + n) to a dense block.
+void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) const {
+  const int size_log2 = SizeLog2(ByteWidth(frame_.program_.inputs[input].type));
+  const BlockKernels& k = frame_.kernels_;
+  const char* const array = inputs_[input];
+  frame_.input_walks_[input].ForEachPiece(
+      from, n,
+      [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
+        const char* at = array + (offset << size_log2);
+        const int64_t bytes = count << size_log2;
+        if (stride == 1) {
+          k.copy_rows(block, bytes, at, row_stride << size_log2, bytes, rows);
+          block += rows * bytes;
+          return;
+        }
+        for (int64_t row = 0; row < rows; ++row) {
+          if (stride == 0) {
+            k.fill[size_log2](block, at, count);
+          } else {
+            k.gather_stride[size_log2](block, at, stride, count);
+          }
+          block += bytes;
+          at += row_stride << size_log2;
+        }
+      });
 }
 
-// Copies the elements that `view` shows of points [from, from + n) between the array and a dense
-// block.
-void BlockFrame::State::Move(const LoopView& view, int size_log2, const char* array, char* block,
-                             int64_t from, int64_t n, bool store) const {
-  const Dims& dims = frame_.program_.dims;
-  const int64_t inner = dims.empty() ? 1 : dims.back();
-  const int64_t stride = dims.empty() ? 0 : view.strides.back();
-  while (n > 0) {
-    const int64_t column = dims.empty() ? 0 : from % inner;
-    const int64_t piece = std::min(n, inner - column);
-    const char* at = array + (OffsetAt(view, from) << size_log2);
-    if (store) {
-      frame_.kernels_.scatter_stride[size_log2](const_cast<char*>(at), block, stride, piece);
-    } else if (stride == 1) {
-      std::memcpy(block, at, static_cast<size_t>(piece) << size_log2);
-    } else if (stride == 0) {
-      frame_.kernels_.fill[size_log2](block, at, piece);
-    } else {
-      frame_.kernels_.gather_stride[size_log2](block, at, stride, piece);
-    }
-    block += piece << size_log2;
-    from += piece;
-    n -= piece;
-  }
+// The other way round.
+void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_t n) const {
+  const int size_log2 = SizeLog2(ByteWidth(frame_.program_.stores[store].type));
+  const BlockKernels& k = frame_.kernels_;
+  char* const array = outputs_[store];
+  frame_.store_walks_[store].ForEachPiece(
+      from, n,
+      [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
+        char* at = array + (offset << size_log2);
+        const int64_t bytes = count << size_log2;
+        if (stride == 1) {
+          k.copy_rows(at, row_stride << size_log2, block, bytes, bytes, rows);
+          block += rows * bytes;
+          return;
+        }
+        for (int64_t row = 0; row < rows; ++row) {
+          k.scatter_stride[size_log2](at, block, stride, count);
+          block += bytes;
+          at += row_stride << size_log2;
+        }
+      });
 }
 
 void BlockFrame::State::Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const {
-  const LoopView& view = frame_.program_.iotas[instr.index];
-  const Dims& dims = frame_.program_.dims;
-  const int64_t inner = dims.empty() ? 1 : dims.back();
-  const int64_t stride = dims.empty() ? 0 : view.strides.back();
   const IotaFn iota = frame_.kernels_.iota[static_cast<int>(instr.type)];
   const int size = kCTypeSize[static_cast<int>(instr.type)];
-  while (n > 0) {
-    const int64_t column = dims.empty() ? 0 : from % inner;
-    const int64_t piece = std::min(n, inner - column);
-    iota(dst, OffsetAt(view, from), stride, piece);
-    dst += piece * size;
-    from += piece;
-    n -= piece;
+  frame_.iota_walks_[instr.index].ForEachPiece(
+      from, n,
+      [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
+        for (int64_t row = 0; row < rows; ++row) {
+          iota(dst, offset + row * row_stride, stride, count);
+          dst += count * size;
+        }
+      });
+}
+
+// The n points from number `from` on of an input that repeats.
+char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
+  const Repeat& repeat = frame_.repeats_[index];
+  char* const copies = repeat_scratch_ + repeat.scratch;
+  const int64_t stretch = from / repeat.stretch, point = from - stretch * repeat.stretch;
+  if (point + n > repeat.stretch) {
+    Load(repeat.input, copies, from, n);
+    held_[index] = -1;
+    return copies;
   }
+  const int size = ByteWidth(frame_.program_.inputs[repeat.input].type);
+  if (held_[index] != stretch) {
+    Load(repeat.input, copies, stretch * repeat.stretch, repeat.period);
+    const int64_t bytes = (frame_.block_size_ + repeat.period) * size;
+    for (int64_t have = repeat.period * size; have < bytes; have *= 2)
+      std::memcpy(copies + have, copies, std::min(have, bytes - have));
+    held_[index] = stretch;
+  }
+  return copies + point % repeat.period * size;
 }
 
 void BlockFrame::State::Execute(int64_t from, int64_t n) {
@@ -228,20 +301,12 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
         for (int64_t i = 0; i < count; ++i) std::memcpy(dst + i * size, base + at[i] * size, size);
         break;
       }
-      case BlockInstr::kLoad: {
-        const LoopInput& input = frame_.program_.inputs[instr.index];
-        Move(input.view, SizeLog2(ByteWidth(input.type)), inputs_[instr.index], s[instr.dst], from,
-             n,
-             /*store=*/false);
+      case BlockInstr::kLoad:
+        Load(instr.index, s[instr.dst], from, n);
         break;
-      }
-      case BlockInstr::kStore: {
-        const LoopStore& store = frame_.program_.stores[instr.index];
-        Move(store.view, SizeLog2(ByteWidth(store.type)), outputs_[instr.index], s[instr.a], from,
-             n,
-             /*store=*/true);
+      case BlockInstr::kStore:
+        Store(instr.index, s[instr.a], from, n);
         break;
-      }
     }
   }
 }
@@ -275,13 +340,35 @@ void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
 
 void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
   const BlockCode& code = frame_.code_;
-  for (const auto& [slot, input] : code.input_slots) {
-    const LoopInput& in = frame_.program_.inputs[input];
-    slots_[slot] = const_cast<char*>(inputs_[input]) + OffsetAt(in.view, from) * ByteWidth(in.type);
+  // What is reached in place is dense or one element in flat mode.
+  const bool row_mode = frame_.row_mode_;
+  if (row_mode) {
+    const Dims& dims = frame_.program_.dims;
+    int64_t rest = from;
+    for (int d = static_cast<int>(dims.size()) - 1; d > 0; --d) {
+      const int64_t q = rest / dims[d];
+      at_[d] = rest - q * dims[d];
+      rest = q;
+    }
+    if (!dims.empty()) at_[0] = rest;
   }
+  const auto offset = [&](const LoopView& view, bool is_dense) {
+    if (!row_mode) return view.offset + (is_dense ? from : 0);
+    int64_t sum = view.offset;
+    for (size_t d = 0; d < at_.size(); ++d) sum += at_[d] * view.strides[d];
+    return sum;
+  };
+  for (const auto& [slot, input] : frame_.inputs_in_place_) {
+    const LoopInput& in = frame_.program_.inputs[input];
+    const bool is_dense = frame_.input_access_[input] == Access::kPointer;
+    slots_[slot] =
+        const_cast<char*>(inputs_[input]) + offset(in.view, is_dense) * ByteWidth(in.type);
+  }
+  for (size_t i = 0; i < frame_.repeats_.size(); ++i)
+    slots_[frame_.repeats_[i].slot] = RepeatAt(i, from, n);
   for (const auto& [slot, store] : code.store_slots) {
     const LoopStore& out = frame_.program_.stores[store];
-    slots_[slot] = outputs_[store] + OffsetAt(out.view, from) * ByteWidth(out.type);
+    slots_[slot] = outputs_[store] + offset(out.view, true) * ByteWidth(out.type);
   }
   Execute(from, n);
 }

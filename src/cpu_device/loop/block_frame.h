@@ -6,6 +6,7 @@
 #define PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FRAME_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -13,6 +14,7 @@
 #include "absl/types/span.h"
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/loop_program.h"
+#include "src/cpu_device/loop/view_walk.h"
 
 namespace pjrt::cpu {
 
@@ -25,9 +27,9 @@ class BlockFrame {
   const BlockCode& code() const { return code_; }
   const BlockKernels& kernels() const { return kernels_; }
 
-  // Row mode when the innermost dim is long enough, or when everything is dense anyway. `flat_rows`
-  // > 0 asks for blocks that cross rows (flat mode) because the caller's blocks are that many rows
-  // of a short reduction.
+  // Row mode when the innermost dim is long enough and blocks that cross its rows (flat mode) are
+  // no better. `flat_rows` > 0 asks for flat mode because the caller's blocks are that many rows of
+  // a short reduction.
   void ChooseMode(int64_t flat_rows);
   // Lowers the program's instructions; `blocks` as in LowerToBlocks.
   absl::Status Lower(absl::Span<const LoopValue> blocks);
@@ -63,9 +65,9 @@ class BlockFrame {
 
    private:
     void Execute(int64_t from, int64_t n);
-    int64_t OffsetAt(const LoopView& view, int64_t from) const;
-    void Move(const LoopView& view, int size_log2, const char* array, char* block, int64_t from,
-              int64_t n, bool store) const;
+    void Load(int input, char* block, int64_t from, int64_t n) const;
+    void Store(int store, const char* block, int64_t from, int64_t n) const;
+    char* RepeatAt(size_t repeat, int64_t from, int64_t n);
     void RunChain(const BlockChain& chain, int64_t n);
     void Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
 
@@ -74,20 +76,38 @@ class BlockFrame {
     char* const* outputs_;
     char** slots_;
     char* chain_scratch_;
+    char* repeat_scratch_;
+    absl::InlinedVector<int64_t, 4> held_;  // the stretch whose pattern a repeat's copies are of
+    Dims at_;                               // coordinates of a block
   };
 
  private:
   friend class State;
+  // An input that shows the same `period` elements again and again for `stretch` points. The
+  // pattern is copied until it fills a block and one period more, so that every block finds its
+  // part in it.
+  struct Repeat {
+    int32_t slot, input;
+    int64_t period, stretch;
+    int64_t scratch;  // where its copies lie
+  };
+
   Access AccessOf(const LoopView& view) const;
+  Access FlatAccessOf(const LoopView& view) const;
+  bool FindRepeat(const LoopView& view, Repeat* repeat) const;
 
   LoopProgram program_;
   const BlockKernels& kernels_;
   BlockCode code_;
   std::vector<Access> input_access_, store_access_;
+  std::vector<ViewWalk> input_walks_, store_walks_, iota_walks_;
+  std::vector<std::pair<int32_t, int32_t>> inputs_in_place_;  // slot, input
+  std::vector<Repeat> repeats_;
   bool row_mode_ = true;
   int64_t row_length_ = 1;
   int64_t block_size_ = 1024;
   int64_t register_bytes_ = 0;
+  int64_t chain_bytes_ = 0;
   int64_t scratch_bytes_ = 0;
 };
 
