@@ -39,6 +39,8 @@ class ChainTest {
     for (int i = 0; i < 2; ++i) AddInput(/*scalar=*/false);
     AddInput(/*scalar=*/true);
     AddConstant();
+    if (Below(2) == 0) AddPredicates();
+    if (type_.memory == F32 && Below(2) == 0) AddBf16Input();
     for (int i = 3 + Below(30); i > 0; --i) AddOp();
     for (int i = 1 + Below(3); i > 0; --i) AddStore();
   }
@@ -70,8 +72,12 @@ class ChainTest {
     aligned += 64 - reinterpret_cast<uintptr_t>(aligned) % 64;
     (*kernel)->Run(inputs.data(), outputs.data(), 0, (*kernel)->num_units(), aligned);
     for (size_t s = 0; s < p_.stores.size(); ++s) {
-      const std::vector<char>& want = values_[p_.stores[s].value];
       const int64_t bytes = n_ * ByteWidth(p_.stores[s].type);
+      std::vector<char> want = values_[p_.stores[s].value];
+      if (p_.stores[s].type == BF16) {
+        want.resize(bytes);
+        k_.store[BF16](want.data(), values_[p_.stores[s].value].data(), n_);
+      }
       for (int64_t i = 0; i < bytes; ++i) {
         ASSERT_EQ(outputs[s][i], want[i]) << type_.name << " store " << s << " byte " << i << "\n"
                                           << p_.ToString();
@@ -123,6 +129,34 @@ class ChainTest {
     Append(instr, value);
   }
 
+  void AddPredicates() {
+    std::vector<char> array(n_);
+    for (char& x : array) x = static_cast<char>(Below(2));
+    AppendInput(PRED, CType::kPred, array, array);
+  }
+
+  void AddBf16Input() {
+    std::vector<char> array(n_ * 2), value(n_ * 4), numbers(n_ * 4);
+    for (int64_t i = 0; i < n_; ++i) Number(numbers.data() + 4 * i);
+    k_.store[BF16](array.data(), numbers.data(), n_);
+    k_.load[BF16](value.data(), array.data(), n_);
+    AppendInput(BF16, CType::kF32, std::move(array), std::move(value));
+  }
+
+  void AppendInput(PrimitiveType type, CType compute, std::vector<char> array,
+                   std::vector<char> value) {
+    LoopInput input;
+    input.type = type;
+    input.view.strides.push_back(1);
+    p_.inputs.push_back(input);
+    inputs_.push_back(std::move(array));
+    LoopInstr instr;
+    instr.kind = LoopInstr::kInput;
+    instr.type = compute;
+    instr.index = static_cast<int32_t>(p_.inputs.size()) - 1;
+    Append(instr, std::move(value));
+  }
+
   void AddConstant() {
     LoopInstr instr;
     instr.kind = LoopInstr::kConstant;
@@ -133,10 +167,86 @@ class ChainTest {
     Append(instr, value);
   }
 
+  LoopValue Constant(int64_t number) {
+    LoopInstr instr;
+    instr.kind = LoopInstr::kConstant;
+    instr.type = type_.compute;
+    std::memcpy(instr.bits, &number, size_);
+    std::vector<char> value(n_ * size_);
+    for (int64_t i = 0; i < n_; ++i) std::memcpy(value.data() + i * size_, instr.bits, size_);
+    return Append(instr, value);
+  }
+
+  LoopValue Binary(BlockOp op, LoopValue a, LoopValue b) {
+    LoopInstr instr;
+    instr.kind = LoopInstr::kOp;
+    instr.op = op;
+    instr.type = instr.operand_type = type_.compute;
+    instr.args[0] = a;
+    instr.args[1] = b;
+    std::vector<char> value(n_ * size_);
+    k_.op[static_cast<int>(op)][static_cast<int>(type_.compute)][0](value.data(), values_[a].data(),
+                                                                    values_[b].data(), nullptr, n_);
+    return Append(instr, std::move(value));
+  }
+
+  // (x << n) | (x >> (width - n)), for n known or the scalar input, which may be any number.
+  void AddRotation() {
+    const LoopValue x = numbers_[numbers_.size() - 1 - Below(2)];
+    const int width = 8 * size_;
+    LoopValue left, right;
+    if (Below(2) == 0) {
+      const int n = Below(width + 1);
+      left = Constant(n);
+      right = Constant(width - n);
+    } else {
+      left = 2;
+      right = Binary(BlockOp::kSubtract, Constant(width), left);
+    }
+    if (Below(2) == 0) std::swap(left, right);
+    const LoopValue high = Binary(BlockOp::kShiftLeft, x, left);
+    const LoopValue low = Binary(BlockOp::kShiftRightLogical, x, right);
+    if (Below(2) == 0) {
+      Binary(BlockOp::kOr, high, low);
+    } else {
+      Binary(BlockOp::kOr, low, high);
+    }
+  }
+
+  // A value as bf16 would hold it.
+  void AddRounding() {
+    LoopInstr instr;
+    instr.kind = LoopInstr::kRoundTo;
+    instr.type = CType::kF32;
+    instr.memory_type = BF16;
+    instr.args[0] = numbers_[numbers_.size() - 1 - Below(2)];
+    std::vector<char> value(n_ * size_);
+    k_.round_to[BF16](value.data(), values_[instr.args[0]].data(), n_);
+    Append(instr, std::move(value));
+  }
+
+  void AddLogic() {
+    static constexpr BlockOp kOps[] = {BlockOp::kAnd, BlockOp::kOr, BlockOp::kXor, BlockOp::kNot};
+    LoopInstr instr;
+    instr.kind = LoopInstr::kOp;
+    instr.op = kOps[Below(4)];
+    instr.type = instr.operand_type = CType::kPred;
+    const auto pred = [&] { return preds_[Below(static_cast<int>(preds_.size()))]; };
+    instr.args[0] = pred();
+    if (instr.op != BlockOp::kNot) instr.args[1] = pred();
+    std::vector<char> value(n_);
+    k_.op[static_cast<int>(instr.op)][static_cast<int>(CType::kPred)][0](
+        value.data(), values_[instr.args[0]].data(),
+        instr.args[1] < 0 ? nullptr : values_[instr.args[1]].data(), nullptr, n_);
+    Append(instr, std::move(value));
+  }
+
   void AddOp() {
-    static constexpr BlockOp kFloats[] = {BlockOp::kAdd,     BlockOp::kSubtract, BlockOp::kMultiply,
-                                          BlockOp::kMaximum, BlockOp::kMinimum,  BlockOp::kNegate,
-                                          BlockOp::kAbs,     BlockOp::kFloor};
+    static constexpr BlockOp kFloats[] = {
+        BlockOp::kAdd,    BlockOp::kSubtract,  BlockOp::kMultiply, BlockOp::kMaximum,
+        BlockOp::kDivide, BlockOp::kMinimum,   BlockOp::kNegate,   BlockOp::kAbs,
+        BlockOp::kFloor,  BlockOp::kCeil,      BlockOp::kSqrt,     BlockOp::kRsqrt,
+        BlockOp::kSign,   BlockOp::kRoundEven, BlockOp::kRoundAfz};
     static constexpr BlockOp kIntegers[] = {BlockOp::kAdd,
                                             BlockOp::kSubtract,
                                             BlockOp::kMultiply,
@@ -164,6 +274,9 @@ class ChainTest {
       return numbers_[Below(3) == 0 ? Below(count) : count - 1 - Below(std::min(count, 3))];
     };
     const int kind = Below(10);
+    if (kind == 3 && !is_float) return AddRotation();
+    if (kind == 3 && type_.memory == F32 && Below(2) == 0) return AddRounding();
+    if (kind == 4 && !preds_.empty()) return AddLogic();
     if (kind == 0) {
       instr.op = kCompares[Below(6)];
       instr.type = CType::kPred;
@@ -178,12 +291,9 @@ class ChainTest {
       instr.op = BlockOp::kClamp;
       for (LoopValue& arg : instr.args) arg = number();
     } else {
-      instr.op = is_float ? kFloats[Below(8)] : kIntegers[Below(14)];
+      instr.op = is_float ? kFloats[Below(15)] : kIntegers[Below(14)];
       instr.args[0] = number();
-      const bool unary = instr.op == BlockOp::kNegate || instr.op == BlockOp::kAbs ||
-                         instr.op == BlockOp::kFloor || instr.op == BlockOp::kNot ||
-                         instr.op == BlockOp::kPopcnt;
-      if (!unary) instr.args[1] = number();
+      if (static_cast<int>(instr.op) >= kNumUnaryBlockOps) instr.args[1] = number();
     }
     std::vector<char> value(n_ * kCTypeSize[static_cast<int>(instr.type)]);
     const auto operand = [&](int i) {
@@ -214,7 +324,7 @@ class ChainTest {
     LoopStore store;
     const bool pred = !preds_.empty() && Below(4) == 0;
     store.value = pred ? preds_.back() : numbers_[numbers_.size() - 1 - Below(3)];
-    store.type = pred ? PRED : type_.memory;
+    store.type = pred ? PRED : type_.memory == F32 && Below(3) == 0 ? BF16 : type_.memory;
     store.view.strides.push_back(1);
     p_.stores.push_back(store);
   }
@@ -261,10 +371,8 @@ TEST(BlockChainTest, BoundsAndNansAreAsInTheKernels) {
         std::copy(x.begin(), x.end(), padded.begin());
         const ChainOp chain_op =
             op == BlockOp::kMaximum ? ChainOp::kMaximumScalar : ChainOp::kMinimumScalar;
-        const ChainInstr code[] = {{ChainOp::kLoadBlock, 0, 0},
-                                   {chain_op, 1, 0},
-                                   {ChainOp::kStore, 2, 0},
-                                   {ChainOp::kEnd, 0, 0}};
+        const ChainInstr code[] = {
+            {ChainOp::kLoadBlock, 0}, {chain_op, 1}, {ChainOp::kStore, 2}, {ChainOp::kEnd, 0}};
         char* slots[] = {reinterpret_cast<char*>(padded.data()), reinterpret_cast<char*>(&bound),
                          reinterpret_cast<char*>(chained.data())};
         k.chain[static_cast<int>(CType::kF32)](code, slots, 1);

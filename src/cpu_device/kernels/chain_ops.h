@@ -2,8 +2,8 @@
 //
 // Chains: several operations on blocks in one pass, with what lies between two of them in vector
 // registers. A chain is a list of instructions for a machine with two registers of a group of
-// elements, A and B; a group at a time, all instructions are run. Operands are blocks, one element
-// ("scalar"), or B ("saved").
+// elements, A and B, and a register M of a group of predicates; a group at a time, all instructions
+// are run. Operands are blocks, one element ("scalar"), or B ("saved").
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
 
@@ -31,9 +31,10 @@ namespace pjrt::cpu {
   X(ShiftLeft)                                                                        \
   X(ShiftRightLogical)                                                                \
   X(ShiftRightArithmetic)                                                             \
-  X(SelectElse) /* A = predicates at `other` ? A : operand */                         \
-  X(SelectThen) /* A = predicates at `other` ? operand : A */                         \
-  X(CompareEq)  /* predicates at `other` = A == operand; A stays. Integers: signed */ \
+  X(RotateLeft) /* bits; 0 where the operand, read as unsigned, is above the width */ \
+  X(SelectElse) /* A = M ? A : operand */                                             \
+  X(SelectThen) /* A = M ? operand : A */                                             \
+  X(CompareEq)  /* M = A == operand; A stays. Integers: signed */                     \
   X(CompareNe)                                                                        \
   X(CompareLt)                                                                        \
   X(CompareLe)                                                                        \
@@ -43,14 +44,28 @@ namespace pjrt::cpu {
   X(UnsignedLe)                                                                       \
   X(UnsignedGt)                                                                       \
   X(UnsignedGe)
-// X(name), without an operand but A.
-#define PJRT_CHAIN_OWN_OPS(X)      \
-  X(Store) /* block at slot = A */ \
-  X(Save)  /* B = A */             \
-  X(Negate)                        \
-  X(Not)                           \
-  X(Abs) /* floats */              \
-  X(Sqrt)                          \
+// X(name), without such an operand.
+#define PJRT_CHAIN_OWN_OPS(X)                                  \
+  X(Store) /* block at slot = A */                             \
+  X(Save)  /* B = A */                                         \
+  X(Negate)                                                    \
+  X(Not)                                                       \
+  X(Abs) /* floats, to RoundEven */                            \
+  X(Sqrt)                                                      \
+  X(Rsqrt)                                                     \
+  X(Sign)                                                      \
+  X(Floor)                                                     \
+  X(Ceil)                                                      \
+  X(RoundEven)                                                 \
+  X(LoadBf16)  /* f32, to StoreBf16: A = bf16 block at slot */ \
+  X(RoundBf16) /* A = A rounded to bf16 */                     \
+  X(StoreBf16) /* bf16 block at slot = A rounded; A stays */   \
+  X(LoadMask)  /* M = predicates at slot */                    \
+  X(StoreMask) /* predicates at slot = M */                    \
+  X(AndMask)   /* M = M and predicates at slot */              \
+  X(OrMask)                                                    \
+  X(XorMask)                                                   \
+  X(NotMask) /* M = not M */                                   \
   X(End)
 
 enum class ChainOp : uint16_t {
@@ -64,8 +79,7 @@ enum class ChainOp : uint16_t {
 
 struct ChainInstr {
   ChainOp op = ChainOp::kEnd;
-  int32_t slot = 0;   // of the operand or the result, where it is in memory
-  int32_t other = 0;  // of predicates
+  int32_t slot = 0;  // of the operand or the result, where it is in memory
 };
 
 // Runs `code`, which ends with kEnd, on `groups` groups of elements from the beginning of each

@@ -4,19 +4,20 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_FLOAT_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_FLOAT_INL_H_
 
+#include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL::floats {
 
-// A NaN wins, the first of two. Of zeros, which compare equal, the maximum has the sign bits' and,
-// the minimum their or; other equal numbers have equal bits.
+// A NaN wins, the first of two, and is quiet then. Of zeros, which compare equal, the maximum has
+// the sign bits' and, the minimum their or; other equal numbers have equal bits.
 struct Maximum {
   template <typename T>
   PJRT_INLINE T Run(T a, T b) {
     const T larger = a > b ? a : b;
     const T same = BitCast<T>(ToBits(a) & ToBits(b));
     const T ordered = a == b ? same : larger;
-    return a != a ? a : ordered;
+    return (a != a) | (b != b) ? a + b : ordered;
   }
 };
 struct Minimum {
@@ -25,9 +26,47 @@ struct Minimum {
     const T smaller = a < b ? a : b;
     const T same = BitCast<T>(ToBits(a) | ToBits(b));
     const T ordered = a == b ? same : smaller;
-    return a != a ? a : ordered;
+    return (a != a) | (b != b) ? a + b : ordered;
   }
 };
+
+// The same for vectors of T. AVX-512 has an instruction that orders zeros; only NaNs are left.
+#if defined(__AVX512DQ__)
+template <typename T, int kOperation>
+PJRT_INLINE auto RangeOf(__m512 a, __m512 b) {
+  if constexpr (std::is_same_v<T, float>) {
+    const __mmask16 nan = _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q);
+    return _mm512_mask_add_ps(_mm512_range_ps(a, b, kOperation), nan, a, b);
+  } else {
+    const __mmask8 nan = _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_UNORD_Q);
+    return _mm512_mask_add_pd(_mm512_range_pd((__m512d)a, (__m512d)b, kOperation), nan, (__m512d)a,
+                              (__m512d)b);
+  }
+}
+template <typename T, typename V>
+PJRT_INLINE V MaximumOf(V a, V b) {
+  return (V)RangeOf<T, 5>((__m512)a, (__m512)b);
+}
+template <typename T, typename V>
+PJRT_INLINE V MinimumOf(V a, V b) {
+  return (V)RangeOf<T, 4>((__m512)a, (__m512)b);
+}
+#else
+template <typename T, typename V>
+PJRT_INLINE V MaximumOf(V a, V b) {
+  using Bits = decltype(a == b);
+  const V larger = a > b ? a : b;
+  const V ordered = a == b ? (V)((Bits)a & (Bits)b) : larger;
+  return (a != a) | (b != b) ? a + b : ordered;
+}
+template <typename T, typename V>
+PJRT_INLINE V MinimumOf(V a, V b) {
+  using Bits = decltype(a == b);
+  const V smaller = a < b ? a : b;
+  const V ordered = a == b ? (V)((Bits)a | (Bits)b) : smaller;
+  return (a != a) | (b != b) ? a + b : ordered;
+}
+#endif
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::floats
 

@@ -72,14 +72,10 @@ template <typename T>
 struct VectorMaximum {
   template <typename V>
   PJRT_INLINE V Apply(V a, V b) {
-    const V larger = a > b ? a : b;
     if constexpr (std::is_floating_point_v<T>) {
-      using Mask = decltype(a == b);
-      const V same = (V)((Mask)a & (Mask)b);
-      const V ordered = a == b ? same : larger;
-      return a != a ? a : ordered;
+      return floats::MaximumOf<T>(a, b);
     } else {
-      return larger;
+      return a > b ? a : b;
     }
   }
   PJRT_INLINE T Run(T a, T b) {
@@ -94,14 +90,10 @@ template <typename T>
 struct VectorMinimum {
   template <typename V>
   PJRT_INLINE V Apply(V a, V b) {
-    const V smaller = a < b ? a : b;
     if constexpr (std::is_floating_point_v<T>) {
-      using Mask = decltype(a == b);
-      const V same = (V)((Mask)a | (Mask)b);
-      const V ordered = a == b ? same : smaller;
-      return a != a ? a : ordered;
+      return floats::MinimumOf<T>(a, b);
     } else {
-      return smaller;
+      return a < b ? a : b;
     }
   }
   PJRT_INLINE T Run(T a, T b) {

@@ -2,8 +2,12 @@
 #include "src/cpu_device/loop/block_chain.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "pjrt/base/primitive_type.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -91,15 +95,24 @@ std::optional<Forms> FindForms(BlockOp op, CType type) {
 }
 
 std::optional<ChainOp> FindUnary(BlockOp op, CType type) {
+  if (op == BlockOp::kNegate) return ChainOp::kNegate;
+  if (op == BlockOp::kNot) return IsFloat(type) ? std::nullopt : std::optional(ChainOp::kNot);
+  if (!IsFloat(type)) return std::nullopt;
   switch (op) {
-    case BlockOp::kNegate:
-      return ChainOp::kNegate;
-    case BlockOp::kNot:
-      return IsFloat(type) ? std::nullopt : std::optional<ChainOp>(ChainOp::kNot);
     case BlockOp::kAbs:
-      return IsFloat(type) ? std::optional<ChainOp>(ChainOp::kAbs) : std::nullopt;
+      return ChainOp::kAbs;
     case BlockOp::kSqrt:
-      return IsFloat(type) ? std::optional<ChainOp>(ChainOp::kSqrt) : std::nullopt;
+      return ChainOp::kSqrt;
+    case BlockOp::kRsqrt:
+      return ChainOp::kRsqrt;
+    case BlockOp::kSign:
+      return ChainOp::kSign;
+    case BlockOp::kFloor:
+      return ChainOp::kFloor;
+    case BlockOp::kCeil:
+      return ChainOp::kCeil;
+    case BlockOp::kRoundEven:
+      return ChainOp::kRoundEven;
     default:
       return std::nullopt;
   }
@@ -107,11 +120,40 @@ std::optional<ChainOp> FindUnary(BlockOp op, CType type) {
 
 bool IsCompare(BlockOp op) { return op >= BlockOp::kCompareEq && op <= BlockOp::kCompareGe; }
 
+// An operation on predicates, which chains of all types have.
+std::optional<ChainOp> FindLogic(const BlockInstr& instr) {
+  if (instr.kind != BlockInstr::kOp || instr.scalar || instr.type != CType::kPred ||
+      instr.form != Scalars::kNone || instr.a == instr.b)
+    return std::nullopt;
+  switch (instr.block_op) {
+    case BlockOp::kNot:
+      return ChainOp::kNotMask;
+    case BlockOp::kAnd:
+      return ChainOp::kAndMask;
+    case BlockOp::kOr:
+      return ChainOp::kOrMask;
+    case BlockOp::kXor:
+      return ChainOp::kXorMask;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Conversions between bf16 in memory and f32.
+std::optional<ChainOp> FindBf16(const BlockKernels& kernels, const BlockInstr& instr) {
+  if (instr.kind != BlockInstr::kConvert || instr.scalar) return std::nullopt;
+  if (instr.convert == kernels.load[BF16]) return ChainOp::kLoadBf16;
+  if (instr.convert == kernels.round_to[BF16]) return ChainOp::kRoundBf16;
+  if (instr.convert == kernels.store[BF16]) return ChainOp::kStoreBf16;
+  return std::nullopt;
+}
+
 // The chains that the instruction can be part of; null for none.
 ChainFn ChainOf(const BlockKernels& kernels, const BlockInstr& instr) {
+  if (FindBf16(kernels, instr).has_value()) return kernels.chain[static_cast<int>(CType::kF32)];
   if (instr.kind != BlockInstr::kOp || instr.scalar) return nullptr;
   const ChainFn chain = kernels.chain[static_cast<int>(instr.type)];
-  if (chain == nullptr) return nullptr;
+  if (chain == nullptr || instr.rotates) return chain;
   if (FindForms(instr.block_op, instr.type).has_value() ||
       FindUnary(instr.block_op, instr.type).has_value())
     return chain;
@@ -120,18 +162,19 @@ ChainFn ChainOf(const BlockKernels& kernels, const BlockInstr& instr) {
   return instr.block_op == BlockOp::kClamp ? chain : nullptr;
 }
 
-// Writes chains. Two values are at hand in A and B; another one that is needed again has been
-// stored.
+// Writes chains. Two values are at hand in A and B, and predicates in M; another one that is needed
+// again has been stored.
 class ChainWriter {
  public:
   // `uses`: by slot, how many operands of the whole code it is.
-  ChainWriter(absl::Span<const BlockSlot> slots, absl::Span<const int> uses)
-      : slots_(slots), uses_(uses), local_of_(slots.size(), -1) {}
+  ChainWriter(const BlockKernels& kernels, absl::Span<const BlockSlot> slots,
+              absl::Span<const int> uses)
+      : kernels_(kernels), slots_(slots), uses_(uses), local_of_(slots.size(), -1) {}
 
   BlockChain Write(absl::Span<const BlockInstr> run) {
     chain_ = BlockChain();
     locals_.clear();
-    a_ = b_ = -1;
+    a_ = b_ = m_ = -1;
     for (const BlockInstr& instr : run) {
       for (int slot : {instr.a, instr.b, instr.c}) {
         if (Local* local = Find(slot)) ++local->uses;
@@ -140,7 +183,7 @@ class ChainWriter {
       locals_.emplace_back();
     }
     for (const BlockInstr& instr : run) WriteInstr(instr);
-    Put(ChainOp::kEnd, 0);
+    Put(ChainOp::kEnd);
     for (const BlockInstr& instr : run) local_of_[instr.dst] = -1;
     return std::move(chain_);
   }
@@ -162,11 +205,15 @@ class ChainWriter {
   }
 
   int32_t Position() const { return static_cast<int32_t>(chain_.code.size()); }
-  void Put(ChainOp op, int slot, int other = 0) { chain_.code.push_back({op, slot, other}); }
+  void Put(ChainOp op, int slot = 0) { chain_.code.push_back({op, slot}); }
+  void PutRead(ChainOp op, int slot) {
+    chain_.reads.push_back({slot, Position()});
+    Put(op, slot);
+  }
 
-  void Store(int slot) {
+  void Store(int slot, ChainOp op = ChainOp::kStore) {
     chain_.writes.push_back({slot, Position()});
-    Put(ChainOp::kStore, slot);
+    Put(op, slot);
     if (Local* value = Find(slot)) value->in_memory = true;
   }
 
@@ -177,7 +224,7 @@ class ChainWriter {
     if (b_ >= 0 && (b_ == x || b_ == y || IsWanted(b_))) {
       Store(a_);
     } else {
-      Put(ChainOp::kSave, 0);
+      Put(ChainOp::kSave);
       b_ = a_;
     }
   }
@@ -187,15 +234,14 @@ class ChainWriter {
   }
 
   // `block`, a form for blocks, with operand `slot`.
-  void Operate(ChainOp block, int slot, int other = 0) {
+  void Operate(ChainOp block, int slot) {
     const int form = static_cast<int>(block);
     if (slots_[slot].scalar) {
-      Put(static_cast<ChainOp>(form + 1), slot, other);
+      Put(static_cast<ChainOp>(form + 1), slot);
     } else if (slot == b_) {
-      Put(static_cast<ChainOp>(form + 2), 0, other);
+      Put(static_cast<ChainOp>(form + 2));
     } else {
-      chain_.reads.push_back({slot, Position()});
-      Put(block, slot, other);
+      PutRead(block, slot);
     }
   }
 
@@ -215,18 +261,37 @@ class ChainWriter {
     if (IsWanted(b_)) {
       Store(slot);
     } else {
-      Put(ChainOp::kSave, 0);
+      Put(ChainOp::kSave);
       b_ = slot;
     }
   }
 
+  // True when `dst`, which the chain has just computed, is read elsewhere.
+  bool IsResult(int dst) {
+    return slots_[dst].keep || slots_[dst].store >= 0 || uses_[dst] > Find(dst)->uses;
+  }
   void Define(int dst) {
     a_ = dst;
-    if (slots_[dst].keep || slots_[dst].store >= 0 || uses_[dst] > Find(dst)->uses) Store(dst);
+    if (IsResult(dst)) Store(dst);
   }
 
-  // A = x op y, or a comparison that leaves A alone and writes to `predicates`.
-  void Binary(Forms forms, int x, int y, int predicates = -1) {
+  // M is about to change.
+  void PreserveMask() {
+    if (IsWanted(m_)) Store(m_, ChainOp::kStoreMask);
+  }
+  void FetchMask(int slot) {
+    if (m_ == slot) return;
+    PreserveMask();
+    PutRead(ChainOp::kLoadMask, slot);
+    m_ = slot;
+  }
+  void DefineMask(int dst) {
+    m_ = dst;
+    if (IsResult(dst)) Store(dst, ChainOp::kStoreMask);
+  }
+
+  // A = x op y, or for `compares` M, and A stays.
+  void Binary(Forms forms, int x, int y, bool compares = false) {
     const bool swap =
         forms.reversed != kNone && a_ != x && (a_ == y || slots_[x].scalar || b_ == x);
     if (swap) {
@@ -237,12 +302,25 @@ class ChainWriter {
     if (x == y) CopyForOperand(x);
     Use(x);
     Use(y);
-    if (predicates < 0) {
-      Preserve(y, y);
-      Operate(forms.forward, y);
-    } else {
-      Operate(forms.forward, y, predicates);
-    }
+    if (!compares) Preserve(y, y);
+    Operate(forms.forward, y);
+  }
+
+  // A = op(x), or what it is an operation on.
+  void Unary(ChainOp op, int x) {
+    Fetch(x, x);
+    Use(x);
+    Preserve(-1, -1);
+    Put(op);
+  }
+
+  void Logic(ChainOp op, int x, int y) {
+    if (y == m_) std::swap(x, y);
+    FetchMask(x);
+    Use(x);
+    Use(y);
+    PreserveMask();
+    PutRead(op, y);
   }
 
   void Clamp(CType type, int low, int x, int high) {
@@ -255,35 +333,62 @@ class ChainWriter {
   }
 
   void WriteInstr(const BlockInstr& instr) {
-    if (const auto unary = FindUnary(instr.block_op, instr.type)) {
-      Fetch(instr.a, instr.a);
-      Use(instr.a);
-      Preserve(-1, -1);
-      Put(*unary, 0);
+    if (const auto bf16 = FindBf16(kernels_, instr)) return WriteBf16(*bf16, instr);
+    if (const auto logic = FindLogic(instr)) {
+      if (*logic == ChainOp::kNotMask) {
+        FetchMask(instr.a);
+        Use(instr.a);
+        PreserveMask();
+        Put(*logic);
+      } else {
+        Logic(*logic, instr.a, instr.b);
+      }
+      return DefineMask(instr.dst);
+    }
+    if (IsCompare(instr.block_op)) {
+      PreserveMask();
+      m_ = -1;
+      Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b, /*compares=*/true);
+      return DefineMask(instr.dst);
+    }
+    if (instr.rotates) {
+      Binary({ChainOp::kRotateLeftBlock, kNone}, instr.a, instr.b);
+    } else if (const auto unary = FindUnary(instr.block_op, instr.type)) {
+      Unary(*unary, instr.a);
     } else if (instr.block_op == BlockOp::kSelect) {
+      FetchMask(instr.a);
       Use(instr.a);
       Binary({ChainOp::kSelectElseBlock, ChainOp::kSelectThenBlock}, instr.b, instr.c);
-      chain_.code.back().other = instr.a;
-      chain_.reads.push_back({instr.a, Position() - 1});
     } else if (instr.block_op == BlockOp::kClamp) {
       Clamp(instr.type, instr.a, instr.b, instr.c);
-    } else if (IsCompare(instr.block_op)) {
-      Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b, instr.dst);
-      chain_.writes.push_back({instr.dst, Position() - 1});
-      Find(instr.dst)->in_memory = true;
-      return;  // A stays
     } else {
       Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b);
     }
     Define(instr.dst);
   }
 
+  void WriteBf16(ChainOp op, const BlockInstr& instr) {
+    if (op == ChainOp::kStoreBf16) {
+      Fetch(instr.a, instr.a);
+      Use(instr.a);
+      return Store(instr.dst, op);
+    }
+    if (op == ChainOp::kRoundBf16) {
+      Unary(op, instr.a);
+    } else {
+      Preserve(-1, -1);
+      PutRead(op, instr.a);
+    }
+    Define(instr.dst);
+  }
+
+  const BlockKernels& kernels_;
   const absl::Span<const BlockSlot> slots_;
   const absl::Span<const int> uses_;
   std::vector<int> local_of_;  // by slot, in locals_; -1: not of this chain
   std::vector<Local> locals_;
   BlockChain chain_;
-  int a_ = -1, b_ = -1;  // the slots whose values A and B hold
+  int a_ = -1, b_ = -1, m_ = -1;  // the slots whose values A, B and M hold
 };
 
 // Orders instructions so that those of one chain follow each other where operands allow it.
@@ -294,6 +399,7 @@ class Scheduler {
     for (const BlockInstr& instr : instrs_) {
       if (instr.dst >= 0) ready_[instr.dst] = 0;
       chain_.push_back(ChainOf(kernels_, instr));
+      is_logic_.push_back(FindLogic(instr).has_value());
     }
     done_.assign(instrs_.size(), 0);
   }
@@ -307,7 +413,8 @@ class Scheduler {
       size_t next = first_;
       for (; *chain != nullptr && next < instrs_.size(); ++next) {
         if (next == first_ + kWindow) return run;
-        if (!done_[next] && chain_[next] == *chain && IsReady(instrs_[next])) break;
+        if (!done_[next] && (chain_[next] == *chain || is_logic_[next]) && IsReady(instrs_[next]))
+          break;
       }
       if (next >= instrs_.size()) return run;
       if (run.empty()) *chain = chain_[next];
@@ -334,6 +441,7 @@ class Scheduler {
   const std::vector<BlockInstr> instrs_;
   std::vector<char> ready_;  // by slot: its value is there
   std::vector<ChainFn> chain_;
+  std::vector<char> is_logic_;
   std::vector<char> done_;
   size_t first_ = 0;  // the first instruction that is left
 };
@@ -359,9 +467,89 @@ void SortSlots(absl::Span<const BlockSlot> slots, BlockChain* chain) {
   for (const BlockChain::Access& write : chain->writes) add(write.slot, true);
 }
 
+// (x << n) | (x >> (width - n)) is a rotation of x, for one n for all elements.
+class RotationFinder {
+ public:
+  RotationFinder(absl::Span<const BlockSlot> slots, const BlockKernels& kernels, BlockCode* code)
+      : slots_(slots), kernels_(kernels), code_(*code), made_by_(slots.size(), -1) {
+    for (size_t i = 0; i < code_.instrs.size(); ++i) {
+      if (code_.instrs[i].dst >= 0) made_by_[code_.instrs[i].dst] = static_cast<int>(i);
+    }
+    for (const auto& [slot, offset] : code_.constant_slots) constants_[slot] = offset;
+  }
+
+  // Rewrites rotations, and drops shifts that nothing else asks for.
+  void Run() {
+    bool any = false;
+    for (BlockInstr& instr : code_.instrs) {
+      if (!IsOp(instr, BlockOp::kOr) || instr.scalar) continue;
+      const BlockInstr *left = MakerOf(instr.a), *right = MakerOf(instr.b);
+      if (left != nullptr && IsOp(*left, BlockOp::kShiftRightLogical)) std::swap(left, right);
+      if (left == nullptr || right == nullptr || !IsOp(*left, BlockOp::kShiftLeft) ||
+          !IsOp(*right, BlockOp::kShiftRightLogical) || left->a != right->a ||
+          kernels_.chain[static_cast<int>(instr.type)] == nullptr ||
+          !AddToWidth(left->b, right->b, 8 * kCTypeSize[static_cast<int>(instr.type)]))
+        continue;
+      instr.a = left->a;
+      instr.b = left->b;
+      instr.rotates = any = true;
+    }
+    if (!any) return;
+    std::vector<int> uses(slots_.size(), 0);
+    for (const BlockInstr& instr : code_.instrs) {
+      for (int slot : {instr.a, instr.b, instr.c}) {
+        if (slot >= 0) ++uses[slot];
+      }
+    }
+    const auto is_dead = [&](const BlockInstr& instr) {
+      return (IsOp(instr, BlockOp::kShiftLeft) || IsOp(instr, BlockOp::kShiftRightLogical)) &&
+             uses[instr.dst] == 0 && !slots_[instr.dst].keep && slots_[instr.dst].store < 0;
+    };
+    code_.instrs.erase(std::remove_if(code_.instrs.begin(), code_.instrs.end(), is_dead),
+                       code_.instrs.end());
+  }
+
+ private:
+  static bool IsOp(const BlockInstr& instr, BlockOp op) {
+    return instr.kind == BlockInstr::kOp && instr.block_op == op && !instr.rotates;
+  }
+  const BlockInstr* MakerOf(int slot) const {
+    return made_by_[slot] < 0 ? nullptr : &code_.instrs[made_by_[slot]];
+  }
+  // The value of a slot that holds an integer constant of `bits`.
+  std::optional<uint64_t> Constant(int slot, int bits) const {
+    const auto it = constants_.find(slot);
+    if (it == constants_.end()) return std::nullopt;
+    uint64_t value = 0;
+    std::memcpy(&value, code_.constants.data() + it->second, bits / 8);
+    return value;
+  }
+  // True when the amounts in slots a and b are one element each, and width in sum.
+  bool AddToWidth(int a, int b, int width) const {
+    if (!slots_[a].scalar || !slots_[b].scalar) return false;
+    const std::optional<uint64_t> x = Constant(a, width), y = Constant(b, width);
+    if (x.has_value() && y.has_value())
+      return *x <= static_cast<uint64_t>(width) && *x + *y == static_cast<uint64_t>(width);
+    return IsRest(a, b, width) || IsRest(b, a, width);
+  }
+  // True when slot `rest` holds width - slot `amount`.
+  bool IsRest(int amount, int rest, int width) const {
+    const BlockInstr* maker = MakerOf(rest);
+    return maker != nullptr && IsOp(*maker, BlockOp::kSubtract) && maker->b == amount &&
+           Constant(maker->a, width) == static_cast<uint64_t>(width);
+  }
+
+  const absl::Span<const BlockSlot> slots_;
+  const BlockKernels& kernels_;
+  BlockCode& code_;
+  std::vector<int> made_by_;  // by slot, the instruction that writes it; -1: none
+  absl::flat_hash_map<int32_t, int32_t> constants_;
+};
+
 }  // namespace
 
 void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, BlockCode* code) {
+  RotationFinder(slots, kernels, code).Run();
   // What is one element depends on single elements alone, and can go first.
   std::stable_partition(code->instrs.begin(), code->instrs.end(),
                         [](const BlockInstr& instr) { return instr.scalar; });
@@ -371,12 +559,12 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
       if (slot >= 0) ++uses[slot];
     }
   }
-  ChainWriter writer(slots, uses);
+  ChainWriter writer(kernels, slots, uses);
   Scheduler scheduler(kernels, slots.size(), std::move(code->instrs));
   code->instrs.clear();
   ChainFn fn = nullptr;
   for (std::vector<BlockInstr> run = scheduler.Next(&fn); !run.empty(); run = scheduler.Next(&fn)) {
-    if (run.size() == 1) {
+    if (run.size() == 1 && !run[0].rotates) {
       code->instrs.push_back(run[0]);
       continue;
     }

@@ -1,106 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains of operations (block_ops.h). The two registers of the machine are eight vectors each, so
-// that the jump from one instruction to the next is paid once for eight vector operations; they are
+// Chains of operations (block_ops.h). The registers of the machine are eight vectors each, so that
+// the jump from one instruction to the next is paid once for eight vector operations; they are
 // variables with names, because compilers leave arrays in memory.
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
-#include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/mask-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 constexpr int kVectors = 8;
 #define PJRT_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-
-template <typename T>
-struct VectorOf {
-  typedef T Type __attribute__((vector_size(PJRT_VECTOR_BYTES)));
-  typedef T Unaligned
-      __attribute__((vector_size(PJRT_VECTOR_BYTES), aligned(sizeof(T)), may_alias));
-};
-template <typename T>
-using Vector = typename VectorOf<T>::Type;
-
-// As many bytes as a vector of T has elements.
-template <typename T>
-struct BytesOf {
-  typedef uint8_t Type __attribute__((vector_size(PJRT_VECTOR_BYTES / sizeof(T))));
-  typedef uint8_t Unaligned
-      __attribute__((vector_size(PJRT_VECTOR_BYTES / sizeof(T)), aligned(1), may_alias));
-};
-
-template <typename T>
-PJRT_INLINE Vector<T> LoadVector(const T* from) {
-  return *reinterpret_cast<const typename VectorOf<T>::Unaligned*>(from);
-}
-template <typename T>
-PJRT_INLINE void StoreVector(T* to, Vector<T> value) {
-  *reinterpret_cast<typename VectorOf<T>::Unaligned*>(to) = value;
-}
-template <typename T>
-PJRT_INLINE Vector<T> Broadcast(T x) {
-  return (Vector<T>)(Vector<UnsignedOf<T>>{} + ToBits(x));
-}
-
-// Lanes of all ones where a predicate holds.
-template <typename T>
-PJRT_INLINE Vector<SignedOf<T>> LoadMask(const uint8_t* from) {
-  using Mask = Vector<SignedOf<T>>;
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-  if constexpr (sizeof(T) == 4) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    return (Mask)_mm512_movm_epi32(_mm_test_epi8_mask(bytes, bytes));
-  } else {
-    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-    return (Mask)_mm512_movm_epi64(static_cast<__mmask8>(_mm_test_epi8_mask(bytes, bytes)));
-  }
-#elif defined(__AVX2__)
-  if constexpr (sizeof(T) == 4) {
-    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-    return (Mask)_mm256_cvtepu8_epi32(bytes) != 0;
-  } else {
-    int32_t bits;
-    __builtin_memcpy(&bits, from, sizeof(bits));
-    return (Mask)_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits)) != 0;
-  }
-#else
-  const typename BytesOf<T>::Type bytes =
-      *reinterpret_cast<const typename BytesOf<T>::Unaligned*>(from);
-  return __builtin_convertvector(bytes, Mask) != 0;
-#endif
-}
-template <typename T>
-PJRT_INLINE void StoreMask(uint8_t* to, Vector<SignedOf<T>> mask) {
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
-  if constexpr (sizeof(T) == 4) {
-    const __m128i bytes = _mm_maskz_set1_epi8(_mm512_movepi32_mask((__m512i)mask), 1);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
-  } else {
-    const __m128i bytes = _mm_maskz_set1_epi8(_mm512_movepi64_mask((__m512i)mask), 1);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
-  }
-#elif defined(__AVX2__)
-  if constexpr (sizeof(T) == 4) {
-    const __m256i lanes = (__m256i)mask;
-    const __m128i words =
-        _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
-    const __m128i bytes = _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
-  } else {
-    const int bits = _mm256_movemask_pd((__m256d)mask);
-    for (int i = 0; i < 4; ++i) to[i] = static_cast<uint8_t>((bits >> i) & 1);
-  }
-#else
-  *reinterpret_cast<typename BytesOf<T>::Unaligned*>(to) =
-      __builtin_convertvector(mask & 1, typename BytesOf<T>::Type);
-#endif
-}
-
-template <typename T>
-inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
 // Operations on vectors. For integers T is unsigned.
 template <typename T>
@@ -124,21 +33,16 @@ struct Ops {
     }
   }
   PJRT_INLINE V DivideInto(V a, V b) { return Divide(b, a); }
-  // As floats::Maximum.
   PJRT_INLINE V Maximum(V a, V b) {
     if constexpr (kIsFloat<T>) {
-      const V larger = a > b ? a : b;
-      const V ordered = a == b ? (V)((U)a & (U)b) : larger;
-      return a != a ? a : ordered;
+      return floats::MaximumOf<T>(a, b);
     } else {
       return (S)a > (S)b ? a : b;
     }
   }
   PJRT_INLINE V Minimum(V a, V b) {
     if constexpr (kIsFloat<T>) {
-      const V smaller = a < b ? a : b;
-      const V ordered = a == b ? (V)((U)a | (U)b) : smaller;
-      return a != a ? a : ordered;
+      return floats::MinimumOf<T>(a, b);
     } else {
       return (S)a < (S)b ? a : b;
     }
@@ -158,31 +62,10 @@ struct Ops {
     const U most = U{} + (kWidth - 1);
     return (V)((S)a >> (S)((U)b < kWidth ? (U)b : most));
   }
-  PJRT_INLINE V SelectElse(V a, V b, S mask) { return mask ? a : b; }
-  PJRT_INLINE V SelectThen(V a, V b, S mask) { return mask ? b : a; }
-  // Integers compare as signed ones.
-  PJRT_INLINE S CompareEq(V a, V b) { return a == b; }
-  PJRT_INLINE S CompareNe(V a, V b) { return a != b; }
-  PJRT_INLINE S CompareLt(V a, V b) {
-    if constexpr (kIsFloat<T>) {
-      return a < b;
-    } else {
-      return (S)a < (S)b;
-    }
+  PJRT_INLINE V RotateLeft(V a, V b) {
+    const U left = (U)a << ((U)b & (kWidth - 1)), right = (U)a >> ((kWidth - (U)b) & (kWidth - 1));
+    return (V)((U)b <= kWidth ? left | right : U{});
   }
-  PJRT_INLINE S CompareLe(V a, V b) {
-    if constexpr (kIsFloat<T>) {
-      return a <= b;
-    } else {
-      return (S)a <= (S)b;
-    }
-  }
-  PJRT_INLINE S CompareGt(V a, V b) { return CompareLt(b, a); }
-  PJRT_INLINE S CompareGe(V a, V b) { return CompareLe(b, a); }
-  PJRT_INLINE S UnsignedLt(V a, V b) { return (U)a < (U)b; }
-  PJRT_INLINE S UnsignedLe(V a, V b) { return (U)a <= (U)b; }
-  PJRT_INLINE S UnsignedGt(V a, V b) { return (U)a > (U)b; }
-  PJRT_INLINE S UnsignedGe(V a, V b) { return (U)a >= (U)b; }
   PJRT_INLINE V Negate(V a) {
     if constexpr (kIsFloat<T>) {
       return (V)((U)a ^ kSign);
@@ -194,15 +77,78 @@ struct Ops {
   PJRT_INLINE V Abs(V a) { return (V)((U)a & (kSign - 1)); }
 };
 
-// One vector's square roots: there is no operator for them.
+// Functions of one vector: there are no operators for them.
+#if defined(__AVX512F__)
+#define PJRT_FUNCTION(name, vector_f32, vector_f64, element) \
+  template <typename T>                                      \
+  PJRT_INLINE Vector<T> name(Vector<T> a) {                  \
+    if constexpr (sizeof(T) == 4) {                          \
+      return (Vector<T>)vector_f32((__m512)a);               \
+    } else {                                                 \
+      return (Vector<T>)vector_f64((__m512d)a);              \
+    }                                                        \
+  }
+#else
+#define PJRT_FUNCTION(name, vector_f32, vector_f64, element)                             \
+  template <typename T>                                                                  \
+  PJRT_INLINE Vector<T> name(Vector<T> a) {                                              \
+    Vector<T> result = a;                                                                \
+    for (int i = 0; i < static_cast<int>(PJRT_VECTOR_BYTES / sizeof(T)); ++i)            \
+      result[i] = sizeof(T) == 4                                                         \
+                      ? static_cast<T>(__builtin_##element##f(static_cast<float>(a[i]))) \
+                      : static_cast<T>(__builtin_##element(static_cast<double>(a[i])));  \
+    return result;                                                                       \
+  }
+#endif
+PJRT_FUNCTION(Sqrt, _mm512_sqrt_ps, _mm512_sqrt_pd, sqrt)
+#define PJRT_FLOOR_PS(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+#define PJRT_FLOOR_PD(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+PJRT_FUNCTION(Floor, PJRT_FLOOR_PS, PJRT_FLOOR_PD, floor)
+#define PJRT_CEIL_PS(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+#define PJRT_CEIL_PD(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+PJRT_FUNCTION(Ceil, PJRT_CEIL_PS, PJRT_CEIL_PD, ceil)
+#define PJRT_RINT_PS(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define PJRT_RINT_PD(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+PJRT_FUNCTION(RoundEven, PJRT_RINT_PS, PJRT_RINT_PD, rint)
+
+// NaN and zeros stay.
 template <typename T>
-PJRT_INLINE Vector<T> Sqrt(Vector<T> a) {
-  Vector<T> root = a;
-  for (int i = 0; i < static_cast<int>(PJRT_VECTOR_BYTES / sizeof(T)); ++i)
-    root[i] = sizeof(T) == 4 ? static_cast<T>(__builtin_sqrtf(static_cast<float>(a[i])))
-                             : static_cast<T>(__builtin_sqrt(static_cast<double>(a[i])));
-  return root;
+PJRT_INLINE Vector<T> Sign(Vector<T> a) {
+  using U = Vector<UnsignedOf<T>>;
+  const Vector<T> one = Vector<T>{} + 1;
+  constexpr UnsignedOf<T> kSign = UnsignedOf<T>{1} << (sizeof(T) * 8 - 1);
+  const Vector<T> unit = (Vector<T>)((U)one | ((U)a & kSign));
+  return Blend<T>(CompareLess<T>(Vector<T>{}, (Vector<T>)((U)a & (kSign - 1))), a, unit);
 }
+
+// Between bf16 in memory and f32: as BlockKernels::load, store and round_to.
+struct Bf16 {
+  using Bits = Vector<uint32_t>;
+  typedef uint16_t Half __attribute__((vector_size(PJRT_VECTOR_BYTES / 2)));
+  typedef uint16_t UnalignedHalf
+      __attribute__((vector_size(PJRT_VECTOR_BYTES / 2), aligned(2), may_alias));
+  static constexpr uint32_t kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u, kQuiet = 0x400000u;
+
+  PJRT_INLINE Bits Quieted(Bits bits) {
+    return bits | ((bits & kMagnitude) > kInfinity ? Bits{} + kQuiet : Bits{});
+  }
+  PJRT_INLINE Vector<float> Load(const uint16_t* from) {
+    const Half half = *reinterpret_cast<const UnalignedHalf*>(from);
+    return (Vector<float>)Quieted(__builtin_convertvector(half, Bits) << 16);
+  }
+  // The upper halves are the result.
+  PJRT_INLINE Bits Rounded(Vector<float> x) {
+    const Bits bits = (Bits)x;
+    const Bits rounded = bits + 0x7fffu + ((bits >> 16) & 1);
+    return (bits & kMagnitude) > kInfinity ? bits | kQuiet : rounded;
+  }
+  PJRT_INLINE Vector<float> Round(Vector<float> x) {
+    return (Vector<float>)(Rounded(x) & 0xffff0000u);
+  }
+  PJRT_INLINE void Store(uint16_t* to, Vector<float> x) {
+    *reinterpret_cast<UnalignedHalf*>(to) = __builtin_convertvector(Rounded(x) >> 16, Half);
+  }
+};
 
 template <typename T>
 void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
@@ -220,6 +166,7 @@ void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
 #define PJRT_X(i) V a##i{}, b##i{};
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
+  Masks<T> masks;
   int64_t element = 0;  // of the group
   const ChainInstr* in = code;
 #define PJRT_NEXT() \
@@ -372,75 +319,119 @@ L_MinimumScalar : {
   PJRT_SHIFT(ShiftRightArithmetic, PJRT_RIGHT_SIGNED, PJRT_SIGN)
 #undef PJRT_NAME
 
-  // Predicates.
-#define PJRT_PREDICATES reinterpret_cast<uint8_t*>(slots[in->other]) + element
-#define PJRT_SELECT_BLOCK(i) \
-  a##i = O::PJRT_NAME(a##i, PJRT_BLOCK_AT(i), LoadMask<T>(predicates + i * kLanes));
-#define PJRT_SELECT_SCALAR(i) \
-  a##i = O::PJRT_NAME(a##i, scalar, LoadMask<T>(predicates + i * kLanes));
-#define PJRT_SELECT_SAVED(i) a##i = O::PJRT_NAME(a##i, b##i, LoadMask<T>(predicates + i * kLanes));
-#define PJRT_COMPARE_BLOCK(i) \
-  StoreMask<T>(predicates + i * kLanes, O::PJRT_NAME(a##i, PJRT_BLOCK_AT(i)));
-#define PJRT_COMPARE_SCALAR(i) StoreMask<T>(predicates + i * kLanes, O::PJRT_NAME(a##i, scalar));
-#define PJRT_COMPARE_SAVED(i) StoreMask<T>(predicates + i * kLanes, O::PJRT_NAME(a##i, b##i));
-#define PJRT_WITH_PREDICATES(name, from_block, from_scalar, from_saved)           \
+  // Rotations.
+#define PJRT_NAME RotateLeft
+L_RotateLeftBlock : {
+  const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;
+  PJRT_EACH(PJRT_FROM_BLOCK)
+  PJRT_NEXT();
+}
+L_RotateLeftSaved : {
+  PJRT_EACH(PJRT_FROM_SAVED)
+  PJRT_NEXT();
+}
+L_RotateLeftScalar : {
+  const UnsignedOf<T> amount = *reinterpret_cast<const UnsignedOf<T>*>(slots[in->slot]);
+  if (amount > O::kWidth) {
+    PJRT_EACH(PJRT_ZERO)
+  } else if (amount % O::kWidth != 0) {
+#if defined(__AVX512F__)
+    const __m512i by = sizeof(T) == 4 ? _mm512_set1_epi32(static_cast<int>(amount))
+                                      : _mm512_set1_epi64(static_cast<int64_t>(amount));
+#define PJRT_X(i)                                                  \
+  a##i = (V)(sizeof(T) == 4 ? _mm512_rolv_epi32((__m512i)a##i, by) \
+                            : _mm512_rolv_epi64((__m512i)a##i, by));
+#else
+    const int by = static_cast<int>(amount), back = static_cast<int>(O::kWidth - amount);
+#define PJRT_X(i) a##i = (V)(((typename O::U)a##i << by) | ((typename O::U)a##i >> back));
+#endif
+    PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  }
+  PJRT_NEXT();
+}
+#undef PJRT_NAME
+
+// Predicates.
+#define PJRT_SELECT_ELSE(i, operand) a##i = Blend<T>(masks.template At<i>(), operand, a##i);
+#define PJRT_SELECT_THEN(i, operand) a##i = Blend<T>(masks.template At<i>(), a##i, operand);
+#define PJRT_ELSE_BLOCK(i) PJRT_SELECT_ELSE(i, PJRT_BLOCK_AT(i))
+#define PJRT_ELSE_SCALAR(i) PJRT_SELECT_ELSE(i, scalar)
+#define PJRT_ELSE_SAVED(i) PJRT_SELECT_ELSE(i, b##i)
+#define PJRT_THEN_BLOCK(i) PJRT_SELECT_THEN(i, PJRT_BLOCK_AT(i))
+#define PJRT_THEN_SCALAR(i) PJRT_SELECT_THEN(i, scalar)
+#define PJRT_THEN_SAVED(i) PJRT_SELECT_THEN(i, b##i)
+#define PJRT_COMPARE_BLOCK(i) masks.template Set<i>(PJRT_COMPARISON(a##i, PJRT_BLOCK_AT(i)));
+#define PJRT_COMPARE_SCALAR(i) masks.template Set<i>(PJRT_COMPARISON(a##i, scalar));
+#define PJRT_COMPARE_SAVED(i) masks.template Set<i>(PJRT_COMPARISON(a##i, b##i));
+#define PJRT_WITH_MASKS(name, from_block, from_scalar, from_saved)                \
   L_##name##Block : {                                                             \
     const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element; \
-    uint8_t* const predicates = PJRT_PREDICATES;                                  \
     PJRT_EACH(from_block)                                                         \
     PJRT_NEXT();                                                                  \
   }                                                                               \
   L_##name##Scalar : {                                                            \
     const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));  \
-    uint8_t* const predicates = PJRT_PREDICATES;                                  \
     PJRT_EACH(from_scalar)                                                        \
     PJRT_NEXT();                                                                  \
   }                                                                               \
   L_##name##Saved : {                                                             \
-    uint8_t* const predicates = PJRT_PREDICATES;                                  \
     PJRT_EACH(from_saved)                                                         \
     PJRT_NEXT();                                                                  \
   }
-#define PJRT_SELECT(name) \
-  PJRT_WITH_PREDICATES(name, PJRT_SELECT_BLOCK, PJRT_SELECT_SCALAR, PJRT_SELECT_SAVED)
+  PJRT_WITH_MASKS(SelectElse, PJRT_ELSE_BLOCK, PJRT_ELSE_SCALAR, PJRT_ELSE_SAVED)
+  PJRT_WITH_MASKS(SelectThen, PJRT_THEN_BLOCK, PJRT_THEN_SCALAR, PJRT_THEN_SAVED)
 #define PJRT_COMPARE(name) \
-  PJRT_WITH_PREDICATES(name, PJRT_COMPARE_BLOCK, PJRT_COMPARE_SCALAR, PJRT_COMPARE_SAVED)
-#define PJRT_NAME SelectElse
-  PJRT_SELECT(SelectElse)
-#undef PJRT_NAME
-#define PJRT_NAME SelectThen
-  PJRT_SELECT(SelectThen)
-#undef PJRT_NAME
-#define PJRT_NAME CompareEq
+  PJRT_WITH_MASKS(name, PJRT_COMPARE_BLOCK, PJRT_COMPARE_SCALAR, PJRT_COMPARE_SAVED)
+#define PJRT_COMPARISON(a, b) CompareEqual<T>(a, b)
   PJRT_COMPARE(CompareEq)
-#undef PJRT_NAME
-#define PJRT_NAME CompareNe
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareUnequal<T>(a, b)
   PJRT_COMPARE(CompareNe)
-#undef PJRT_NAME
-#define PJRT_NAME CompareLt
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareLess<T>(a, b)
   PJRT_COMPARE(CompareLt)
-#undef PJRT_NAME
-#define PJRT_NAME CompareLe
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareLessEqual<T>(a, b)
   PJRT_COMPARE(CompareLe)
-#undef PJRT_NAME
-#define PJRT_NAME CompareGt
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareLess<T>(b, a)
   PJRT_COMPARE(CompareGt)
-#undef PJRT_NAME
-#define PJRT_NAME CompareGe
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareLessEqual<T>(b, a)
   PJRT_COMPARE(CompareGe)
-#undef PJRT_NAME
-#define PJRT_NAME UnsignedLt
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareUnsignedLess<T>(a, b)
   PJRT_COMPARE(UnsignedLt)
-#undef PJRT_NAME
-#define PJRT_NAME UnsignedLe
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareUnsignedLessEqual<T>(a, b)
   PJRT_COMPARE(UnsignedLe)
-#undef PJRT_NAME
-#define PJRT_NAME UnsignedGt
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareUnsignedLess<T>(b, a)
   PJRT_COMPARE(UnsignedGt)
-#undef PJRT_NAME
-#define PJRT_NAME UnsignedGe
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(a, b) CompareUnsignedLessEqual<T>(b, a)
   PJRT_COMPARE(UnsignedGe)
-#undef PJRT_NAME
+#undef PJRT_COMPARISON
+#define PJRT_PREDICATES reinterpret_cast<uint8_t*>(slots[in->slot]) + element
+L_LoadMask:
+  masks.Load(PJRT_PREDICATES);
+  PJRT_NEXT();
+L_StoreMask:
+  masks.Store(PJRT_PREDICATES);
+  PJRT_NEXT();
+L_AndMask:
+  masks.And(PJRT_PREDICATES);
+  PJRT_NEXT();
+L_OrMask:
+  masks.Or(PJRT_PREDICATES);
+  PJRT_NEXT();
+L_XorMask:
+  masks.Xor(PJRT_PREDICATES);
+  PJRT_NEXT();
+L_NotMask:
+  masks.Not();
+  PJRT_NEXT();
 
 L_Store : {
   T* const block = reinterpret_cast<T*>(slots[in->slot]) + element;
@@ -469,9 +460,39 @@ L_Abs:
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
-L_Sqrt:
-  if constexpr (kIsFloat<T>) {
-#define PJRT_X(i) a##i = Sqrt<T>(a##i);
+#define PJRT_FLOAT_BODY(name, function) \
+  L_##name : if constexpr (kIsFloat<T>){PJRT_EACH(function)} PJRT_NEXT();
+#define PJRT_SQRT(i) a##i = Sqrt<T>(a##i);
+#define PJRT_RSQRT(i) a##i = (V{} + 1) / Sqrt<T>(a##i);
+#define PJRT_SIGN_OF(i) a##i = Sign<T>(a##i);
+#define PJRT_FLOOR(i) a##i = Floor<T>(a##i);
+#define PJRT_CEIL(i) a##i = Ceil<T>(a##i);
+#define PJRT_ROUND_EVEN(i) a##i = RoundEven<T>(a##i);
+  PJRT_FLOAT_BODY(Sqrt, PJRT_SQRT)
+  PJRT_FLOAT_BODY(Rsqrt, PJRT_RSQRT)
+  PJRT_FLOAT_BODY(Sign, PJRT_SIGN_OF)
+  PJRT_FLOAT_BODY(Floor, PJRT_FLOOR)
+  PJRT_FLOAT_BODY(Ceil, PJRT_CEIL)
+  PJRT_FLOAT_BODY(RoundEven, PJRT_ROUND_EVEN)
+L_LoadBf16:
+  if constexpr (std::is_same_v<T, float>) {
+    const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
+#define PJRT_X(i) a##i = Bf16::Load(block + i * kLanes);
+    PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  }
+  PJRT_NEXT();
+L_RoundBf16:
+  if constexpr (std::is_same_v<T, float>) {
+#define PJRT_X(i) a##i = Bf16::Round(a##i);
+    PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  }
+  PJRT_NEXT();
+L_StoreBf16:
+  if constexpr (std::is_same_v<T, float>) {
+    uint16_t* const block = reinterpret_cast<uint16_t*>(slots[in->slot]) + element;
+#define PJRT_X(i) Bf16::Store(block + i * kLanes, a##i);
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
   }
