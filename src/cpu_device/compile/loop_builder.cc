@@ -31,6 +31,8 @@ constexpr OpRow kRows[] = {
     {OpCode::kAtan2, BlockOp::kAtan2, false},
     {OpCode::kCbrt, BlockOp::kCbrt, false},
     {OpCode::kCeil, BlockOp::kCeil, true},
+    {OpCode::kChloErf, BlockOp::kErf, false},
+    {OpCode::kChloErfc, BlockOp::kErfc, false},
     {OpCode::kClamp, BlockOp::kClamp, true},
     {OpCode::kComplex, BlockOp::kComplex, true},
     {OpCode::kCosine, BlockOp::kCos, false},

@@ -24,6 +24,12 @@ bool ClaimsOp(const ir::Op& op, const CustomCallRegistry* custom_calls) {
              op.result_type(1).primitive_type() == S32 &&
              TopKStep::Takes(x.primitive_type(), x.dims().back(), op.IntAttr("k"));
     }
+    case ir::OpCode::kChloErf:
+    case ir::OpCode::kChloErfc: {
+      // Others than these are written with elementary functions.
+      const PrimitiveType type = op.operand_type(0).primitive_type();
+      return type == F32 || type == F16 || type == BF16;
+    }
     default:
       return false;
   }

@@ -9,11 +9,11 @@
 // and store). f16, bf16 and all f8, f6, f4 types compute in f32; s1, s2, s4 in s8; u1, u2, u4 in
 // u8. Rounding or wrapping to the narrow type between two instructions is BlockKernels::round_to.
 //
-// What is computed: f32 functions are within 1.5 ULP of the exact result over all inputs, f64 ones
-// within 2, complex ones within 3 per part except where a part nearly cancels. A kernel gives the
-// same bits wherever an element stands and whatever n is. The levels give the same bits for
-// everything but the mathematical functions, where a level without fused multiply-add may differ in
-// the last place.
+// What is computed: f32 functions are within 1.5 ULP of the exact result over all inputs (erfc
+// within 3, without fused multiply-add 4), f64 ones within 2, complex ones within 3 per part except
+// where a part nearly cancels. A kernel gives the same bits wherever an element stands and whatever
+// n is. The levels give the same bits for everything but the mathematical functions, where a level
+// without fused multiply-add may differ in the last place.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_BLOCK_OPS_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_BLOCK_OPS_H_
 
@@ -81,7 +81,9 @@ inline constexpr int kCTypeSize[kNumCTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 
   X(Tanh)                                                                                       \
   X(Sin)                                                                                        \
   X(Cos)                                                                                        \
-  X(Tan)
+  X(Tan)                                                                                        \
+  X(Erf) /* f32: these too */                                                                   \
+  X(Erfc)
 // Binary:
 #define PJRT_BINARY_BLOCK_OPS(X)                                                                 \
   X(Add)       /* pred (or), ints, floats, complex */                                            \

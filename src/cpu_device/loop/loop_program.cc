@@ -22,6 +22,8 @@ double OpCostNs(BlockOp op, CType type) {
     case BlockOp::kLog:
     case BlockOp::kLogistic:
     case BlockOp::kTanh:
+    case BlockOp::kErf:
+    case BlockOp::kErfc:
       return complex ? 40 : type == CType::kF64 ? 5 : 0.6;
     case BlockOp::kExpm1:
     case BlockOp::kLog1p:

@@ -139,6 +139,38 @@ struct Divide {
   }
 };
 
+// The quotients of c64 numbers, part by part for as many as make loops that compilers vectorise;
+// where there is a NaN, one at a time. kFirst, kSecond: that operand is one element.
+template <bool kFirst, bool kSecond>
+void DivideC64(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  constexpr int64_t kPiece = 64;
+  C64* d = static_cast<C64*>(dst);
+  const C64* x = static_cast<const C64*>(a);
+  const C64* y = static_cast<const C64*>(b);
+  if (n <= 0) return;
+  const C64 x0 = *x, y0 = *y;
+  float re[kPiece], im[kPiece];
+  for (; n > 0; n -= kPiece, d += kPiece, x += kFirst ? 0 : kPiece, y += kSecond ? 0 : kPiece) {
+    const int64_t count = n < kPiece ? n : kPiece;
+    int special = 0;
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < count; ++i) {
+      const C64 quotient = complexes::Narrow(PlainQuotient(complexes::Widen(kFirst ? x0 : x[i]),
+                                                           complexes::Widen(kSecond ? y0 : y[i])));
+      re[i] = quotient.re;
+      im[i] = quotient.im;
+    }
+    for (int64_t i = 0; i < count; ++i) special |= (re[i] != re[i]) & (im[i] != im[i]);
+    if (special != 0) {
+      for (int64_t i = 0; i < count; ++i)
+        d[i] = Divide::Run(kFirst ? x0 : x[i], kSecond ? y0 : y[i]);
+      continue;
+    }
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < count; ++i) d[i] = {re[i], im[i]};
+  }
+}
+
 struct Exp {
   template <typename W>
   PJRT_INLINE Complex<W> Run(Complex<W> z) {
@@ -331,7 +363,9 @@ PJRT_INLINE void Binary(BlockKernels* k, BlockOp op) {
 void FillComplexMath(BlockKernels* k) {
   SetUnary<C64, Abs, float, C64>(k, BlockOp::kAbs);
   SetUnary<C128, Abs, double, C128>(k, BlockOp::kAbs);
-  SetBinary<C64, Divide, C64, C64>(k, BlockOp::kDivide);
+  Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
+  Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
+  Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kSecond) = DivideC64<false, true>;
   SetBinary<C128, Divide, C128, C128>(k, BlockOp::kDivide);
   // Good enough in double for c128.
   Unary<InF64<Exp>, Exp>(k, BlockOp::kExp);

@@ -1,54 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exponential and logarithmic functions of f32.
+#include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/math_wide-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 // The hottest functions compute in f32 throughout, which is twice as fast as in f64 and costs half
-// a unit in the last place. Largest errors seen: Exp 1.0, Log 0.8, Logistic 1.4, Tanh 1.4 ULP;
-// those of the other functions of this file 0.501 (tests/cpu/block_kernels_f32_math_test.cc).
+// a unit in the last place. Largest errors seen: Exp 1.0, Log 0.8, Logistic 1.4, Tanh 1.4, Erf 1.2,
+// Erfc 3.0 ULP (3.9 without fused multiply-add); those of the other functions of this file 0.501
+// (tests/cpu/block_kernels_f32_math_test.cc).
 
 constexpr float kInfinityF32 = __builtin_inff();
 
 PJRT_INLINE float AbsF32(float x) { return BitCast<float>(ToBits(x) & 0x7fffffffu); }
 
-// exp(x) = (1 + part) * first * second, for -104 <= x <= 89 or NaN.
+constexpr float kLog2E = 0x1.715476p+0f, kShift = 0x1.8p+23f;
+constexpr float kLn2High = 0x1.62ep-1f, kLn2Low = 0x1.0bfbe8p-15f;  // n * kLn2High is exact
+// exp(r) = 1 + r + r^2 (1/2 + r g(r)), to 2^-28.
+constexpr float kExpG[] = {0x1.6d7b86p-10f, 0x1.1239fep-7f, 0x1.5554bep-5f, 0x1.555492p-3f, 0.5f};
+
+// exp(x) = (1 + part) * first * second, for -105 <= x <= 89 or NaN.
 struct ExpParts {
   float part, first, second;
 };
-PJRT_INLINE ExpParts SplitExp(float x) {
-  constexpr float kLog2E = 0x1.715476p+0f, kShift = 0x1.8p+23f;
-  constexpr float kLn2High = 0x1.62ep-1f, kLn2Low = 0x1.0bfbe8p-15f;  // n * kLn2High is exact
-  const float shifted = MulAdd(x, kLog2E, kShift);
-  const float n = shifted - kShift;
-  const float r = MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x));
-  // exp(r) = 1 + r + r^2 (1/2 + r g(r)), to 2^-28.
-  float g = 0x1.6d7b86p-10f;
-  g = MulAdd(g, r, 0x1.1239fep-7f);
-  g = MulAdd(g, r, 0x1.5554bep-5f);
-  g = MulAdd(g, r, 0x1.555492p-3f);
-  g = MulAdd(g, r, 0.5f);
+// With kShift + n and r for x = n log(2) + r.
+PJRT_INLINE ExpParts ExpOfRest(float shifted, float r) {
+  float g = kExpG[0];
+  g = MulAdd(g, r, kExpG[1]);
+  g = MulAdd(g, r, kExpG[2]);
+  g = MulAdd(g, r, kExpG[3]);
+  g = MulAdd(g, r, kExpG[4]);
   const float part = MulAdd(r * r, g, r);
-  // 2^n in two factors: n goes from -150 to 128. Only the second product can round.
+  // 2^n in two factors: n goes from -151 to 128. Only the second product can round.
   const int32_t exponent = static_cast<int32_t>(ToBits(shifted)) - static_cast<int32_t>(0x4b400000);
   const int32_t half = exponent >> 1;
   const float first = BitCast<float>(static_cast<uint32_t>(half + 127) << 23);
   const float second = BitCast<float>(static_cast<uint32_t>(exponent - half + 127) << 23);
   return {part, first, second};
 }
+PJRT_INLINE ExpParts SplitExp(float x) {
+  const float shifted = MulAdd(x, kLog2E, kShift);
+  const float n = shifted - kShift;
+  return ExpOfRest(shifted, MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x)));
+}
+// Of x + tail, a tail of at most 0.1.
+PJRT_INLINE ExpParts SplitExp(float x, float tail) {
+  const float shifted = MulAdd(x + tail, kLog2E, kShift);
+  const float n = shifted - kShift;
+  return ExpOfRest(shifted, MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x)) + tail);
+}
 PJRT_INLINE float ExpInside(float x) {
   const ExpParts e = SplitExp(x);
   return (1 + e.part) * e.first * e.second;
 }
 
+constexpr float kLowestExp = -104, kHighestExp = 89;  // beyond, the result is 0 and infinity
+
 struct Exp {
   PJRT_INLINE float Run(float x) {
-    const float raised = x < -104.0f ? -104.0f : x;
-    return ExpInside(raised > 89.0f ? 89.0f : raised);
+    const float raised = x < kLowestExp ? kLowestExp : x;
+    return ExpInside(raised > kHighestExp ? kHighestExp : raised);
   }
 };
+
+#if defined(__AVX512F__)
+// The same bits with the instruction that scales by powers of two, which does the work of nine:
+// 0.21 ns an element in place of 0.29, and softmax spends most of its time here.
+PJRT_INLINE __m512 ExpVector(__m512 x) {
+  const auto all = [](float value) { return _mm512_set1_ps(value); };
+  // Of a NaN and a number these give the second.
+  x = _mm512_min_ps(all(kHighestExp), _mm512_max_ps(all(kLowestExp), x));
+  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, all(kLog2E), all(kShift)), all(kShift));
+  const __m512 r = _mm512_fmadd_ps(n, all(-kLn2Low), _mm512_fmadd_ps(n, all(-kLn2High), x));
+  __m512 g = _mm512_fmadd_ps(all(kExpG[0]), r, all(kExpG[1]));
+  g = _mm512_fmadd_ps(g, r, all(kExpG[2]));
+  g = _mm512_fmadd_ps(g, r, all(kExpG[3]));
+  g = _mm512_fmadd_ps(g, r, all(kExpG[4]));
+  const __m512 part = _mm512_fmadd_ps(_mm512_mul_ps(r, r), g, r);
+  return _mm512_scalef_ps(_mm512_add_ps(all(1), part), n);
+}
+void ExpLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const float* const x = static_cast<const float*>(a);
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(d + i, ExpVector(_mm512_loadu_ps(x + i)));
+  if (i == n) return;
+  const __mmask16 rest = static_cast<__mmask16>((1u << (n - i)) - 1);
+  _mm512_mask_storeu_ps(d + i, rest, ExpVector(_mm512_maskz_loadu_ps(rest, x + i)));
+}
+#endif
 
 // Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1).
 struct Tanh {
@@ -92,7 +134,6 @@ struct Logistic {
 // log(1 + f) = 2s + s R(s^2) = f - (f^2/2 - s (f^2/2 + R)).
 struct Log {
   PJRT_INLINE float Run(float x) {
-    constexpr float kLn2High = 0x1.62ep-1f, kLn2Low = 0x1.0bfbe8p-15f;
     constexpr uint32_t kSqrtHalf = 0x3f3504f3, kOne = 0x3f800000;
     const bool denormal = x < 0x1p-126f;
     const float normal = denormal ? x * 0x1p+24f : x;
@@ -112,8 +153,74 @@ struct Log {
   }
 };
 
+// (erf(x) - x) / x for |x| < 1, from x^2.
+PJRT_INLINE float ErfNear(float square) {
+  float p = 0x1.4a569p-14f;
+  p = MulAdd(p, square, -0x1.a45088p-11f);
+  p = MulAdd(p, square, 0x1.54127p-8f);
+  p = MulAdd(p, square, -0x1.b7fabap-6f);
+  p = MulAdd(p, square, 0x1.ce2d1p-4f);
+  p = MulAdd(p, square, -0x1.81273ep-2f);
+  return MulAdd(p, square, 0x1.06eba8p-3f);
+}
+
+// Near 0 an odd polynomial, elsewhere 1 - exp(L(|x| - 1)), up to 4, from where on it rounds to 1.
+struct Erf {
+  PJRT_INLINE float Run(float x) {
+    const float size = AbsF32(x);
+    const float near = MulAdd(size, ErfNear(size * size), size);
+    const float t = (size > 4.0f ? 4.0f : size) - 1;
+    float p = 0x1.b7783p-20f;
+    p = MulAdd(p, t, -0x1.147ed8p-15f);
+    p = MulAdd(p, t, 0x1.4fcba8p-12f);
+    p = MulAdd(p, t, -0x1.0d42e6p-9f);
+    p = MulAdd(p, t, 0x1.4a3ac8p-7f);
+    p = MulAdd(p, t, -0x1.5496a6p-5f);
+    p = MulAdd(p, t, -0x1.afab6cp-1f);
+    p = MulAdd(p, t, -0x1.51c9b2p+1f);
+    p = MulAdd(p, t, -0x1.d97fcp+0f);
+    const float far = 1 - ExpInside(p);
+    const float result = size < 1.0f ? near : far;
+    return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
+  }
+};
+
+// Near 0 1 - erf(x), elsewhere exp(-x^2) s P(s) with s = 1 / (|x| + 1/4). x^2 is taken in two
+// parts, since exp would make much of an error; what s and the product lose by rounding is added in
+// the end.
+struct Erfc {
+  PJRT_INLINE float Run(float x) {
+    constexpr float kNear = 0.75f;
+    const float size = AbsF32(x);
+    const float near = 1 - MulAdd(x, ErfNear(size * size), x);
+    const float raised = size < kNear ? kNear : size;
+    const float y = raised > 10.2f ? 10.2f : raised;  // 0 from 10.06 on
+    const float sum = y + 0.25f, s = 1 / sum;
+    const float lost_of_s = MulAdd((sum - 0.25f) - y, s, MulAdd(-s, sum, 1.0f));
+    const float t = s - 0x1.18p-1f;
+    float p = 0x1.344062p-3f;
+    p = MulAdd(p, t, -0x1.351844p-3f);
+    p = MulAdd(p, t, -0x1.165dcep-7f);
+    p = MulAdd(p, t, 0x1.9bccfp-4f);
+    p = MulAdd(p, t, -0x1.d2ce94p-4f);
+    p = MulAdd(p, t, 0x1.562adp-4f);
+    p = MulAdd(p, t, -0x1.59a252p-7f);
+    p = MulAdd(p, t, -0x1.4cda0ep-4f);
+    p = MulAdd(p, t, 0x1.22d81cp-3f);
+    p = MulAdd(p, t, -0x1.b2319ep-4f);
+    p = MulAdd(p, t, -0x1.a5d3d8p-4f);
+    p = MulAdd(p, t, 0x1.217784p-1f);
+    const float factor = p * s, lost = MulAdd(p, s, -factor);
+    const float high = BitCast<float>(ToBits(y) & 0xfffff000u);  // its square is exact
+    const ExpParts e = SplitExp(-(high * high), (high - y) * (high + y));
+    const float value = (factor + MulAdd(factor, e.part + lost_of_s, lost)) * e.first * e.second;
+    const float far = x < 0 ? 2 - value : value;
+    return size < kNear ? near : far;
+  }
+};
+
 // Beyond these the result in f32 is 0 and infinity.
-constexpr double kExpLow = -104, kExpHigh = 89;
+constexpr double kExpLow = kLowestExp, kExpHigh = kHighestExp;
 
 struct Expm1 {
   PJRT_INLINE float Run(float x) {
@@ -134,6 +241,11 @@ struct Log1p {
 
 void FillExpF32(BlockKernels* k) {
   SetUnary<float, Exp, float, float>(k, BlockOp::kExp);
+#if defined(__AVX512F__)
+  Entry(k, BlockOp::kExp, CType::kF32) = ExpLoop;
+#endif
+  SetUnary<float, Erf, float, float>(k, BlockOp::kErf);
+  SetUnary<float, Erfc, float, float>(k, BlockOp::kErfc);
   SetUnary<float, Expm1, float, float>(k, BlockOp::kExpm1);
   SetUnary<float, Logistic, float, float>(k, BlockOp::kLogistic);
   SetUnary<float, Tanh, float, float>(k, BlockOp::kTanh);

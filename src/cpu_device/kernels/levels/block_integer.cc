@@ -131,6 +131,28 @@ void FillShared(BlockKernels* k) {
   SetBinary<T, ShiftRightArithmetic, U, U>(k, BlockOp::kShiftRightArithmetic);
 }
 
+// 32-bit numbers by one divisor: times its reciprocal in f64, made larger by a few units in the
+// last place. Of an exact quotient the product is then at least that, and of another one less than
+// the next integer, since a quotient is 1 / |b| away from it. A fifth of the time of divisions.
+template <class Op, typename T, bool kRemainder>
+void DivideBySecond(void* dst, const void* a, const void* b, const void* c, int64_t n) {
+  if (n <= 0) return;
+  const T divisor = *static_cast<const T*>(b);
+  if (divisor == 0 || divisor == 1 || divisor == static_cast<T>(-1))
+    return BinaryLoopSecondScalar<Op, T, T>(dst, a, b, c, n);
+  using U = UnsignedOf<T>;
+  const double reciprocal = 1.0 / static_cast<double>(divisor) * (1 + 0x1p-50);
+  T* const d = static_cast<T*>(dst);
+  const T* const x = static_cast<const T*>(a);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) {
+    // Below 2^31, for unsigned numbers, too.
+    const U quotient = static_cast<U>(static_cast<int32_t>(static_cast<double>(x[i]) * reciprocal));
+    d[i] = static_cast<T>(kRemainder ? static_cast<U>(x[i]) - quotient * static_cast<U>(divisor)
+                                     : quotient);
+  }
+}
+
 template <typename T>
 void FillOwn(BlockKernels* k) {
   if constexpr (std::is_signed_v<T>) {
@@ -139,6 +161,12 @@ void FillOwn(BlockKernels* k) {
   }
   SetBinary<T, integer::Divide, T, T>(k, BlockOp::kDivide);
   SetBinary<T, integer::Remainder, T, T>(k, BlockOp::kRemainder);
+  if constexpr (sizeof(T) == 4) {
+    Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond) =
+        DivideBySecond<integer::Divide, T, false>;
+    Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond) =
+        DivideBySecond<integer::Remainder, T, true>;
+  }
   SetCommutative<T, integer::Maximum, T, T>(k, BlockOp::kMaximum);
   SetCommutative<T, integer::Minimum, T, T>(k, BlockOp::kMinimum);
   SetClamp<T, ClampOp<integer::Maximum, integer::Minimum>, T>(k);

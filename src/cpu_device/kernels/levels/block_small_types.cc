@@ -71,6 +71,11 @@ PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
   constexpr int kShift = 23 - L::kMantissa;
   const uint32_t from = ToBits(x);
   const uint32_t magnitude = from & 0x7fffffffu;
+  if constexpr (L::kSameExponent && L::kIeee) {  // rounding carries into exponent and infinity
+    const uint32_t carried = from + ((1u << (kShift - 1)) - 1) + ((from >> kShift) & 1);
+    const uint32_t quiet = from | 0x400000u;
+    return (magnitude > kInfinityF32 ? quiet : carried) >> kShift;
+  }
   const uint32_t sign = (from >> 31) << (Format::kBits - 1);
   const uint32_t odd = (magnitude >> kShift) & 1;
   uint32_t rounded = ((magnitude + ((1u << (kShift - 1)) - 1) + odd) >> kShift) -
