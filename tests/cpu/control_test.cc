@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
 
@@ -203,6 +204,52 @@ TEST(WhileTest, ABranchMayReadACarriedValueAfterMakingItsSuccessor) {
     ASSERT_EQ(results.size(), 2u);
     EXPECT_EQ(Elements<float>(*results[0]), x);
     EXPECT_EQ(Elements<float>(*results[1]), y);
+  }
+}
+
+// A value is changed in two steps; what is in between is carried as well, or is not.
+TEST(WhileTest, ArraysAreUpdatedTwiceInAnIteration) {
+  const std::string update = R"((%a, %b, %c) <{scatter_dimension_numbers = #stablehlo.scatter<
+            inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%old: tensor<i32>, %new: tensor<i32>):
+          stablehlo.return %new : tensor<i32>
+        }) : (tensor<4xi32>, tensor<1xi32>, tensor<i32>) -> tensor<4xi32>)";
+  const auto scatter = [&](std::string to, std::string at, std::string value) {
+    return "\"stablehlo.scatter\"" +
+           absl::StrReplaceAll(update, {{"%a", to}, {"%b", at}, {"%c", value}});
+  };
+  for (const std::string between : {"%y", "%once"}) {
+    const std::string text =
+        R"(func.func @main(%a: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %three = stablehlo.constant dense<3> : tensor<i32>
+      %r:3 = stablehlo.while(%i = %zero, %x = %a, %y = %a) : tensor<i32>, tensor<4xi32>, tensor<4xi32>
+      cond {
+        %go = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %next = stablehlo.add %i, %one : tensor<i32>
+        %here = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+        %there = stablehlo.reshape %next : (tensor<i32>) -> tensor<1xi32>
+        %v = stablehlo.dynamic_slice %x, %i, sizes = [1] : (tensor<4xi32>, tensor<i32>) -> tensor<1xi32>
+        %w = stablehlo.dynamic_slice %x, %next, sizes = [1] : (tensor<4xi32>, tensor<i32>) -> tensor<1xi32>
+        %p = stablehlo.reshape %v : (tensor<1xi32>) -> tensor<i32>
+        %q = stablehlo.reshape %w : (tensor<1xi32>) -> tensor<i32>
+        %once = )" +
+        scatter("%x", "%here", "%q") + "\n%twice = " + scatter("%once", "%there", "%p") +
+        "\nstablehlo.return %next, %twice, " + between +
+        R"( : tensor<i32>, tensor<4xi32>, tensor<4xi32>
+      }
+      return %r#1, %r#2 : tensor<4xi32>, tensor<4xi32>
+    })";
+    const Literal a = Array<int32_t>({4}, {7, 1, 2, 3});
+    const auto results = RunAll(text, {&a});
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(Elements<int32_t>(*results[0]), (std::vector<int32_t>{1, 2, 3, 7}));
+    const std::vector<int32_t> last_between = {1, 2, 3, 3};
+    EXPECT_EQ(Elements<int32_t>(*results[1]),
+              between == "%y" ? (std::vector<int32_t>{7, 1, 2, 3}) : last_between);
   }
 }
 

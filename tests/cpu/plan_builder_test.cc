@@ -161,6 +161,43 @@ TEST(PlanBuilderTest, AMergedBufferIsWrittenAsEarlyAsItsParts) {
   EXPECT_FALSE(builder.TryMerge(whole, carried, begin));
 }
 
+TEST(PlanBuilderTest, AValueChangedInSeveralStepsStaysInTheCarriedPlace) {
+  // carried -> first -> second, each written over what it is made of where that dies.
+  for (bool first_is_used : {false, true}) {
+    PlanBuilder builder;
+    Steps steps;
+    const BufferId carried = builder.NewBuffer(64), first = builder.NewBuffer(64),
+                   second = builder.NewBuffer(64);
+    Emit(builder, &steps, {}, {carried});
+    const int32_t begin = builder.position();
+    Emit(builder, &steps, {carried}, {first}, {{first, carried}});
+    Emit(builder, &steps, {first}, {second}, {{second, first}});
+    if (first_is_used) builder.Touch(first);
+    EXPECT_TRUE(builder.TryMerge(second, carried, begin));
+    Emit(builder, &steps, {carried}, {});
+    const Plan plan = builder.Finish();
+    EXPECT_EQ(plan.buffers[second].offset, plan.buffers[carried].offset);
+    EXPECT_EQ(plan.buffers[first].offset == plan.buffers[carried].offset, !first_is_used);
+  }
+}
+
+TEST(PlanBuilderTest, AValueFromBeforeTheLoopKeepsItsOwnPlace) {
+  PlanBuilder builder;
+  Steps steps;
+  const BufferId carried = builder.NewBuffer(64), outside = builder.NewBuffer(64),
+                 next = builder.NewBuffer(64);
+  Emit(builder, &steps, {}, {outside});
+  Emit(builder, &steps, {}, {carried});
+  const int32_t begin = builder.position();
+  Emit(builder, &steps, {carried, outside}, {next}, {{next, outside}, {next, carried}});
+  EXPECT_TRUE(builder.TryMerge(next, carried, begin));
+  builder.ExtendOverLoop(begin);
+  Emit(builder, &steps, {carried}, {});
+  const Plan plan = builder.Finish();
+  EXPECT_EQ(plan.buffers[next].offset, plan.buffers[carried].offset);
+  EXPECT_NE(plan.buffers[outside].offset, plan.buffers[carried].offset);
+}
+
 TEST(PlanBuilderTest, EqualConstantsAreKeptOnce) {
   PlanBuilder builder;
   const std::vector<char> a(100, 1), b(100, 2);

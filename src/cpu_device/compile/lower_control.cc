@@ -16,6 +16,14 @@ bool IsWhole(Lowering& lowering, const ArrayView& view) {
          lowering.plan().bytes(view.buffer) == view.ElementCount() * ByteWidth(view.type);
 }
 
+// What a region's end is about to use.
+void TouchAll(Lowering& lowering, absl::Span<const ArrayView> views) {
+  for (const ArrayView& view : views) {
+    if (view.kind == ArrayView::kBuffer && view.buffer != kNoBuffer)
+      lowering.plan().Touch(view.buffer);
+  }
+}
+
 // Ends a region: `from` has to end up in the buffer of `to`. Done without a copy when the step that
 // makes it can write there.
 absl::Status Yield(Lowering& lowering, const ArrayView& from, const ArrayView& to,
@@ -81,6 +89,7 @@ absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
     PJRT_RETURN_IF_ERROR(lowering.Copy(results[i], saved, &step->body));
     results[i] = saved;
   }
+  TouchAll(lowering, results);
   for (size_t i = 0; i < op.num_operands(); ++i) {
     if (lowering.IsToken(end.operand(i))) continue;
     PJRT_RETURN_IF_ERROR(Yield(lowering, results[i], carried[i], body_begin, &step->body));
@@ -122,10 +131,14 @@ absl::Status LowerCase(Lowering& lowering, const ir::Op& op, Steps* steps) {
     Steps& branch = step->branches.emplace_back();
     PJRT_RETURN_IF_ERROR(lowering.LowerBlock(block, &branch));
     const ir::Op& end = *block.terminator();
+    std::vector<ArrayView> returned(op.num_results());
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      if (!lowering.IsToken(end.operand(i))) returned[i] = lowering.view(end.operand(i));
+    }
+    TouchAll(lowering, returned);
     for (size_t i = 0; i < op.num_results(); ++i) {
       if (lowering.IsToken(end.operand(i))) continue;
-      PJRT_RETURN_IF_ERROR(
-          Yield(lowering, lowering.view(end.operand(i)), results[i], begin, &branch));
+      PJRT_RETURN_IF_ERROR(Yield(lowering, returned[i], results[i], begin, &branch));
     }
   }
   step->Estimate();

@@ -159,22 +159,41 @@ void PlanBuilder::ExtendOverLoop(int32_t begin) {
 }
 
 bool PlanBuilder::TryMerge(BufferId from, BufferId to, int32_t region_begin) {
-  Buffer& f = buffers_[from];
-  Buffer& t = buffers_[to];
+  if (!MayMerge(from, to, region_begin)) return false;
+  Merge(from, to);
+  // What `from` takes over from, in the same region, may be in that place from the beginning: a
+  // value that is changed in several steps is then changed where it is.
+  for (BufferId taken = from; taken != kNoBuffer;) {
+    const int32_t first = buffers_[taken].first;
+    const std::vector<BufferId>& shares = shares_of_[taken];
+    const auto next = std::find_if(shares.begin(), shares.end(), [&](BufferId id) {
+      return buffers_[id].last == first && MayMerge(id, to, region_begin);
+    });
+    taken = next == shares.end() ? kNoBuffer : *next;
+    if (taken != kNoBuffer) Merge(taken, to);
+  }
+  return true;
+}
+
+bool PlanBuilder::MayMerge(BufferId from, BufferId to, int32_t region_begin) const {
+  const Buffer& f = buffers_[from];
+  const Buffer& t = buffers_[to];
   if (from == to || f.kind != BufferPlace::kArena || f.pinned || f.merged_into != kNoBuffer ||
       f.bytes != t.bytes || f.first < region_begin)
     return false;
   if (t.kind != BufferPlace::kArena && t.kind != BufferPlace::kResult) return false;
-  if (t.last_read > f.first) return false;
-  if (t.last_read == f.first) {
-    const std::vector<BufferId>& shares = shares_of_[from];
-    if (std::find(shares.begin(), shares.end(), to) == shares.end()) return false;
-  }
+  if (t.last_read < f.first) return true;
+  const std::vector<BufferId>& shares = shares_of_[from];
+  return t.last_read == f.first && std::find(shares.begin(), shares.end(), to) != shares.end();
+}
+
+void PlanBuilder::Merge(BufferId from, BufferId to) {
+  Buffer& f = buffers_[from];
+  Buffer& t = buffers_[to];
   f.merged_into = to;
   f.pinned = true;
   // Written as early as that, when `to` is merged into another one in its turn.
   t.first = t.first < 0 ? f.first : std::min(t.first, f.first);
-  return true;
 }
 
 bool PlanBuilder::PlaceInResult(BufferId id, int32_t index) {

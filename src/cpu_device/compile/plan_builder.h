@@ -52,7 +52,8 @@ class PlanBuilder {
 
   // Makes `to` the same memory as `from`, so that the copy of `from` to `to` that ends an
   // iteration, a branch or the program has nothing to do. Done where the lives of both allow it.
-  // `loop_begin` is the first position of the region in which `from` must have been defined.
+  // `region_begin` is the first position of the region in which `from` must have been defined. What
+  // else the region's end uses must have been touched before.
   bool TryMerge(BufferId from, BufferId to, int32_t region_begin);
   // Places an arena buffer in the memory of result `index`. False when it is not in the arena or
   // already placed.
@@ -91,6 +92,8 @@ class PlanBuilder {
 
   BufferId Add(Buffer buffer);
   BufferId Root(BufferId id) const;
+  bool MayMerge(BufferId from, BufferId to, int32_t region_begin) const;
+  void Merge(BufferId from, BufferId to);
   void AssignOffsets();
 
   std::vector<Buffer> buffers_;
