@@ -77,7 +77,7 @@ struct MemoryBackendOptions {
   size_t max_bytes = size_t{1} << 40;
   BackendLimits limits;
   // What Compile makes of a module; without it, Compile is UNIMPLEMENTED.
-  std::function<std::shared_ptr<const DeviceProgram>(const ir::Module&)> compile;
+  std::function<absl::StatusOr<std::shared_ptr<const DeviceProgram>>(const ir::Module&)> compile;
 };
 
 class MemoryBackend final : public Backend {

@@ -44,7 +44,8 @@ TEST(TemplateTest, EachShapeIsCompiledOnceAtItsFirstExecution) {
   const TestClient test(Compiling(&sizes));
   const auto executable = test.client->Compile(PjRtProgram(kAddOne, ProgramFormat::kText), {});
   ASSERT_TRUE(executable.ok()) << executable.status();
-  EXPECT_THAT(sizes, ElementsAre());
+  // One size of its own, to see whether the backend takes the program.
+  EXPECT_THAT(sizes, ElementsAre(2));
   for (const int64_t size : {3, 2, 3, 2, 5, 3}) {
     const auto x = test.MakeIota(size);
     const auto outputs = RunOnce(**executable, {x.get()});
@@ -53,7 +54,31 @@ TEST(TemplateTest, EachShapeIsCompiledOnceAtItsFirstExecution) {
     std::iota(expected.begin(), expected.end(), 1);
     EXPECT_EQ(*Values((*outputs)[0].get()), expected);
   }
-  EXPECT_THAT(sizes, ElementsAre(3, 2, 5));
+  EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 5));
+}
+
+TEST(TemplateTest, WhatTheBackendRefusesForEverySizeIsRefusedAtOnce) {
+  std::vector<int64_t> sizes;
+  MemoryBackendOptions options;
+  int64_t least = 0;
+  options.compile =
+      [&](const ir::Module& module) -> absl::StatusOr<std::shared_ptr<const DeviceProgram>> {
+    sizes.push_back(module.EntryFunction().type().inputs()[0].dim(0));
+    if (sizes.back() < least) return absl::UnimplementedError("too small");
+    return AddOne(sizes.back());
+  };
+  const TestClient test(options);
+  const auto compile = [&] {
+    sizes.clear();
+    return test.client->Compile(PjRtProgram(kAddOne, ProgramFormat::kText), {}).status();
+  };
+  least = 4;
+  EXPECT_TRUE(compile().ok());
+  EXPECT_THAT(sizes, ElementsAre(2, 1, 4));
+  least = 1000;
+  EXPECT_THAT(compile(), Fails(absl::StatusCode::kUnimplemented,
+                               "too small (when 2 is put for all that is unknown)"));
+  EXPECT_THAT(sizes, ElementsAre(2, 1, 4, 12));
 }
 
 TEST(TemplateTest, ResultsOfPendingInputsFollowThem) {

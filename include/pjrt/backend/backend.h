@@ -55,6 +55,7 @@ class PjRtTopologyDescription;
 
 namespace ir {
 class Module;
+struct PassOptions;
 }  // namespace ir
 
 // A memory space of a backend.
@@ -218,6 +219,10 @@ class Backend {
   virtual absl::StatusOr<std::shared_ptr<const DeviceProgram>> Compile(
       std::unique_ptr<ir::Module> module, const CompileOptions& options,
       const ResolvedAssignment& assignment) = 0;
+
+  // What the backend wants of the passes that run before Compile, on programs with dynamic shapes:
+  // composites that it claims reach it as such. Claims nothing by default.
+  virtual ir::PassOptions pass_options() const;
 
   // Runs a program. The future becomes ready when all results are written, or with the error of the
   // run; it may be ready on return, which is the cheap way for small programs. Never waits for a

@@ -59,7 +59,8 @@ absl::Status ExpandCustomCalls(Module* module, const PassOptions& options = {});
 // body of what it calls, and removes the functions that nothing names any more. RESOURCE_EXHAUSTED
 // when the result would have more than `max_ops` ops: calls of calls can double a program at each
 // level.
-absl::Status InlineCalls(Module* module, int64_t max_ops = 4 << 20,
+inline constexpr int64_t kMaxInlinedOps = 4 << 20;
+absl::Status InlineCalls(Module* module, int64_t max_ops = kMaxInlinedOps,
                          const PassOptions& options = {});
 
 // Replaces the tuples that functions take and return, that loops carry and that branches and
@@ -163,8 +164,8 @@ void FoldConstants(Module* module, int64_t max_elements = 1024);
 //   PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get()));
 
 // Whether RefineShapes would change anything: some type is dynamic, some op takes its shape from
-// operands (dynamic_*, real_dynamic_slice, set_dimension_size), asks for a size or asserts one. One
-// walk.
+// operands (dynamic_*, real_dynamic_slice, set_dimension_size), asks for a size or asserts one; or
+// the program asks which platform it runs on. One walk.
 bool HasShapesToRefine(const Module& module);
 
 // On what the shapes of a program depend.
@@ -172,8 +173,14 @@ struct ShapeDependence {
   // Some argument, or what is computed, has a shape that the module leaves open.
   bool is_dynamic = false;
   // The arguments of the entry function, ascending, whose values decide shapes: static integer (of
-  // 8 bits or more) or boolean scalars and vectors of at most 64 elements.
+  // 8 bits or more) or boolean scalars and vectors of at most 64 elements. Among them is the
+  // platform's index, below, where something depends on it.
   std::vector<int> deciding_arguments;
+  // Exports for several platforms take the index of the one that they run on: an argument with
+  // jax.global_constant = "_platform_index". The argument and how many indices there are; -1 and 1
+  // for other programs.
+  int platform_index = -1;
+  int num_platforms = 1;
   // Whether shapes follow only once arguments are known.
   bool IsTemplate() const { return is_dynamic || !deciding_arguments.empty(); }
 };
@@ -181,7 +188,8 @@ struct ShapeDependence {
 // Finds out. The module must have no calls (InlineCalls); equal values are best one value
 // (MergeEqualOps). UNIMPLEMENTED [PJRT-I032], naming the op and what it depends on, when a shape
 // depends on data in a way that is known only while the program runs. Shapes that change from one
-// iteration of a loop to the next, or from branch to branch, are found by RefineShapes alone.
+// iteration of a loop to the next, or from branch to branch, are found by RefineShapes alone, for
+// the sizes at hand.
 absl::StatusOr<ShapeDependence> AnalyzeShapeDependence(const Module& module);
 
 // What is known of an argument.
@@ -207,7 +215,10 @@ absl::Status RefineArguments(Module* module, absl::Span<const ArgumentRefinement
 // not hold; [PJRT-I033] or one of the verifier's ids when shapes contradict each other.
 // UNIMPLEMENTED [PJRT-I032], naming the op, for a shape that depends on data; [PJRT-I034] for
 // regions nested over 1000 deep.
-absl::Status RefineShapes(Module* module);
+//
+// Composites that `options` claims stay: each that has dynamic results gets a decomposition of its
+// own, with the types of its operands.
+absl::Status RefineShapes(Module* module, const PassOptions& options = {});
 
 // Makes scalars that the regions of map, reduce, reduce_window, scatter and sort use from outside
 // operands of those ops, repeated for each element, and gives those regions, and

@@ -14,10 +14,8 @@ absl::Status Always(Module* module, const PassOptions&) {
   return absl::OkStatus();
 }
 
-constexpr int64_t kMaxOps = 4 << 20;
-
 absl::Status InlineAll(Module* module, const PassOptions& options) {
-  return InlineCalls(module, kMaxOps, options);
+  return InlineCalls(module, kMaxInlinedOps, options);
 }
 
 absl::Status FoldSmall(Module* module, const PassOptions&) {

@@ -127,12 +127,13 @@ absl::Status InferGiven(const Op& op, TypeList* out) {
 
 class Refiner {
  public:
-  explicit Refiner(Module* module) : module_(module), context_(module->context()) {}
+  Refiner(Module* module, const PassOptions& options)
+      : module_(module), context_(module->context()), options_(options) {}
 
   absl::Status Run() {
     const Function entry = module_->EntryFunction();
     if (!entry || entry.body() == nullptr) return absl::OkStatus();
-    PJRT_RETURN_IF_ERROR(InlineCalls(module_));
+    PJRT_RETURN_IF_ERROR(InlineCalls(module_, kMaxInlinedOps, options_));
     MergeEqualOps(module_);
     RemoveDeadOps(module_);
     PJRT_RETURN_IF_ERROR(RefineBlock(entry.body(), 0));
@@ -143,7 +144,8 @@ class Refiner {
     }
     entry.op()->SetAttr("function_type", context_.TypeAttr(context_.Function(inputs, results)));
     RemoveDeadOps(module_);
-    return absl::OkStatus();
+    // Decompositions that copies took the place of go.
+    return next_copy_ == 0 ? absl::OkStatus() : InlineCalls(module_, kMaxInlinedOps, options_);
   }
 
  private:
@@ -172,6 +174,7 @@ class Refiner {
         PJRT_RETURN_IF_ERROR(CheckAssertion(op));
         continue;
       }
+      if (op->Is(OpCode::kComposite)) PJRT_RETURN_IF_ERROR(RefineComposite(op, depth));
       if (op->Is(OpCode::kWhile)) BindLoop(op);
       for (size_t r = 0; r < op->num_regions(); ++r) {
         if (Block* inner = op->region(r)->block()) {
@@ -179,6 +182,7 @@ class Refiner {
         }
       }
       if (op->Is(OpCode::kWhile)) PJRT_RETURN_IF_ERROR(CheckLoop(*op));
+      if (op->Is(OpCode::kIf) || op->Is(OpCode::kCase)) PJRT_RETURN_IF_ERROR(CheckBranches(*op));
       PJRT_RETURN_IF_ERROR(RefineResults(op));
     }
     return absl::OkStatus();
@@ -221,10 +225,70 @@ class Refiner {
     return absl::OkStatus();
   }
 
+  // All branches give the same shapes.
+  static absl::Status CheckBranches(const Op& op) {
+    const Block* const first = op.region(0)->block();
+    for (size_t r = 1; r < op.num_regions(); ++r) {
+      const Op* const a = first->terminator();
+      const Op* const b = op.region(r)->block()->terminator();
+      for (size_t i = 0; i < a->num_operands() && i < b->num_operands(); ++i) {
+        if (a->operand_type(i) == b->operand_type(i)) continue;
+        return AtOp(op, Unimplemented(kUnsettled, "the shape of result ", i,
+                                      " differs between branches that data chooses from: ",
+                                      a->operand_type(i).ToString(), " of branch 0, ",
+                                      b->operand_type(i).ToString(), " of branch ", r));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A composite that stays. Its decomposition becomes a copy for the types that its operands have
+  // here, and for those that are constants, which sizes may be.
+  absl::Status RefineComposite(Op* op, int depth) {
+    const Function general = module_->FindFunction(op->StringAttr("decomposition"));
+    if (!HasDynamicResults(*op) || !general || general.body() == nullptr) return absl::OkStatus();
+    std::string name;
+    do {
+      name = absl::StrCat(general.name(), ".", next_copy_++);
+    } while (module_->FindFunction(name));
+    Op* const copy = module_->CloneOp(
+        general.op(), module_->body(), [](Value*) { return nullptr; }, general.op());
+    copy->SetAttr("sym_name", context_.String(name));
+    Block* const body = copy->region()->block();
+    Op* const first = body->front();
+    for (size_t i = 0; i < body->num_arguments() && i < op->num_operands(); ++i) {
+      Value* const argument = body->argument(i);
+      argument->set_type(op->operand_type(i));
+      const Op* const given = op->operand(i)->defining_op();
+      if (given == nullptr || !given->Is(OpCode::kConstant) ||
+          op->operand_type(i).element_count() > kFoldedElements)
+        continue;
+      const Op* const constant = module_->CloneOp(
+          given, body, [](Value*) { return nullptr; }, first);
+      argument->ReplaceAllUsesWith(constant->result());
+    }
+    PJRT_RETURN_IF_ERROR(RefineBlock(body, depth + 1));
+    const Op* const end = body->terminator();
+    TypeList inputs, results;
+    for (const Value* argument : body->arguments()) inputs.push_back(argument->type());
+    for (size_t i = 0; i < op->num_results() && i < end->num_operands(); ++i) {
+      results.push_back(end->operand_type(i));
+      op->result(i)->set_type(end->operand_type(i));
+    }
+    copy->SetAttr("function_type", context_.TypeAttr(context_.Function(inputs, results)));
+    op->SetAttr("decomposition", context_.Symbol(name));
+    return absl::OkStatus();
+  }
+
+  static bool HasDynamicResults(const Op& op) {
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      if (IsDynamicType(op.result_type(i))) return true;
+    }
+    return false;
+  }
+
   absl::Status RefineResults(Op* op) {
-    bool is_dynamic = false;
-    for (size_t i = 0; i < op->num_results(); ++i) is_dynamic |= IsDynamicType(op->result_type(i));
-    if (!is_dynamic) return absl::OkStatus();
+    if (!HasDynamicResults(*op)) return absl::OkStatus();
     TypeList types;
     const OpInfo& info = GetOpInfo(op->opcode());
     if (info.infer != nullptr) {
@@ -293,6 +357,8 @@ class Refiner {
 
   Module* module_;
   Context& context_;
+  const PassOptions& options_;
+  int next_copy_ = 0;  // of a composite's decomposition
 };
 
 }  // namespace
@@ -340,6 +406,8 @@ absl::Status RefineArguments(Module* module, absl::Span<const ArgumentRefinement
   return absl::OkStatus();
 }
 
-absl::Status RefineShapes(Module* module) { return Refiner(module).Run(); }
+absl::Status RefineShapes(Module* module, const PassOptions& options) {
+  return Refiner(module, options).Run();
+}
 
 }  // namespace pjrt::ir

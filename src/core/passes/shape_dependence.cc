@@ -44,6 +44,21 @@ bool HasDynamicResult(const Op& op) {
   return false;
 }
 
+// The argument of an export for several platforms that tells which one runs it, if anything depends
+// on it; otherwise -1.
+int PlatformIndex(Function entry) {
+  const Block* const body = entry ? entry.body() : nullptr;
+  for (size_t i = 0; body != nullptr && i < body->num_arguments(); ++i) {
+    const Value* const argument = body->argument(i);
+    const Attribute name = entry.ArgAttr(i, "jax.global_constant");
+    if (argument->first_use() != nullptr && name.Is(AttrKind::kString) &&
+        name.AsString() == "_platform_index" && argument->type().IsTensor() &&
+        argument->type().rank() == 0 && argument->type().primitive_type() == S32)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
 class Analysis {
  public:
   explicit Analysis(const Module& module) : module_(module), entry_(module.EntryFunction()) {}
@@ -65,6 +80,17 @@ class Analysis {
       }
     });
     PJRT_RETURN_IF_ERROR(status);
+    const int platform = PlatformIndex(entry_);
+    if (platform >= 0) {
+      deciding_.insert(platform);
+      found.platform_index = platform;
+      const Value* const index = entry_.body()->argument(static_cast<size_t>(platform));
+      for (const Use* use = index->first_use(); use != nullptr; use = use->next()) {
+        if (!use->owner()->Is(OpCode::kCase)) continue;
+        found.num_platforms =
+            std::max(found.num_platforms, static_cast<int>(use->owner()->num_regions()));
+      }
+    }
     for (const Value* argument : entry_.body()->arguments()) {
       found.is_dynamic |= IsDynamicType(argument->type());
     }
@@ -129,6 +155,9 @@ class Analysis {
     if (parent != nullptr && parent->Is(OpCode::kWhile)) {
       return TraceCarried(*parent, value->index(), pending);
     }
+    if (parent != nullptr && parent->Is(OpCode::kFuncFunc) && block != entry_.body()) {
+      return TraceComposites(*parent, value->index(), pending);
+    }
     if (block != entry_.body()) return false;
     const Type type = value->type();
     const bool is_small = type.IsTensor() && type.HasStaticShape() && type.rank() <= 1 &&
@@ -137,6 +166,17 @@ class Analysis {
                           type.element_count() <= kLongestShape;
     if (is_small) deciding_.insert(static_cast<int>(value->index()));
     return is_small;
+  }
+
+  // An argument of a decomposition: what composites give it.
+  bool TraceComposites(const Op& function, size_t i, std::vector<Value*>* pending) {
+    const absl::string_view name = function.StringAttr("sym_name");
+    module_.Walk([&](Op* op) {
+      if (op->Is(OpCode::kComposite) && op->StringAttr("decomposition") == name &&
+          i < op->num_operands())
+        pending->push_back(op->operand(i));
+    });
+    return true;
   }
 
   static absl::Status Unsettled(const Op& op, const Op* blocker) {
@@ -155,7 +195,7 @@ class Analysis {
 }  // namespace
 
 bool HasShapesToRefine(const Module& module) {
-  bool found = false;
+  bool found = PlatformIndex(module.EntryFunction()) >= 0;
   module.Walk([&](Op* op) {
     if (found) return;
     found = HasDynamicResult(*op) || GetOpInfo(op->opcode()).Has(kShapeOperands) ||

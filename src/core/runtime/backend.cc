@@ -4,6 +4,7 @@
 #include "pjrt/backend/backend.h"
 
 #include "pjrt/base/literal.h"
+#include "pjrt/ir/passes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/unimplemented.h"
@@ -13,6 +14,8 @@ namespace pjrt {
 void Backend::LaunchAll(absl::Span<const LaunchArgs> launches, absl::Span<Future<>> completions) {
   for (size_t i = 0; i < launches.size(); ++i) completions[i] = Launch(launches[i]);
 }
+
+ir::PassOptions Backend::pass_options() const { return {}; }
 
 absl::StatusOr<Layout> Backend::GetDefaultLayout(PrimitiveType type,
                                                  absl::Span<const int64_t> dims) const {

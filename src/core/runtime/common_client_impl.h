@@ -153,9 +153,13 @@ class CommonPjRtClient final : public PjRtClient {
   Future<> JoinCollective(int64_t run_id, int participants, Promise<>* ended);
 
  private:
-  absl::StatusOr<std::unique_ptr<PjRtExecutable>> MakeExecutable(
-      std::shared_ptr<const DeviceProgram> program, CompileOptions options,
-      const ResolvedAssignment& assignment);
+  // Compile without the checks of options; Load without those of the executable, which is one of
+  // this client's two kinds.
+  absl::StatusOr<std::unique_ptr<PjRtExecutable>> CompileFor(PjRtProgram program,
+                                                             CompileOptions options,
+                                                             const ResolvedAssignment& assignment);
+  absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> LoadFor(
+      std::shared_ptr<PjRtExecutable> executable, ResolvedAssignment assignment);
 
   const std::unique_ptr<Backend> backend_;
   const BackendLimits limits_;

@@ -4,6 +4,8 @@
 // in common_execute.cc.
 #include "src/core/runtime/common_executable.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -18,7 +20,8 @@
 namespace pjrt {
 namespace {
 
-constexpr absl::string_view kSerializedMagic = "pjrt.executable.v1\n";
+// One for each SerializedExecutable::Kind.
+constexpr absl::string_view kMagics[] = {"pjrt.executable.v1", "pjrt.template.v1"};
 
 template <typename Values, typename Field>
 std::optional<std::vector<std::string>> Shardings(const Values& values, Field field) {
@@ -104,34 +107,24 @@ absl::StatusOr<std::string> CommonPjRtExecutable::FingerprintExecutable() const 
   return info().fingerprint;
 }
 
-// A magic line, the platform's name, the length of the options, the options, and the program.
 absl::StatusOr<std::string> CommonPjRtExecutable::SerializeExecutable() const {
   PJRT_ASSIGN_OR_RETURN(const std::string program, program_->Serialize());
-  const std::string options = options_.Serialize();
-  return absl::StrCat(kSerializedMagic, platform_name_, "\n", options.size(), "\n", options,
-                      program);
+  return SerializeParts(SerializedExecutable::kDeviceProgram, platform_name_, options_, program);
 }
 
-absl::StatusOr<std::vector<AddressablePart>> AddressableParts(const CommonPjRtClient& client,
-                                                              const DeviceAssignment& assignment) {
-  std::vector<AddressablePart> parts;
-  for (int r = 0; r < assignment.replica_count(); ++r) {
-    for (int p = 0; p < assignment.computation_count(); ++p) {
-      PJRT_ASSIGN_OR_RETURN(PjRtDevice * device, client.LookupDevice(assignment.DeviceId(r, p)));
-      if (!device->IsAddressable()) continue;
-      parts.push_back({static_cast<CommonDevice*>(device), r, p});
-    }
-  }
-  return parts;
+std::string SerializeParts(SerializedExecutable::Kind kind, absl::string_view platform_name,
+                           const CompileOptions& options, absl::string_view program) {
+  const std::string text = options.Serialize();
+  return absl::StrCat(kMagics[kind], "\n", platform_name, "\n", text.size(), "\n", text, program);
 }
 
 absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view serialized,
                                                                absl::string_view platform_name) {
   absl::string_view rest = serialized;
-  if (rest.substr(0, kSerializedMagic.size()) != kSerializedMagic) {
+  const auto magic = std::find(std::begin(kMagics), std::end(kMagics), TakeLine(&rest));
+  if (magic == std::end(kMagics)) {
     return InvalidArgument("PJRT-R043", "the bytes aren't a serialized executable of this version");
   }
-  rest.remove_prefix(kSerializedMagic.size());
   const absl::string_view platform = TakeLine(&rest);
   if (platform != platform_name) {
     return InvalidArgument("PJRT-R043", "the executable is for another platform than ",
@@ -142,6 +135,7 @@ absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view
     return InvalidArgument("PJRT-R043", "the serialized executable is damaged or cut short");
   }
   SerializedExecutable parsed;
+  parsed.kind = static_cast<SerializedExecutable::Kind>(magic - std::begin(kMagics));
   PJRT_ASSIGN_OR_RETURN(parsed.options, CompileOptions::Deserialize(rest.substr(0, options_size)));
   parsed.program = rest.substr(options_size);
   return parsed;
@@ -150,13 +144,9 @@ absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view
 CommonPjRtLoadedExecutable::CommonPjRtLoadedExecutable(
     CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
     ResolvedAssignment assignment)
-    : client_(client),
+    : AssignedExecutable(client, std::move(assignment)),
       executable_(std::move(executable)),
-      program_(executable_->program()),
-      assignment_(assignment.device_assignment != nullptr
-                      ? assignment.device_assignment
-                      : std::make_shared<const DeviceAssignment>()),
-      has_assignment_(assignment.device_assignment != nullptr) {}
+      program_(executable_->program()) {}
 
 absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable::Create(
     CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
@@ -189,9 +179,7 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable
                       result.aliased_parameter, " of ", info.parameters.size());
     }
   }
-  if (!loaded->has_assignment_) return loaded;
-  PJRT_ASSIGN_OR_RETURN(const std::vector<AddressablePart> parts,
-                        AddressableParts(*client, *loaded->assignment_));
+  PJRT_ASSIGN_OR_RETURN(const std::vector<AddressablePart> parts, loaded->FindDevices());
   for (const AddressablePart& part : parts) {
     Place place;
     place.device = part.device;
@@ -199,8 +187,6 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable
     place.partition = part.partition;
     PJRT_RETURN_IF_ERROR(loaded->ResolveResultSpaces(&place));
     loaded->places_.push_back(std::move(place));
-    loaded->logical_ids_.push_back({part.replica, part.partition});
-    loaded->devices_.push_back(part.device);
   }
   return loaded;
 }
@@ -254,24 +240,24 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::CompileA
     PjRtProgram program, CompileOptions options) {
   PJRT_RETURN_IF_ERROR(options.ApplyAllOptionOverrides());
   PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
-  PJRT_ASSIGN_OR_RETURN(PreparedProgram prepared, PrepareProgram(std::move(program)));
-  if (prepared.program_template != nullptr) {
-    auto executable = std::make_shared<TemplatePjRtExecutable>(
-        std::move(prepared.program_template), std::move(options), assignment.num_replicas,
-        assignment.num_partitions, std::string(platform_name()));
-    return TemplatePjRtLoadedExecutable::Create(this, std::move(executable), std::move(assignment));
-  }
-  PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> compiled,
-                        backend_->Compile(std::move(prepared.module), options, assignment));
-  return LoadProgram(std::move(compiled), std::move(options), std::move(assignment));
+  PJRT_ASSIGN_OR_RETURN(std::shared_ptr<PjRtExecutable> executable,
+                        CompileFor(std::move(program), std::move(options), assignment));
+  return LoadFor(std::move(executable), std::move(assignment));
 }
 
 absl::StatusOr<std::unique_ptr<PjRtExecutable>> CommonPjRtClient::CompileUnloaded(
     PjRtProgram program, CompileOptions options) {
   PJRT_RETURN_IF_ERROR(options.ApplyAllOptionOverrides());
-  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
-  PJRT_ASSIGN_OR_RETURN(PreparedProgram prepared, PrepareProgram(std::move(program)));
+  PJRT_ASSIGN_OR_RETURN(const ResolvedAssignment assignment, Resolve(options));
+  return CompileFor(std::move(program), std::move(options), assignment);
+}
+
+absl::StatusOr<std::unique_ptr<PjRtExecutable>> CommonPjRtClient::CompileFor(
+    PjRtProgram program, CompileOptions options, const ResolvedAssignment& assignment) {
+  PJRT_ASSIGN_OR_RETURN(PreparedProgram prepared,
+                        PrepareProgram(std::move(program), backend_->pass_options()));
   if (prepared.program_template != nullptr) {
+    PJRT_RETURN_IF_ERROR(prepared.program_template->Check(backend_.get(), options, assignment));
     return std::make_unique<TemplatePjRtExecutable>(
         std::move(prepared.program_template), std::move(options), assignment.num_replicas,
         assignment.num_partitions, std::string(platform_name()));
@@ -292,6 +278,10 @@ absl::StatusOr<std::unique_ptr<PjRtExecutable>> CommonPjRtClient::DeserializeExe
     parsed.options = *std::move(options);
   }
   PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(parsed.options));
+  if (parsed.kind == SerializedExecutable::kTemplate) {
+    return CompileFor(PjRtProgram(std::string(parsed.program), ProgramFormat::kText),
+                      std::move(parsed.options), assignment);
+  }
   PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> program,
                         backend_->DeserializeProgram(parsed.program, parsed.options, assignment));
   return std::make_unique<CommonPjRtExecutable>(std::move(program), std::move(parsed.options),
@@ -312,25 +302,33 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::Load(
   if (executable == nullptr) {
     return InvalidArgument("PJRT-R046", "Load needs an executable; given null");
   }
-  const auto check_platform = [&](absl::string_view platform) -> absl::Status {
-    if (platform == platform_name()) return absl::OkStatus();
-    return InvalidArgument("PJRT-R046", "the executable ", executable->name(), " is for platform ",
-                           platform, "; this client's is ", platform_name());
-  };
-  if (executable->class_id() == TemplatePjRtExecutable::ClassId()) {
-    auto own = std::static_pointer_cast<TemplatePjRtExecutable>(executable);
-    PJRT_RETURN_IF_ERROR(check_platform(own->platform_name()));
-    PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(own->options()));
-    return TemplatePjRtLoadedExecutable::Create(this, std::move(own), std::move(assignment));
-  }
-  if (executable->class_id() != CommonPjRtExecutable::ClassId()) {
+  const bool is_template = executable->class_id() == TemplatePjRtExecutable::ClassId();
+  if (!is_template && executable->class_id() != CommonPjRtExecutable::ClassId()) {
     return InvalidArgument("PJRT-R046", "the executable ", executable->name(),
                            " wasn't made by a client of this kind");
   }
-  auto common = std::static_pointer_cast<CommonPjRtExecutable>(executable);
-  PJRT_RETURN_IF_ERROR(check_platform(common->platform_name()));
-  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(common->options()));
-  return CommonPjRtLoadedExecutable::Create(this, std::move(common), std::move(assignment));
+  const std::string& platform =
+      is_template ? static_cast<TemplatePjRtExecutable&>(*executable).platform_name()
+                  : static_cast<CommonPjRtExecutable&>(*executable).platform_name();
+  if (platform != platform_name()) {
+    return InvalidArgument("PJRT-R046", "the executable ", executable->name(), " is for platform ",
+                           platform, "; this client's is ", platform_name());
+  }
+  PJRT_ASSIGN_OR_RETURN(const CompileOptions options, executable->GetCompileOptions());
+  PJRT_ASSIGN_OR_RETURN(ResolvedAssignment assignment, Resolve(options));
+  return LoadFor(std::move(executable), std::move(assignment));
+}
+
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::LoadFor(
+    std::shared_ptr<PjRtExecutable> executable, ResolvedAssignment assignment) {
+  if (executable->class_id() == TemplatePjRtExecutable::ClassId()) {
+    return TemplatePjRtLoadedExecutable::Create(
+        this, std::static_pointer_cast<TemplatePjRtExecutable>(std::move(executable)),
+        std::move(assignment));
+  }
+  return CommonPjRtLoadedExecutable::Create(
+      this, std::static_pointer_cast<CommonPjRtExecutable>(std::move(executable)),
+      std::move(assignment));
 }
 
 absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> LoadDeviceProgram(

@@ -4,7 +4,6 @@
 #ifndef PJRT_CORE_RUNTIME_COMMON_EXECUTABLE_H_
 #define PJRT_CORE_RUNTIME_COMMON_EXECUTABLE_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "pjrt/backend/device_program.h"
 #include "pjrt/executable.h"
 #include "src/core/runtime/argument_holds.h"
+#include "src/core/runtime/assigned_executable.h"
 #include "src/core/runtime/buffer_type.h"
 #include "src/core/runtime/common_client_impl.h"
 
@@ -70,25 +70,24 @@ class CommonPjRtExecutable final : public PjRtExecutable {
   std::string platform_name_;
 };
 
-// A device of an assignment that this process can reach, and its place in it.
-struct AddressablePart {
-  CommonDevice* device = nullptr;
-  int replica = 0;
-  int partition = 0;
-};
-// All of them, replica-major. NOT_FOUND or INVALID_ARGUMENT for devices that `client` lacks.
-absl::StatusOr<std::vector<AddressablePart>> AddressableParts(const CommonPjRtClient& client,
-                                                              const DeviceAssignment& assignment);
-
-// The two parts of what SerializeExecutable writes.
+// What SerializeExecutable writes: a line that says what the program is, the platform's name, the
+// length of the options, the options, and the program.
 struct SerializedExecutable {
+  enum Kind : uint8_t {
+    kDeviceProgram,  // what DeviceProgram::Serialize wrote
+    kTemplate,       // the text of a ProgramTemplate's module
+  };
+  Kind kind = kDeviceProgram;
   CompileOptions options;
   absl::string_view program;  // views the serialized text
 };
+std::string SerializeParts(SerializedExecutable::Kind kind, absl::string_view platform_name,
+                           const CompileOptions& options, absl::string_view program);
+// INVALID_ARGUMENT [PJRT-R043] for what isn't that, or is for another platform.
 absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view serialized,
                                                                absl::string_view platform_name);
 
-class CommonPjRtLoadedExecutable final : public PjRtLoadedExecutable {
+class CommonPjRtLoadedExecutable final : public AssignedExecutable {
  public:
   // Use Create.
   CommonPjRtLoadedExecutable(CommonPjRtClient* client,
@@ -99,12 +98,6 @@ class CommonPjRtLoadedExecutable final : public PjRtLoadedExecutable {
       CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
       ResolvedAssignment assignment);
 
-  PjRtClient* client() const override { return client_; }
-  const DeviceAssignment& device_assignment() const override { return *assignment_; }
-  absl::Span<const LogicalDeviceIds> addressable_device_logical_ids() const override {
-    return logical_ids_;
-  }
-  absl::Span<PjRtDevice* const> addressable_devices() const override { return devices_; }
   absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>> Execute(
       absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
       std::optional<std::vector<Future<>>>& returned_futures) const override;
@@ -119,8 +112,6 @@ class CommonPjRtLoadedExecutable final : public PjRtLoadedExecutable {
   using PjRtLoadedExecutable::Execute;
   using PjRtLoadedExecutable::ExecutePortable;
   using PjRtLoadedExecutable::ExecuteSharded;
-  void Delete() override { is_deleted_.store(true, std::memory_order_release); }
-  bool IsDeleted() const override { return is_deleted_.load(std::memory_order_acquire); }
   PjRtExecutable* GetExecutable() const override { return executable_.get(); }
 
  private:
@@ -174,19 +165,13 @@ class CommonPjRtLoadedExecutable final : public PjRtLoadedExecutable {
 
   LaunchMode ModeFor(const ExecuteOptions& options, bool several_devices) const;
 
-  CommonPjRtClient* const client_;
   const std::shared_ptr<CommonPjRtExecutable> executable_;
   const std::shared_ptr<const DeviceProgram> program_;
-  const std::shared_ptr<const DeviceAssignment> assignment_;  // 0 x 0 for a portable executable
-  const bool has_assignment_;
   std::vector<size_t> parameter_bytes_;
   bool has_memory_kinds_ = false;
   bool has_donations_ = false;
   std::vector<BufferTypeRef> result_types_;
   std::vector<Place> places_;
-  std::vector<LogicalDeviceIds> logical_ids_;
-  std::vector<PjRtDevice*> devices_;
-  std::atomic<bool> is_deleted_{false};
 };
 
 }  // namespace pjrt

@@ -171,18 +171,8 @@ CommonPjRtLoadedExecutable::Execute(absl::Span<const std::vector<PjRtBuffer*>> a
                                     const ExecuteOptions& options,
                                     std::optional<std::vector<Future<>>>& returned_futures) const {
   const auto run = [&]() -> absl::StatusOr<std::vector<Buffers>> {
-    if (IsDeleted()) {
-      return FailedPrecondition("PJRT-R058", "Execute of ", name(), ", which has been deleted");
-    }
-    if (!has_assignment_) {
-      return InvalidArgument("PJRT-R059", "Execute expects a non-null device_assignment; ", name(),
-                             " is portable: use ExecutePortable");
-    }
+    PJRT_RETURN_IF_ERROR(CheckLists("Execute", argument_handles.size()));
     const size_t n = places_.size();
-    if (argument_handles.size() != n) {
-      return InvalidArgument("PJRT-R060", "Attempted to execute with ", argument_handles.size(),
-                             " argument lists when ", n, " devices are addressable");
-    }
     PJRT_RETURN_IF_ERROR(CheckExecute(options, n));
     if (returned_futures.has_value()) returned_futures->assign(n, Future<>());
     if (n != 1) return RunOnSeveral(argument_handles, options, returned_futures);
@@ -205,14 +195,7 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
     const ExecuteOptions& options, std::optional<Future<>>& returned_future,
     bool fill_future) const {
   returned_future.reset();
-  if (IsDeleted()) {
-    return FailedPrecondition("PJRT-R058", "ExecuteSharded of ", name(),
-                              ", which has been deleted");
-  }
-  if (!has_assignment_) {
-    return InvalidArgument("PJRT-R059", "ExecuteSharded expects a non-null device_assignment; ",
-                           name(), " is portable: use ExecutePortable");
-  }
+  PJRT_RETURN_IF_ERROR(CheckAssigned("ExecuteSharded"));
   const auto place = std::find_if(places_.begin(), places_.end(),
                                   [&](const Place& p) { return p.device == device; });
   if (place == places_.end()) {
@@ -258,16 +241,13 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
     const ExecuteOptions& options, std::optional<Future<>>& returned_future,
     bool fill_future) const {
   returned_future.reset();
-  if (IsDeleted()) {
-    return FailedPrecondition("PJRT-R058", "ExecutePortable of ", name(),
-                              ", which has been deleted");
-  }
-  if (has_assignment_ && (num_replicas() != 1 || num_partitions() != 1)) {
+  PJRT_RETURN_IF_ERROR(CheckAlive("ExecutePortable"));
+  if (has_assignment() && (num_replicas() != 1 || num_partitions() != 1)) {
     return InvalidArgument("PJRT-R063", "ExecutePortable expects a portable executable; ", name(),
                            " has ", num_replicas(), " replicas and ", num_partitions(),
                            " partitions");
   }
-  if (has_assignment_) {
+  if (has_assignment()) {
     return InvalidArgument("PJRT-R063", "ExecutePortable gets a non-portable executable: ", name());
   }
   PJRT_ASSIGN_OR_RETURN(CommonDevice * common_device,

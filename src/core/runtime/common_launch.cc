@@ -217,7 +217,7 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
   args.run_id = run_id;
   args.replica = place.replica;
   args.partition = place.partition;
-  args.device_assignment = has_assignment_ ? assignment_.get() : nullptr;
+  args.device_assignment = has_assignment() ? device_assignment_.get() : nullptr;
   args.options = &options;
   args.after = after;
   bool was_dispatched = false;
@@ -297,7 +297,7 @@ CommonPjRtLoadedExecutable::Buffers CommonPjRtLoadedExecutable::Defer(
   pending->client = client_;
   pending->device = place.device;
   pending->program = program_;
-  pending->assignment = has_assignment_ ? assignment_ : nullptr;
+  pending->assignment = has_assignment() ? device_assignment_ : nullptr;
   pending->options = options;
   pending->mode = options.execution_mode == ExecuteOptions::ExecutionMode::kAsynchronous
                       ? LaunchMode::kAsync

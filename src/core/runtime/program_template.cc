@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/runtime/program_template.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "pjrt/client.h"
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/error.h"
@@ -62,6 +64,8 @@ absl::StatusOr<std::shared_ptr<const ProgramTemplate>> ProgramTemplate::Make(
     made->results_.push_back(std::move(shape));
   }
   made->deciding_parameters_ = std::move(dependence.deciding_arguments);
+  made->platform_index_ = dependence.platform_index;
+  made->num_platforms_ = dependence.num_platforms;
   made->module_ = std::move(module);
   return std::shared_ptr<const ProgramTemplate>(std::move(made));
 }
@@ -117,7 +121,7 @@ absl::StatusOr<SpecializationKey> ProgramTemplate::KeyOf(absl::Span<PjRtBuffer* 
 }
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(
-    const SpecializationKey& key) const {
+    const SpecializationKey& key, const ir::PassOptions& options) const {
   std::unique_ptr<ir::Module> module = module_->Clone();
   ir::Context& context = module->context();
   const ir::Type signature = module->EntryFunction().type();
@@ -139,20 +143,69 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(
     rest.remove_prefix(count);
   }
   PJRT_RETURN_IF_ERROR(ir::RefineArguments(module.get(), refinements));
-  PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get()));
+  PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get(), options));
   PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
   return module;
 }
 
+absl::StatusOr<std::shared_ptr<const DeviceProgram>> ProgramTemplate::Compile(
+    const SpecializationKey& key, Backend* backend, const CompileOptions& options,
+    const ResolvedAssignment& assignment) const {
+  PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module,
+                        WithMemoryGuard("making the program's shapes static",
+                                        [&] { return Specialize(key, backend->pass_options()); }));
+  return backend->Compile(std::move(module), options, assignment);
+}
+
+SpecializationKey ProgramTemplate::SampleKey(int64_t size, int64_t platform) const {
+  SpecializationKey key;
+  for (const int i : dynamic_parameters_) {
+    const Shape& shape = parameters_[i];
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      const int64_t known = shape.dimensions(static_cast<int>(d));
+      key.push_back(!shape.is_dynamic_dimension(static_cast<int>(d)) ? known
+                    : known == Shape::kUnboundedSize                 ? size
+                                                                     : std::min(size, known));
+    }
+  }
+  for (const int i : deciding_parameters_) {
+    key.insert(key.end(), static_cast<size_t>(ElementCount(parameters_[i])),
+               i == platform_index_ ? platform : size);
+  }
+  return key;
+}
+
+absl::Status ProgramTemplate::Check(Backend* backend, const CompileOptions& options,
+                                    const ResolvedAssignment& assignment) const {
+  // Programs ask for multiples and for least sizes.
+  constexpr int64_t kSizes[] = {2, 1, 4, 12};
+  constexpr int kMostPlatforms = 8;
+  absl::Status refusal;
+  SpecializationKey last;
+  for (const int64_t size : kSizes) {
+    if (SampleKey(size, 0) == last) continue;
+    last = SampleKey(size, 0);
+    for (int platform = 0; platform < std::min(num_platforms_, kMostPlatforms); ++platform) {
+      const absl::Status status =
+          Compile(SampleKey(size, platform), backend, options, assignment).status();
+      if (status.ok()) return status;
+      if (!refusal.ok() || !absl::IsUnimplemented(status)) continue;
+      refusal = absl::UnimplementedError(
+          absl::StrCat(status.message(), " (when ", size, " is put for all that is unknown)"));
+    }
+  }
+  return refusal;
+}
+
 namespace {
 
-absl::StatusOr<PreparedProgram> Prepare(PjRtProgram program) {
+absl::StatusOr<PreparedProgram> Prepare(PjRtProgram program, const ir::PassOptions& options) {
   PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module, std::move(program).TakeModule());
   PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
   PreparedProgram prepared;
   const ir::Function entry = module->EntryFunction();
   if (entry && entry.body() != nullptr && ir::HasShapesToRefine(*module)) {
-    PJRT_RETURN_IF_ERROR(ir::InlineCalls(module.get()));
+    PJRT_RETURN_IF_ERROR(ir::InlineCalls(module.get(), ir::kMaxInlinedOps, options));
     ir::MergeEqualOps(module.get());
     ir::RemoveDeadOps(module.get());
     PJRT_ASSIGN_OR_RETURN(ir::ShapeDependence dependence, ir::AnalyzeShapeDependence(*module));
@@ -161,7 +214,7 @@ absl::StatusOr<PreparedProgram> Prepare(PjRtProgram program) {
                             ProgramTemplate::Make(std::move(module), std::move(dependence)));
       return prepared;
     }
-    PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get()));
+    PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get(), options));
     PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
   }
   prepared.module = std::move(module);
@@ -170,8 +223,10 @@ absl::StatusOr<PreparedProgram> Prepare(PjRtProgram program) {
 
 }  // namespace
 
-absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program) {
-  return WithMemoryGuard("reading the program", [&] { return Prepare(std::move(program)); });
+absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program,
+                                               const ir::PassOptions& options) {
+  return WithMemoryGuard("reading the program",
+                         [&] { return Prepare(std::move(program), options); });
 }
 
 }  // namespace pjrt

@@ -12,6 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "pjrt/backend/backend.h"
 #include "pjrt/base/shape.h"
 #include "pjrt/buffer.h"
 #include "pjrt/ir/module.h"
@@ -45,17 +46,34 @@ class ProgramTemplate {
   absl::StatusOr<SpecializationKey> KeyOf(absl::Span<PjRtBuffer* const> arguments,
                                           const PjRtClient* client) const;
 
-  // A static module for arguments of that key, verified. Errors as those of ir::RefineArguments and
-  // ir::RefineShapes.
-  absl::StatusOr<std::unique_ptr<ir::Module>> Specialize(const SpecializationKey& key) const;
+  // The program for arguments of that key. Errors as those of ir::RefineArguments,
+  // ir::RefineShapes, the verifier and Backend::Compile.
+  absl::StatusOr<std::shared_ptr<const DeviceProgram>> Compile(
+      const SpecializationKey& key, Backend* backend, const CompileOptions& options,
+      const ResolvedAssignment& assignment) const;
+
+  // Whether the backend can run the program at all, as far as this can be known before sizes are:
+  // compiles it for a few choices of all unknown sizes and values, until one can be compiled.
+  // UNIMPLEMENTED when none can and one of them is refused as that; choices that contradict the
+  // program, as one's assertions may, say nothing.
+  absl::Status Check(Backend* backend, const CompileOptions& options,
+                     const ResolvedAssignment& assignment) const;
 
  private:
   ProgramTemplate() = default;
+  // A static module, verified.
+  absl::StatusOr<std::unique_ptr<ir::Module>> Specialize(const SpecializationKey& key,
+                                                         const ir::PassOptions& options) const;
+  // The key of arguments all of whose unknown sizes and deciding values are `size`, within bounds,
+  // on platform `platform`.
+  SpecializationKey SampleKey(int64_t size, int64_t platform) const;
   std::shared_ptr<const ir::Module> module_;
   std::vector<Shape> parameters_;
   std::vector<Shape> results_;
   std::vector<int> dynamic_parameters_;
   std::vector<int> deciding_parameters_;
+  int platform_index_ = -1;  // the one of them that tells which platform the program runs on
+  int num_platforms_ = 1;
 };
 
 // A program as it goes on to a backend: one of the two.
@@ -65,8 +83,8 @@ struct PreparedProgram {
 };
 
 // Takes the program's module, verifies it, and makes its shapes static where they follow from the
-// program alone.
-absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program);
+// program alone, by passes with these options.
+absl::StatusOr<PreparedProgram> PrepareProgram(PjRtProgram program, const ir::PassOptions& options);
 
 }  // namespace pjrt
 

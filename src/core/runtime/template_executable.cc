@@ -31,6 +31,55 @@ TemplatePjRtExecutable::GetParameterLayouts() const {
   return layouts;
 }
 
+namespace {
+
+template <typename AttrOf>
+std::optional<std::vector<std::string>> Shardings(size_t count, AttrOf attr_of) {
+  std::vector<std::string> shardings(count);
+  bool has_any = false;
+  for (size_t i = 0; i < count; ++i) {
+    const ir::Attribute sharding = attr_of(i, "mhlo.sharding");
+    if (!sharding.Is(ir::AttrKind::kString)) continue;
+    shardings[i] = std::string(sharding.AsString());
+    has_any = true;
+  }
+  if (!has_any) return std::nullopt;
+  return shardings;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> TemplatePjRtExecutable::GetParameterShardings() const {
+  const ir::Function entry = program_->module()->EntryFunction();
+  return Shardings(program_->parameters().size(),
+                   [&](size_t i, absl::string_view name) { return entry.ArgAttr(i, name); });
+}
+
+std::optional<std::vector<std::string>> TemplatePjRtExecutable::GetOutputShardings() const {
+  const ir::Function entry = program_->module()->EntryFunction();
+  return Shardings(program_->results().size(),
+                   [&](size_t i, absl::string_view name) { return entry.ResultAttr(i, name); });
+}
+
+absl::Status TemplatePjRtExecutable::FollowsFromSizes(absl::string_view what) const {
+  return Unimplemented("PJRT-R073", what, " of ", name(),
+                       ", a program with dynamic shapes, follow from the sizes of an execution; "
+                       "compile it with ir::RefineArguments and ir::RefineShapes for given sizes");
+}
+
+absl::StatusOr<CompiledMemoryStats> TemplatePjRtExecutable::GetCompiledMemoryStats() const {
+  return FollowsFromSizes("memory statistics");
+}
+
+absl::StatusOr<CostMap> TemplatePjRtExecutable::GetCostAnalysis() const {
+  return FollowsFromSizes("costs");
+}
+
+absl::StatusOr<std::string> TemplatePjRtExecutable::SerializeExecutable() const {
+  return SerializeParts(SerializedExecutable::kTemplate, platform_name_, options_,
+                        ir::PrintModule(*program_->module()));
+}
+
 absl::StatusOr<std::string> TemplatePjRtExecutable::FingerprintExecutable() const {
   return absl::StrFormat("%016x", static_cast<uint64_t>(absl::HashOf(
                                       ir::PrintModule(*program_->module()), options_.Serialize())));
@@ -78,41 +127,26 @@ size_t SpecializationCache::size() const {
 TemplatePjRtLoadedExecutable::TemplatePjRtLoadedExecutable(
     CommonPjRtClient* client, std::shared_ptr<TemplatePjRtExecutable> executable,
     ResolvedAssignment assignment)
-    : client_(client), executable_(std::move(executable)), assignment_(std::move(assignment)) {}
+    : AssignedExecutable(client, std::move(assignment)), executable_(std::move(executable)) {}
 
 absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> TemplatePjRtLoadedExecutable::Create(
     CommonPjRtClient* client, std::shared_ptr<TemplatePjRtExecutable> executable,
     ResolvedAssignment assignment) {
   std::unique_ptr<TemplatePjRtLoadedExecutable> loaded(
       new TemplatePjRtLoadedExecutable(client, std::move(executable), std::move(assignment)));
-  if (loaded->assignment_.device_assignment == nullptr) return loaded;
-  loaded->device_assignment_ = *loaded->assignment_.device_assignment;
-  PJRT_ASSIGN_OR_RETURN(const std::vector<AddressablePart> parts,
-                        AddressableParts(*client, loaded->device_assignment_));
-  for (const AddressablePart& part : parts) {
-    loaded->logical_ids_.push_back({part.replica, part.partition});
-    loaded->devices_.push_back(part.device);
-  }
+  PJRT_RETURN_IF_ERROR(loaded->FindDevices().status());
   return loaded;
-}
-
-absl::Status TemplatePjRtLoadedExecutable::CheckAlive(absl::string_view caller) const {
-  if (!IsDeleted()) return absl::OkStatus();
-  return FailedPrecondition("PJRT-R058", caller, " of ", name(), ", which has been deleted");
 }
 
 absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Get(
     const SpecializationKey& key) const {
   return programs_.Get(key, [&]() -> absl::StatusOr<SpecializationCache::Program> {
-    PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module,
-                          WithMemoryGuard("making the program's shapes static",
-                                          [&] { return executable_->program()->Specialize(key); }));
-    PJRT_ASSIGN_OR_RETURN(
-        std::shared_ptr<const DeviceProgram> compiled,
-        client_->backend()->Compile(std::move(module), executable_->options(), assignment_));
+    PJRT_ASSIGN_OR_RETURN(std::shared_ptr<const DeviceProgram> compiled,
+                          executable_->program()->Compile(key, client_->backend(),
+                                                          executable_->options(), resolved_));
     PJRT_ASSIGN_OR_RETURN(
         std::unique_ptr<PjRtLoadedExecutable> loaded,
-        client_->LoadProgram(std::move(compiled), executable_->options(), assignment_));
+        client_->LoadProgram(std::move(compiled), executable_->options(), resolved_));
     return SpecializationCache::Program(std::move(loaded));
   });
 }
@@ -129,25 +163,18 @@ TemplatePjRtLoadedExecutable::Execute(
     absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
     std::optional<std::vector<Future<>>>& returned_futures) const {
   const auto specialize = [&]() -> absl::StatusOr<SpecializationCache::Program> {
-    PJRT_RETURN_IF_ERROR(CheckAlive("Execute"));
-    if (assignment_.device_assignment == nullptr) {
-      return InvalidArgument("PJRT-R059", "Execute expects a non-null device_assignment; ", name(),
-                             " is portable: use ExecutePortable");
-    }
-    if (argument_handles.size() != devices_.size()) {
-      return InvalidArgument("PJRT-R060", "Attempted to execute with ", argument_handles.size(),
-                             " argument lists when ", devices_.size(), " devices are addressable");
-    }
+    PJRT_RETURN_IF_ERROR(CheckLists("Execute", argument_handles.size()));
     const ProgramTemplate& program = *executable_->program();
     PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, program.KeyOf(argument_handles[0], client_));
     for (const std::vector<PjRtBuffer*>& arguments : argument_handles.subspan(1)) {
       PJRT_ASSIGN_OR_RETURN(const SpecializationKey other, program.KeyOf(arguments, client_));
       if (other != key) {
-        return InvalidArgument("PJRT-R072", "the arguments of ", name(), " on ",
-                               devices_[&arguments - argument_handles.data()]->DebugString(),
-                               " have other shapes, or other values that decide shapes, than "
-                               "those on ",
-                               devices_[0]->DebugString());
+        return InvalidArgument(
+            "PJRT-R072", "the arguments of ", name(), " on ",
+            addressable_devices()[&arguments - argument_handles.data()]->DebugString(),
+            " have other shapes, or other values that decide shapes, than "
+            "those on ",
+            addressable_devices()[0]->DebugString());
       }
     }
     return Get(key);

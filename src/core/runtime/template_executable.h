@@ -5,7 +5,6 @@
 #ifndef PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
 #define PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -17,13 +16,16 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "pjrt/executable.h"
-#include "src/core/runtime/common_client_impl.h"
+#include "src/core/runtime/assigned_executable.h"
 #include "src/core/runtime/program_template.h"
 
 namespace pjrt {
 
-// A template with the options that it is compiled with. Reports dynamic shapes; what is known of
-// specialised programs alone (costs, memory) is UNIMPLEMENTED.
+// A template with the options that it is compiled with. Reports dynamic shapes. What it costs to
+// run and what memory it takes follows from the sizes of an execution: for figures, compile the
+// program that ir::RefineArguments and ir::RefineShapes make for given sizes. SerializeExecutable
+// writes the template, whatever has been made of it: an executable that reads it makes its programs
+// anew.
 class TemplatePjRtExecutable final : public PjRtExecutable {
  public:
   TemplatePjRtExecutable(std::shared_ptr<const ProgramTemplate> program, CompileOptions options,
@@ -44,6 +46,12 @@ class TemplatePjRtExecutable final : public PjRtExecutable {
   absl::StatusOr<std::vector<std::shared_ptr<const ir::Module>>> GetModules() const override {
     return std::vector<std::shared_ptr<const ir::Module>>{program_->module()};
   }
+  std::optional<std::vector<std::string>> GetParameterShardings() const override;
+  std::optional<std::vector<std::string>> GetOutputShardings() const override;
+  // UNIMPLEMENTED [PJRT-R073]: see above.
+  absl::StatusOr<CompiledMemoryStats> GetCompiledMemoryStats() const override;
+  absl::StatusOr<CostMap> GetCostAnalysis() const override;
+  absl::StatusOr<std::string> SerializeExecutable() const override;
   absl::StatusOr<std::string> FingerprintExecutable() const override;
   absl::StatusOr<CompileOptions> GetCompileOptions() const override { return options_; }
   const void* class_id() const override { return ClassId(); }
@@ -55,6 +63,8 @@ class TemplatePjRtExecutable final : public PjRtExecutable {
   const std::string& platform_name() const { return platform_name_; }
 
  private:
+  absl::Status FollowsFromSizes(absl::string_view what) const;
+
   std::shared_ptr<const ProgramTemplate> program_;
   CompileOptions options_;
   int num_replicas_;
@@ -89,7 +99,7 @@ class SpecializationCache {
   absl::flat_hash_map<SpecializationKey, Entries::iterator> by_key_;
 };
 
-class TemplatePjRtLoadedExecutable final : public PjRtLoadedExecutable {
+class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
  public:
   // How many specialised programs one executable keeps.
   static constexpr size_t kMaxPrograms = 64;
@@ -98,12 +108,6 @@ class TemplatePjRtLoadedExecutable final : public PjRtLoadedExecutable {
       CommonPjRtClient* client, std::shared_ptr<TemplatePjRtExecutable> executable,
       ResolvedAssignment assignment);
 
-  PjRtClient* client() const override { return client_; }
-  const DeviceAssignment& device_assignment() const override { return device_assignment_; }
-  absl::Span<const LogicalDeviceIds> addressable_device_logical_ids() const override {
-    return logical_ids_;
-  }
-  absl::Span<PjRtDevice* const> addressable_devices() const override { return devices_; }
   absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>> Execute(
       absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
       std::optional<std::vector<Future<>>>& returned_futures) const override;
@@ -118,27 +122,18 @@ class TemplatePjRtLoadedExecutable final : public PjRtLoadedExecutable {
   using PjRtLoadedExecutable::Execute;
   using PjRtLoadedExecutable::ExecutePortable;
   using PjRtLoadedExecutable::ExecuteSharded;
-  void Delete() override { is_deleted_.store(true, std::memory_order_release); }
-  bool IsDeleted() const override { return is_deleted_.load(std::memory_order_acquire); }
   PjRtExecutable* GetExecutable() const override { return executable_.get(); }
 
  private:
   TemplatePjRtLoadedExecutable(CommonPjRtClient* client,
                                std::shared_ptr<TemplatePjRtExecutable> executable,
                                ResolvedAssignment assignment);
-  absl::Status CheckAlive(absl::string_view caller) const;
   // The program for these arguments.
   absl::StatusOr<SpecializationCache::Program> Specialized(
       absl::Span<PjRtBuffer* const> arguments) const;
   absl::StatusOr<SpecializationCache::Program> Get(const SpecializationKey& key) const;
 
-  CommonPjRtClient* const client_;
   const std::shared_ptr<TemplatePjRtExecutable> executable_;
-  const ResolvedAssignment assignment_;
-  DeviceAssignment device_assignment_;  // 0 x 0 for a portable executable
-  std::vector<LogicalDeviceIds> logical_ids_;
-  std::vector<PjRtDevice*> devices_;
-  std::atomic<bool> is_deleted_{false};
   mutable SpecializationCache programs_{kMaxPrograms};
 };
 

@@ -9,12 +9,14 @@
 #include "absl/strings/str_cat.h"
 #include "pjrt/backend/common_client.h"
 #include "pjrt/ir/module.h"
+#include "pjrt/ir/passes.h"
 #include "pjrt/topology.h"
 #include "src/core/base/error.h"
 #include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/backend/cpu_program.h"
 #include "src/cpu_device/backend/cpu_topology.h"
+#include "src/cpu_device/compile/lowering.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -103,6 +105,12 @@ Future<> CpuBackend::CopyDeviceToDevice(RawBuffer* source, RawBuffer* destinatio
   if (source->size() > 0)
     std::memcpy(destination->host_pointer(), source->host_pointer(), source->size());
   return Future<>(absl::OkStatus());
+}
+
+ir::PassOptions CpuBackend::pass_options() const {
+  ir::PassOptions options;
+  options.claims = [calls = custom_calls_](const ir::Op& op) { return ClaimsOp(op, calls.get()); };
+  return options;
 }
 
 absl::StatusOr<std::shared_ptr<const DeviceProgram>> CpuBackend::Compile(

@@ -39,6 +39,7 @@ class CpuBackend final : public Backend {
   absl::StatusOr<std::shared_ptr<const DeviceProgram>> Compile(
       std::unique_ptr<ir::Module> module, const CompileOptions& options,
       const ResolvedAssignment& assignment) override;
+  ir::PassOptions pass_options() const override;
   Future<> Launch(const LaunchArgs& args) override;
   Executor* executor() override { return executor_; }
   absl::StatusOr<AllocatorStats> GetAllocatorStats(int) const override {
