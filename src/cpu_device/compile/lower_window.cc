@@ -298,8 +298,10 @@ absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* 
   PJRT_ASSIGN_OR_RETURN(p.scatter, lowering.engine().CompileBody(*scatter));
   const CType compute = ComputeTypeOf(p.type);
   p.select_op = ComparisonOf(*op.region(0)->block(), compute, *p.kernels);
-  if (const std::optional<Monoid> monoid = MatchMonoid(*op.region(1)->block()))
+  if (const std::optional<Monoid> monoid = MatchMonoid(*op.region(1)->block())) {
+    p.scatter_adds = *monoid == Monoid::kAdd;
     p.scatter_op = p.kernels->op[static_cast<int>(MonoidOp(*monoid))][static_cast<int>(compute)][0];
+  }
   if (source.ElementCount() == 0) return absl::OkStatus();
   lowering.plan().Emit(steps, std::make_unique<SelectAndScatterStep>(std::move(p)),
                        {operand.buffer, source.buffer}, {result.buffer});

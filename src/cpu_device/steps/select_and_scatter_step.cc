@@ -6,7 +6,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/run/copy_bytes.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -15,16 +17,19 @@ namespace {
 constexpr int64_t kMaxLanes = 256;
 constexpr int64_t kSlot = 16;
 
-// Elements at + i, for each lane i, to or from neighbours.
+int64_t AlignUp(int64_t n) { return (n + 63) / 64 * 64; }
+int64_t CeilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+
+// Elements at[i], for each lane i, to or from neighbours.
 template <typename T>
 void GatherLanes(char* to, const char* from, const int64_t* at, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
-    reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[at[i] + i];
+    reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[at[i]];
 }
 template <typename T>
 void ScatterLanes(char* to, const char* from, const int64_t* at, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
-    reinterpret_cast<T*>(to)[at[i] + i] = reinterpret_cast<const T*>(from)[i];
+    reinterpret_cast<T*>(to)[at[i]] = reinterpret_cast<const T*>(from)[i];
 }
 struct Bytes16 {
   uint64_t low, high;
@@ -37,156 +42,240 @@ constexpr MoveLanesFn kScatter[] = {ScatterLanes<uint8_t>, ScatterLanes<uint16_t
                                     ScatterLanes<uint32_t>, ScatterLanes<uint64_t>,
                                     ScatterLanes<Bytes16>};
 
+// Lanes one after the other, as some may go to the same element.
+template <typename T>
+void AddLanes(char* to, const char* from, const int64_t* at, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    reinterpret_cast<T*>(to)[at[i]] += reinterpret_cast<const T*>(from)[i];
+}
+
+bool IsPlain(const SelectAndScatterParams::Dim& d) {
+  return d.window == 1 && d.stride == 1 && d.padding_low == 0 && d.size == d.places;
+}
+
 }  // namespace
 
+// Lanes [lane, lane + lanes) behind each of the places [first, first + count) along a line.
+struct SelectAndScatterStep::Piece {
+  int64_t first, count, lane, lanes;
+};
+
+// Working memory of one piece, and which of its places have seen an element of the operand.
+struct SelectAndScatterStep::Scratch {
+  char *best, *candidate, *loaded, *folded, *current, *bits, *keep, *body;
+  int64_t* best_at;  // where the best of a lane stands, less the lane's own distance
+  int64_t seen_begin = 0, seen_end = 0;
+};
+
 SelectAndScatterStep::SelectAndScatterStep(SelectAndScatterParams params) : p_(std::move(params)) {
-  const size_t rank = p_.dims.size();
-  int64_t lane_places = 1;
-  if (rank > 0) {
-    const SelectAndScatterParams::Dim& last = p_.dims.back();
-    if (last.window == 1 && last.stride == 1 && last.padding_low == 0) lane_places = last.places;
+  outer_ = p_.dims;
+  while (!outer_.empty() && IsPlain(outer_.back())) {
+    inner_ *= outer_.back().size;
+    outer_.pop_back();
   }
-  lanes_ = std::min({lane_places, kMaxLanes, p_.select->max_block(), p_.scatter->max_block()});
-  lane_groups_ = (lane_places + lanes_ - 1) / lanes_;
-  for (size_t d = 0; d < rank; ++d)
-    places_ *= d + 1 == rank && lane_places > 1 ? 1 : p_.dims[d].places;
-  if (rank > 1) {
-    inner_places_ = places_ / std::max<int64_t>(p_.dims[0].places, 1);
-    splits_outer_ = p_.dims[0].window <= p_.dims[0].stride;
+  if (!outer_.empty()) {
+    along_ = outer_.back();
+    outer_.pop_back();
   }
-  // Best values and candidates, a predicate, where the best stand, and bits of the memory type.
-  scratch_bytes_ =
-      lanes_ * (5 * kSlot + 1 + static_cast<int64_t>(sizeof(int64_t))) + 128 +
-      (std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()) + 63) / 64 * 64;
+  for (int64_t tap = 0; tap < along_.window; ++tap) {
+    const int64_t x = tap - along_.padding_low;
+    const int64_t begin = std::clamp<int64_t>(CeilDiv(-x, along_.stride), 0, along_.places);
+    shown_.push_back(
+        {begin, std::clamp(CeilDiv(along_.size - x, along_.stride), begin, along_.places)});
+  }
+  for (const SelectAndScatterParams::Dim& d : outer_) places_ *= d.places;
+  const int64_t most = std::min({kMaxLanes, p_.select->max_block(), p_.scatter->max_block()});
+  lanes_ = std::min(inner_, most);
+  // Places of a line that lies within the padding may see elements in no order: one at a time.
+  line_places_ = inner_ > most || along_.size < along_.stride
+                     ? 1
+                     : std::min(along_.places, std::max<int64_t>(most / inner_, 1));
+  if (!outer_.empty()) {
+    inner_places_ = places_ / std::max<int64_t>(outer_[0].places, 1);
+    splits_outer_ = outer_[0].window <= outer_[0].stride;
+  }
+  body_bytes_ = AlignUp(std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()));
+}
+
+int64_t SelectAndScatterStep::scratch_bytes() const {
+  const int64_t lanes = lanes_ * line_places_;
+  return 6 * AlignUp(lanes * kSlot) + AlignUp(lanes * static_cast<int64_t>(sizeof(int64_t))) +
+         AlignUp(lanes) + body_bytes_;
 }
 
 double SelectAndScatterStep::cost_ns() const {
-  double window = 1;
-  for (const SelectAndScatterParams::Dim& dim : p_.dims) window *= static_cast<double>(dim.window);
-  return 50 + static_cast<double>(places_ * lane_groups_) *
-                  (window * (40 + static_cast<double>(lanes_)) + 40 * static_cast<double>(lanes_));
+  double window = static_cast<double>(along_.window);
+  for (const SelectAndScatterParams::Dim& d : outer_) window *= static_cast<double>(d.window);
+  const double elements = static_cast<double>(places_ * along_.places * inner_);
+  const double pieces = elements / static_cast<double>(lanes_ * line_places_);
+  return 50 + pieces * (window * 30 + 40) + elements * (window / 4 + 1);
+}
+
+// The operand's elements that one element of the window sees, as the compute type holds them:
+// those of places [begin, end) of the piece. `at`: of the piece's first lane.
+const char* SelectAndScatterStep::Candidates(const char* operand, const Piece& piece, int64_t at,
+                                             int64_t begin, int64_t end, const Scratch& s) const {
+  const BlockKernels& k = *p_.kernels;
+  const int size = ByteWidth(p_.type);
+  const ConvertFn load = k.load[p_.type];
+  const int64_t step = along_.stride * inner_;
+  const int64_t n = (end - begin) * piece.lanes;
+  const char* from = operand + (at + begin * step) * size;
+  if (end - begin > 1 && step != piece.lanes) {
+    char* const to = load != nullptr ? s.loaded : s.candidate;
+    if (piece.lanes == 1) {
+      k.gather_stride[SizeLog2(size)](to, from, step, n);
+    } else {
+      for (int64_t i = 0; i < end - begin; ++i)
+        CopyBytes(to + i * piece.lanes * size, from + i * step * size, piece.lanes * size);
+    }
+    from = to;
+  }
+  if (load == nullptr) return from;
+  load(s.candidate, from, n);
+  return s.candidate;
+}
+
+// One element of the window, at `at` for the first lane, for places [begin, end).
+void SelectAndScatterStep::Select(const char* operand, const Piece& piece, int64_t at,
+                                  int64_t begin, int64_t end, Scratch* s) const {
+  if (begin == end) return;
+  const int compute = static_cast<int>(ComputeTypeOf(p_.type));
+  const int64_t size = kCTypeSize[compute];
+  const char* const values = Candidates(operand, piece, at, begin, end, *s);
+  if (s->seen_begin == s->seen_end) s->seen_begin = s->seen_end = end;
+  // Places in front of those that have seen something before take what they see.
+  const int64_t old = std::clamp(s->seen_begin, begin, end);
+  const int64_t fresh = (old - begin) * piece.lanes, first = begin * piece.lanes;
+  std::memcpy(s->best + first * size, values, fresh * size);
+  std::fill(s->best_at + first, s->best_at + first + fresh, at);
+  if (const int64_t n = (end - old) * piece.lanes; n > 0) {
+    char* const best = s->best + (first + fresh) * size;
+    const char* const candidate = values + fresh * size;
+    if (p_.select_op != nullptr) {
+      p_.select_op(s->keep, best, candidate, nullptr, n);
+    } else {
+      const char* params[2] = {best, candidate};
+      char* results[1] = {s->keep};
+      p_.select->Call(params, results, n, s->body);
+    }
+    const auto* const choose = p_.kernels->op[static_cast<int>(BlockOp::kSelect)];
+    choose[compute][static_cast<int>(Scalars::kNone)](best, s->keep, best, candidate, n);
+    int64_t* const best_at = s->best_at + first + fresh;
+    choose[static_cast<int>(CType::kS64)][static_cast<int>(Scalars::kThird)](best_at, s->keep,
+                                                                             best_at, &at, n);
+  }
+  s->seen_begin = std::min(s->seen_begin, begin);
+}
+
+// n lanes that go to different elements.
+void SelectAndScatterStep::Scatter(char* result, const char* source, const int64_t* at, int64_t n,
+                                   const Scratch& s) const {
+  const int size = ByteWidth(p_.type);
+  const ConvertFn load = p_.kernels->load[p_.type], store = p_.kernels->store[p_.type];
+  kGather[SizeLog2(size)](s.bits, result, at, n);
+  const char* params[2] = {s.bits, source};
+  if (load != nullptr) {
+    load(s.current, s.bits, n);
+    load(s.candidate, source, n);
+    params[0] = s.current;
+    params[1] = s.candidate;
+  }
+  if (p_.scatter_op != nullptr) {
+    p_.scatter_op(s.folded, params[0], params[1], nullptr, n);
+  } else {
+    char* results[1] = {s.folded};
+    p_.scatter->Call(params, results, n, s.body);
+  }
+  if (store != nullptr) store(s.bits, s.folded, n);
+  kScatter[SizeLog2(size)](result, store != nullptr ? s.bits : s.folded, at, n);
+}
+
+// The places of `piece` on the line of outer place `number`, whose coordinates are `place`.
+void SelectAndScatterStep::RunPiece(const RunContext& context, int64_t number,
+                                    absl::Span<const int64_t> place, const Piece& piece,
+                                    Scratch* s) const {
+  const int size = ByteWidth(p_.type);
+  const int rank = static_cast<int>(outer_.size());
+  absl::InlinedVector<int64_t, 6> tap(rank, 0);
+  s->seen_begin = s->seen_end = 0;
+  for (bool more = true; more;) {
+    int64_t line = 0;
+    bool inside = true;
+    for (int d = 0; d < rank; ++d) {
+      const int64_t i = place[d] * outer_[d].stride + tap[d] - outer_[d].padding_low;
+      inside &= i >= 0 && i < outer_[d].size;
+      line = line * outer_[d].size + i;
+    }
+    for (int64_t t = 0; inside && t < along_.window; ++t) {
+      const int64_t x = piece.first * along_.stride + t - along_.padding_low;
+      Select(context.buffer(p_.operand), piece, (line * along_.size + x) * inner_ + piece.lane,
+             std::clamp<int64_t>(shown_[t].begin - piece.first, 0, piece.count),
+             std::clamp<int64_t>(shown_[t].end - piece.first, 0, piece.count), s);
+    }
+    more = false;
+    for (int d = rank - 1; d >= 0 && !more; --d) {
+      more = ++tap[d] < outer_[d].window;
+      if (!more) tap[d] = 0;
+    }
+  }
+
+  // Places that saw padding alone scatter nothing.
+  const int64_t first = s->seen_begin * piece.lanes, end = s->seen_end * piece.lanes;
+  for (int64_t i = s->seen_begin; i < s->seen_end; ++i) {
+    for (int64_t l = 0; l < piece.lanes; ++l)
+      s->best_at[i * piece.lanes + l] += i * along_.stride * inner_ + l;
+  }
+  char* const result = context.buffer(p_.result);
+  const char* const source = context.buffer(p_.source) +
+                             ((number * along_.places + piece.first) * inner_ + piece.lane) * size;
+  if (along_.window <= along_.stride || piece.count == 1)
+    return Scatter(result, source + first * size, s->best_at + first, end - first, *s);
+  if (p_.scatter_adds && p_.type == F32)
+    return AddLanes<float>(result, source + first * size, s->best_at + first, end - first);
+  if (p_.scatter_adds && p_.type == F64)
+    return AddLanes<double>(result, source + first * size, s->best_at + first, end - first);
+  for (int64_t i = first; i < end; i += piece.lanes)
+    Scatter(result, source + i * size, s->best_at + i, piece.lanes, *s);
 }
 
 void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, int64_t end,
-                                     char* scratch) const {
-  const BlockKernels& k = *p_.kernels;
-  const int size = ByteWidth(p_.type);
-  const MoveLanesFn gather = kGather[SizeLog2(size)], scatter = kScatter[SizeLog2(size)];
-  const auto* const choose = k.op[static_cast<int>(BlockOp::kSelect)];
-  const BlockFn choose_value =
-      choose[static_cast<int>(ComputeTypeOf(p_.type))][static_cast<int>(Scalars::kNone)];
-  const BlockFn choose_place =
-      choose[static_cast<int>(CType::kS64)][static_cast<int>(Scalars::kThird)];
-  const ConvertFn load = k.load[p_.type];
-  const ConvertFn store = k.store[p_.type];
-  const int rank = static_cast<int>(p_.dims.size());
-  const char* operand = context.buffer(p_.operand);
-  const char* source = context.buffer(p_.source);
-  char* result = context.buffer(p_.result);
-  char* const best = scratch;
-  char* const candidate = best + lanes_ * kSlot;
-  char* const folded = candidate + lanes_ * kSlot;
-  char* const current = folded + lanes_ * kSlot;
-  char* const bits = current + lanes_ * kSlot;
-  int64_t* const best_at = reinterpret_cast<int64_t*>(bits + lanes_ * kSlot);
-  char* const keep = reinterpret_cast<char*>(best_at + lanes_);
-  char* const body_scratch =
-      scratch +
-      (scratch_bytes_ -
-       (std::max(p_.select->scratch_bytes(), p_.scatter->scratch_bytes()) + 63) / 64 * 64) /
-          64 * 64;
-  const bool has_lanes = lanes_ > 1 || lane_groups_ > 1;
-  const int place_rank = has_lanes ? rank - 1 : rank;
-  absl::InlinedVector<int64_t, 6> place(rank, 0), tap(rank, 0);
+                                     char* memory) const {
+  const int64_t lanes = lanes_ * line_places_;
+  const auto take = [&](int64_t bytes) {
+    char* const taken = memory;
+    memory += AlignUp(bytes);
+    return taken;
+  };
+  Scratch s;
+  for (char** slot : {&s.best, &s.candidate, &s.loaded, &s.folded, &s.current, &s.bits})
+    *slot = take(lanes * kSlot);
+  s.best_at = reinterpret_cast<int64_t*>(take(lanes * static_cast<int64_t>(sizeof(int64_t))));
+  s.keep = take(lanes);
+  s.body = take(body_bytes_);
+  absl::InlinedVector<int64_t, 6> place(outer_.size(), 0);
   for (int64_t number = begin; number < end; ++number) {
     int64_t rest = number;
-    for (int d = place_rank - 1; d >= 0; --d) {
-      place[d] = rest % p_.dims[d].places;
-      rest /= p_.dims[d].places;
+    for (size_t d = outer_.size(); d-- > 0;) {
+      place[d] = rest % outer_[d].places;
+      rest /= outer_[d].places;
     }
-    for (int64_t group = 0; group < lane_groups_; ++group) {
-      const int64_t lane = group * lanes_;
-      const int64_t n = has_lanes ? std::min(lanes_, p_.dims.back().places - lane) : 1;
-      bool first = true;
-      std::fill(tap.begin(), tap.end(), 0);
-      while (true) {
-        int64_t at = 0;
-        bool inside = true;
-        for (int d = 0; d < rank && inside; ++d) {
-          const SelectAndScatterParams::Dim& dim = p_.dims[d];
-          const int64_t i =
-              d < place_rank ? place[d] * dim.stride + tap[d] - dim.padding_low : lane;
-          inside = i >= 0 && i < dim.size;
-          at = at * dim.size + i;
-        }
-        if (inside) {
-          const char* from = operand + at * size;
-          char* values = first ? best : candidate;
-          if (load != nullptr) {
-            load(values, from, n);
-          } else {
-            std::memcpy(values, from, n * size);
-          }
-          if (first) {
-            std::fill(best_at, best_at + n, at);
-          } else {
-            if (p_.select_op != nullptr) {
-              p_.select_op(keep, best, candidate, nullptr, n);
-            } else {
-              const char* params[2] = {best, candidate};
-              char* results[1] = {keep};
-              p_.select->Call(params, results, n, body_scratch);
-            }
-            choose_value(best, keep, best, candidate, n);
-            choose_place(best_at, keep, best_at, &at, n);
-          }
-          first = false;
-        }
-        int d = place_rank - 1;
-        for (; d >= 0; --d) {
-          if (++tap[d] < p_.dims[d].window) break;
-          tap[d] = 0;
-        }
-        if (d < 0) break;
+    for (int64_t first = 0; first < along_.places; first += line_places_) {
+      for (int64_t lane = 0; lane < inner_; lane += lanes_) {
+        const Piece piece = {first, std::min(line_places_, along_.places - first), lane,
+                             std::min(lanes_, inner_ - lane)};
+        RunPiece(context, number, place, piece, &s);
       }
-      if (first) continue;  // the window saw padding only
-      int64_t source_at = 0;
-      for (int d = 0; d < rank; ++d)
-        source_at = source_at * p_.dims[d].places + (d < place_rank ? place[d] : lane);
-      // Lanes go to different elements: their windows have one element in the lanes' dim.
-      gather(bits, result, best_at, n);
-      const char* params[2];
-      if (load != nullptr) {
-        load(current, bits, n);
-        load(candidate, source + source_at * size, n);
-        params[0] = current;
-        params[1] = candidate;
-      } else {
-        params[0] = bits;
-        params[1] = source + source_at * size;
-      }
-      if (p_.scatter_op != nullptr) {
-        p_.scatter_op(folded, params[0], params[1], nullptr, n);
-      } else {
-        char* results[1] = {folded};
-        p_.scatter->Call(params, results, n, body_scratch);
-      }
-      const char* values = folded;
-      if (store != nullptr) {
-        store(bits, folded, n);
-        values = bits;
-      }
-      scatter(result, values, best_at, n);
     }
   }
 }
 
 absl::Status SelectAndScatterStep::Run(const RunContext& context) const {
-  if (context.team == nullptr || !splits_outer_ || p_.dims[0].places <= 1) {
+  if (context.team == nullptr || !splits_outer_ || outer_[0].places <= 1) {
     RunPlaces(context, 0, places_, context.member_scratch(0));
     return absl::OkStatus();
   }
-  context.team->ParallelFor(p_.dims[0].places, [&](int64_t unit, int member) {
+  context.team->ParallelFor(outer_[0].places, [&](int64_t unit, int member) {
     RunPlaces(context, unit * inner_places_, (unit + 1) * inner_places_,
               context.member_scratch(member));
   });
@@ -194,7 +283,8 @@ absl::Status SelectAndScatterStep::Run(const RunContext& context) const {
 }
 
 std::string SelectAndScatterStep::Describe() const {
-  return absl::StrCat("select_and_scatter ", places_, " x ", lanes_, " places");
+  return absl::StrCat("select_and_scatter ", places_ * along_.places * inner_, " places, ",
+                      lanes_ * line_places_, " at once");
 }
 
 }  // namespace pjrt::cpu

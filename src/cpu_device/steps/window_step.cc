@@ -23,7 +23,7 @@ constexpr int64_t kMaxReach = 1 << 20, kMaxStep = int64_t{1} << 31;
 constexpr int64_t kRowsAtOnce = 16;
 
 int64_t AlignUp(int64_t n) { return (n + 63) / 64 * 64; }
-int64_t CeilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+int64_t CeilDiv(int64_t a, int64_t b) { return b == 1 ? a : a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 bool IsPlain(const WindowParams::Dim& d) {
   return d.window == 1 && d.stride == 1 && d.padding_low == 0 && d.base_dilation == 1 &&
@@ -169,7 +169,7 @@ void WindowStep::FindLines(const char* operand, int64_t line, const char** rows)
     for (int d = 0; d < rank; ++d) {
       const WindowParams::Dim& w = outer_[d];
       const int64_t dilated = place[d] + tap[d] * w.window_dilation;
-      const int64_t i = dilated / w.base_dilation;
+      const int64_t i = w.base_dilation == 1 ? dilated : dilated / w.base_dilation;
       inside &= dilated >= 0 && i < w.input_size && i * w.base_dilation == dilated;
       at = at * w.input_size + i;
     }

@@ -21,6 +21,16 @@ PJRT_INLINE typename VectorOf<T>::Type Load(const T* from) {
   return vector;
 }
 
+// 0, 1, ... n - 1.
+template <int... kIndex>
+struct Indices {};
+template <int n, int... kIndex>
+struct IndicesBelow : IndicesBelow<n - 1, n - 1, kIndex...> {};
+template <int... kIndex>
+struct IndicesBelow<0, kIndex...> {
+  using Type = Indices<kIndex...>;
+};
+
 // kVectors vectors of results at `out`: first op from(0) op from(1) op ..., each a place in memory.
 template <class Op, typename T, int kVectors, class From>
 PJRT_INLINE void FoldVectors(T* out, typename VectorOf<T>::Type* sums, int64_t begin, int64_t end,
@@ -101,6 +111,80 @@ PJRT_INLINE void FoldSteps(T* __restrict out, const T* __restrict in, int64_t pl
   }
 }
 
+// Every other element of two vectors.
+template <typename T, int... kIndex>
+PJRT_INLINE typename VectorOf<T>::Type EvenElements(typename VectorOf<T>::Type low,
+                                                    typename VectorOf<T>::Type high,
+                                                    Indices<kIndex...>) {
+  return __builtin_shufflevector(low, high, 2 * kIndex...);
+}
+
+// Places two elements apart, a vector of them: their windows stay in registers. `sums` is what they
+// begin with; reads two vectors for each element of the window.
+template <class Op, typename T>
+PJRT_INLINE typename VectorOf<T>::Type FoldPairsVector(const T* in, int64_t taps,
+                                                       int64_t tap_stride,
+                                                       typename VectorOf<T>::Type sums) {
+  constexpr int kWidth = VectorOf<T>::kWidth;
+  for (int64_t t = 0; t < taps; ++t) {
+    const T* const next = in + t * tap_stride;
+    sums = Op::Apply(sums, EvenElements<T>(Load(next), Load(next + kWidth),
+                                           typename IndicesBelow<kWidth>::Type()));
+  }
+  return sums;
+}
+
+template <class Op, typename T>
+PJRT_INLINE void FoldPairs(T* out, const T* in, int64_t places, int64_t taps, int64_t tap_stride,
+                           const T* init) {
+  constexpr int kWidth = VectorOf<T>::kWidth;
+  constexpr int64_t kReach = 64;
+  using Vector = typename VectorOf<T>::Type;
+  Vector first = {};
+  if (init != nullptr) {
+#pragma GCC unroll 64
+    for (int l = 0; l < kWidth; ++l) first[l] = *init;
+  }
+  int64_t p = 0;
+  for (; p + kWidth < places; p += kWidth) {
+    const Vector sums =
+        FoldPairsVector<Op>(in + 2 * p, taps, tap_stride, init != nullptr ? first : Load(out + p));
+    __builtin_memcpy(out + p, &sums, sizeof(sums));
+  }
+  const int64_t left = places - p, reach = taps == 0 ? 0 : (taps - 1) * tap_stride;
+  if (kWidth > 2 && left > 2 && left <= kWidth && reach <= kReach) {
+    // The last vector would read beyond the last window: from a copy.
+    T seen[2 * kWidth + kReach] = {}, results[kWidth] = {};
+    __builtin_memcpy(seen, in + 2 * p, (2 * left - 1 + reach) * sizeof(T));
+    if (init == nullptr) __builtin_memcpy(results, out + p, left * sizeof(T));
+    const Vector sums =
+        FoldPairsVector<Op>(seen, taps, tap_stride, init != nullptr ? first : Load(results));
+    __builtin_memcpy(results, &sums, sizeof(sums));
+    __builtin_memcpy(out + p, results, left * sizeof(T));
+    return;
+  }
+  for (; p < places; ++p) {
+    T sum = init != nullptr ? *init : out[p];
+    for (int64_t t = 0; t < taps; ++t) sum = Op::Run(sum, in[2 * p + t * tap_stride]);
+    out[p] = sum;
+  }
+}
+
+// Few elements at each place: all places for an element of the window, then the next one.
+template <class Op, typename T>
+PJRT_INLINE void FoldShortRuns(T* __restrict out, const T* __restrict in, int64_t places,
+                               int64_t place_stride, int64_t taps, int64_t tap_stride,
+                               int64_t inner, const T* init) {
+  for (int64_t i = 0; init != nullptr && i < places * inner; ++i) out[i] = *init;
+  for (int64_t t = 0; t < taps; ++t) {
+    const T* const next = in + t * tap_stride;
+    for (int64_t p = 0; p < places; ++p) {
+      for (int64_t i = 0; i < inner; ++i)
+        out[p * inner + i] = Op::Run(out[p * inner + i], next[p * place_stride + i]);
+    }
+  }
+}
+
 template <class Op, typename T>
 void FoldWindow(void* out, const void* in, int64_t places, int64_t place_stride, int64_t taps,
                 int64_t tap_stride, int64_t inner, const void* init) {
@@ -108,10 +192,13 @@ void FoldWindow(void* out, const void* in, int64_t places, int64_t place_stride,
   const T* const s = static_cast<const T*>(in);
   const T* const first = static_cast<const T*>(init);
   if (place_stride == inner) return FoldRun<Op>(d, s, taps, tap_stride, places * inner, first);
-  if (inner == 1 && place_stride == 2)
-    return FoldSteps<Op, T, 2>(d, s, places, taps, tap_stride, first);
+  if (inner == 1 && place_stride == 2) return FoldPairs<Op>(d, s, places, taps, tap_stride, first);
   if (inner == 1 && place_stride == 3)
     return FoldSteps<Op, T, 3>(d, s, places, taps, tap_stride, first);
+  if (inner == 1 && place_stride == 4)
+    return FoldSteps<Op, T, 4>(d, s, places, taps, tap_stride, first);
+  if (inner < VectorOf<T>::kWidth)
+    return FoldShortRuns<Op>(d, s, places, place_stride, taps, tap_stride, inner, first);
   for (int64_t p = 0; p < places; ++p)
     FoldRun<Op>(d + p * inner, s + p * place_stride, taps, tap_stride, inner, first);
 }
