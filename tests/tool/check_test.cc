@@ -173,6 +173,35 @@ func.func private @verdict(%a: tensor<i32>) {
   EXPECT_THAT(result.out, HasSubstr("FAIL - @main: "));
 }
 
+TEST_F(CheckTest, ChecksInsideOfRegionsAreRunByTheDevice) {
+  for (const char* want : {"3", "4"}) {
+    const ToolResult result = RunTool({"check", "-"}, absl::StrCat(R"(
+func.func @main() {
+  %0 = stablehlo.constant dense<true> : tensor<i1>
+  %1 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %2 = stablehlo.constant dense<0> : tensor<i32>
+  "stablehlo.if"(%0) ({
+    %3 = "stablehlo.reduce"(%1, %2) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %f = stablehlo.convert %b : (tensor<i32>) -> tensor<f32>
+      check.expect_almost_eq_const %f, dense<1.5> : tensor<f32>, tolerance = 0.75
+      %c = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %c : tensor<i32>
+    }) {dimensions = array<i64: 0>} : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+    check.expect_eq_const %3, dense<)",
+                                                                   want, R"(> : tensor<i32>
+    stablehlo.return
+  }, {
+    stablehlo.return
+  }) : (tensor<i1>) -> ()
+  return
+})"));
+    const bool right = std::string(want) == "3";
+    EXPECT_EQ(result.exit_code, right ? 0 : 1) << result;
+    EXPECT_THAT(result.out, StartsWith(right ? "PASS - @main" : "FAIL - @main: ")) << result;
+  }
+}
+
 TEST_F(CheckTest, WhatIsNotSupportedIsSkippedWithTheReason) {
   ToolResult result = RunTool({"check", "-"}, R"(
 func.func @main() {

@@ -29,7 +29,7 @@ absl::Status RunSelfTest(PjRtClient* client, const ir::Module& module,
   PJRT_ASSIGN_OR_RETURN(SelfTest test, MakeSelfTest(module, function));
   PJRT_ASSIGN_OR_RETURN(const std::unique_ptr<PjRtLoadedExecutable> executable,
                         client->Compile(std::move(test.module), CompileOptions()));
-  PJRT_ASSIGN_OR_RETURN(const Buffers outputs, Execute(*executable, {}));
+  PJRT_ASSIGN_OR_RETURN(const Buffers outputs, ExecuteToEnd(*executable, {}));
   PJRT_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Literal>> results, ToHost(outputs));
   for (const Print& print : test.prints)
     std::fprintf(stderr, "%s %s\n", print.type.c_str(), results[print.result]->ToString().c_str());

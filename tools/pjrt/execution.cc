@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/pjrt/execution.h"
 
+#include <optional>
 #include <utility>
 
 #include "pjrt/device.h"
@@ -37,6 +38,16 @@ absl::StatusOr<Buffers> Execute(const PjRtLoadedExecutable& executable,
                                 const std::vector<PjRtBuffer*>& arguments) {
   PJRT_ASSIGN_OR_RETURN(std::vector<Buffers> results,
                         executable.Execute(absl::MakeConstSpan(&arguments, 1), ExecuteOptions()));
+  return std::move(results[0]);
+}
+
+absl::StatusOr<Buffers> ExecuteToEnd(const PjRtLoadedExecutable& executable,
+                                     const std::vector<PjRtBuffer*>& arguments) {
+  std::optional<std::vector<Future<>>> done(std::in_place);
+  PJRT_ASSIGN_OR_RETURN(
+      std::vector<Buffers> results,
+      executable.Execute(absl::MakeConstSpan(&arguments, 1), ExecuteOptions(), done));
+  for (Future<>& future : *done) PJRT_RETURN_IF_ERROR(future.Await());
   return std::move(results[0]);
 }
 

@@ -30,6 +30,10 @@ std::vector<PjRtBuffer*> Handles(const Buffers& buffers);
 absl::StatusOr<Buffers> Execute(const PjRtLoadedExecutable& executable,
                                 const std::vector<PjRtBuffer*>& arguments);
 
+// The same until the execution has ended; its error, even of a program without results.
+absl::StatusOr<Buffers> ExecuteToEnd(const PjRtLoadedExecutable& executable,
+                                     const std::vector<PjRtBuffer*>& arguments);
+
 // Waits for each; the first error among them.
 absl::Status AwaitAll(const Buffers& buffers);
 

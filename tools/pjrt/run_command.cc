@@ -135,7 +135,7 @@ absl::Status Run(const RunOptions& options) {
                         client->Compile(std::move(module), compile_options));
   PJRT_RETURN_IF_ERROR(inputs.status());
   PJRT_ASSIGN_OR_RETURN(const Buffers arguments, ToDevice(client.get(), *inputs));
-  PJRT_ASSIGN_OR_RETURN(const Buffers outputs, Execute(*executable, Handles(arguments)));
+  PJRT_ASSIGN_OR_RETURN(const Buffers outputs, ExecuteToEnd(*executable, Handles(arguments)));
   PJRT_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<Literal>> results, ToHost(outputs));
   if (!options.output_dir.empty()) PJRT_RETURN_IF_ERROR(StoreResults(options.output_dir, results));
   if (options.print || options.output_dir.empty()) {

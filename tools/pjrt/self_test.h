@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Programs that test themselves: functions without arguments with check.* ops, or custom calls
-// @check.*, in them. A device knows nothing of those: each is taken out of the program, and what it
-// looks at becomes one more result, which is compared on the host after the program has run.
+// @check.*, in them. A device need know nothing of those: each is taken out of the program, and
+// what it looks at becomes one more result, which is compared on the host after the program has
+// run. Those inside of regions stay, for the device to run.
 #ifndef PJRT_TOOLS_PJRT_SELF_TEST_H_
 #define PJRT_TOOLS_PJRT_SELF_TEST_H_
 
@@ -55,7 +56,7 @@ std::vector<std::string> TestFunctions(const ir::Module& module);
 // Makes the test of one function out of a verified module. A grid of interpreter.run_parallel that
 // has one program is a call of it; interpreter.probe keeps a value that a
 // check.expect_serialized_eq behind it is compared with. UNIMPLEMENTED [PJRT-T014] for a function
-// that takes arguments, for grids of several programs, and for checks, probes and prints inside of
+// that takes arguments, for grids of several programs, and for probes and prints inside of
 // regions; INVALID_ARGUMENT [PJRT-T016] for a comparison with what was not probed.
 absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_view function);
 

@@ -111,7 +111,8 @@ void ExpandQuantized(Module* module);
 // * remainder of complex numbers by a - trunc(a / b) b, where trunc drops the fractions of both
 // parts,
 // * map by its body's operations on arrays, or by a loop where the body has others,
-// * async_start and async_done by what the region does.
+// * async_start and async_done by what the region does,
+// * check.expect_eq and its like by custom calls of those names, with their bounds as attributes.
 //
 // Ops on quantized types (see ExpandQuantized) and dynamic shapes stay as they are.
 void DecomposeOps(Module* module);
@@ -222,8 +223,9 @@ absl::Status RefineShapes(Module* module, const PassOptions& options = {});
 
 // Makes scalars that the regions of map, reduce, reduce_window, scatter and sort use from outside
 // operands of those ops, repeated for each element, and gives those regions, and
-// select_and_scatter's, copies of the constants that they use. A region that uses an array from
-// outside that is no constant stays as it is.
+// select_and_scatter's, copies of the constants that they use. Where a region uses an array from
+// outside that is no constant, or has effects, loops over the elements take the place of the op;
+// they run its regions for one element after the other, in row-major order.
 void IsolateRegions(Module* module);
 
 // Removes ops without side effects whose results nothing uses, regions of others included.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/strip.h"
 #include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/counted_loop.h"
@@ -97,6 +98,31 @@ bool DecomposeAsyncStart(Emitter& emit, Op* op) {
   return true;
 }
 
+// As a call of the function that has the op's name, with its bounds: "check.expect_close".
+bool DecomposeCheck(Emitter& emit, Op* op) {
+  Context& context = emit.context();
+  std::vector<Value*> operands;
+  for (const Use& use : op->operand_uses()) operands.push_back(use.value());
+  if (operands.size() == 1) {
+    operands.push_back(
+        emit.Make1("stablehlo.constant", {}, operands[0]->type(), {{"value", op->attr("value")}})
+            .value());
+  }
+  std::vector<NamedAttribute> bounds;
+  for (const absl::string_view name : {"tolerance", "max_ulp_difference", "min_ulp_difference"}) {
+    if (op->attr(name)) bounds.push_back({name, op->attr(name)});
+  }
+  if (op->Is(OpCode::kCheckExpectAlmostEq) || op->Is(OpCode::kCheckExpectAlmostEqConst)) {
+    if (bounds.empty()) bounds.push_back({"tolerance", context.Float(1e-4, context.Float("f64"))});
+  }
+  emit.Make("stablehlo.custom_call", operands, {},
+            {{"call_target_name", context.String(absl::StripSuffix(op->name(), "_const"))},
+             {"has_side_effect", context.Bool(true)},
+             {"api_version", context.I32(4)},
+             {"backend_config", context.Dict(bounds)}});
+  return true;
+}
+
 // --- map ---
 
 bool IsScalarOp(const Op& op) {
@@ -171,6 +197,12 @@ bool Decompose(Emitter& emit, Op* op) {
       return DecomposeBatchNormTraining(emit, op);
     case OpCode::kBroadcast:
       return DecomposeBroadcast(emit, op);
+    case OpCode::kCheckExpectAlmostEq:
+    case OpCode::kCheckExpectAlmostEqConst:
+    case OpCode::kCheckExpectClose:
+    case OpCode::kCheckExpectEq:
+    case OpCode::kCheckExpectEqConst:
+      return DecomposeCheck(emit, op);
     case OpCode::kCreateToken:
       return ReplaceBy(op, emit.Make("stablehlo.after_all", {}, {op->result_type()})->result());
     case OpCode::kCrossReplicaSum:

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a region uses from outside becomes an operand of its op: a scalar, repeated for each
-// element.
+// element. An op whose region uses arrays from outside, or has effects, becomes loops.
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/emitter.h"
+#include "src/core/passes/serialize_regions.h"
 
 namespace pjrt::ir {
 namespace {
@@ -56,6 +58,20 @@ std::vector<Value*> Captures(const Block& block) {
   return captures;
 }
 
+// Whether what ops in `block`, at any depth, do shows elsewhere than in their results, or may fail.
+bool HasEffects(const Block& block) {
+  std::vector<const Block*> blocks = {&block};
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    for (const Op* op : *blocks[b]) {
+      if (op->Is(OpCode::kCustomCall) || GetOpInfo(op->opcode()).Has(kSideEffect)) return true;
+      for (size_t r = 0; r < op->num_regions(); ++r) {
+        if (op->region(r)->block() != nullptr) blocks.push_back(op->region(r)->block());
+      }
+    }
+  }
+  return false;
+}
+
 // Gives the uses of `from` inside of `block`, at any depth, to `to`.
 void ReplaceInside(const Block& block, Value* from, Value* to) {
   std::vector<const Block*> blocks = {&block};
@@ -93,9 +109,11 @@ class RegionIsolator {
  private:
   void Isolate(Op* op) {
     std::vector<Value*> scalars;
+    bool serial = false;
     for (size_t r = 0; r < op->num_regions(); ++r) {
       Block* block = op->region(r)->block();
       if (block == nullptr || block->front() == nullptr || block->terminator() == nullptr) return;
+      serial = serial || HasEffects(*block);
       for (Value* capture : Captures(*block)) {
         if (IsCopyable(capture)) {
           Op* copy = module_->CloneOp(
@@ -103,14 +121,15 @@ class RegionIsolator {
               block->front());
           ReplaceInside(*block, capture, copy->result(capture->index()));
         } else if (capture->type().IsTensor() && capture->type().HasStaticShape() &&
-                   capture->type().rank() == 0) {
+                   capture->type().rank() == 0 && FormOf(*op) != Form::kNone) {
           scalars.push_back(capture);
         } else {
-          return;
+          serial = true;
         }
       }
     }
-    if (!scalars.empty() && FormOf(*op) != Form::kNone) AddOperands(op, scalars);
+    if (serial && SerializeRegions(module_, op)) return;
+    if (!scalars.empty() && !serial) AddOperands(op, scalars);
   }
 
   // `scalar` as an array of `like`'s dims.

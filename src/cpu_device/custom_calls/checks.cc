@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu_device/custom_calls/checks.h"
 
+#include <type_traits>
+
 #include "pjrt/base/literal.h"
 #include "pjrt/base/literal_compare.h"
 #include "pjrt/base/shape.h"
@@ -13,23 +15,44 @@ using custom_call::Context;
 using custom_call::Kernel;
 using custom_call::Signature;
 
-// The bounds that StableHLO's own tests are written for.
-CompareReport ExpectEqual(const LiteralBase& got, const LiteralBase& want) {
+// What differs less passes. Where the call says nothing, the bounds that StableHLO's own tests are
+// written for.
+struct Bounds {
+  double tolerance = 1e-3;
+  uint64_t min_ulps = 0, max_ulps = 3;
+};
+
+Bounds BoundsOf(const custom_call::Dict* attributes) {
+  Bounds bounds;
+  if (attributes == nullptr) return bounds;
+  const auto read = [&](absl::string_view name, auto* to, auto zero) {
+    const custom_call::Attribute* attribute = attributes->Find(name);
+    const auto* value = attribute != nullptr ? attribute->As<decltype(zero)>() : nullptr;
+    if (value != nullptr) *to = static_cast<std::decay_t<decltype(*to)>>(*value);
+  };
+  read("tolerance", &bounds.tolerance, double{});
+  read("min_ulp_difference", &bounds.min_ulps, int64_t{});
+  read("max_ulp_difference", &bounds.max_ulps, int64_t{});
+  return bounds;
+}
+
+CompareReport ExpectEqual(const LiteralBase& got, const LiteralBase& want, const Bounds&) {
   return CompareExact(got, want);
 }
-CompareReport ExpectAlmostEqual(const LiteralBase& got, const LiteralBase& want) {
-  return CompareAlmostEqual(got, want, /*tolerance=*/1e-3);
+CompareReport ExpectAlmostEqual(const LiteralBase& got, const LiteralBase& want,
+                                const Bounds& bounds) {
+  return CompareAlmostEqual(got, want, bounds.tolerance);
 }
-CompareReport ExpectClose(const LiteralBase& got, const LiteralBase& want) {
-  return CompareUlps(got, want, /*max_ulps=*/3);
+CompareReport ExpectClose(const LiteralBase& got, const LiteralBase& want, const Bounds& bounds) {
+  return CompareUlps(got, want, bounds.max_ulps, bounds.min_ulps);
 }
-CompareReport ExpectEqualNumbers(const LiteralBase& got, const LiteralBase& want) {
+CompareReport ExpectEqualNumbers(const LiteralBase& got, const LiteralBase& want, const Bounds&) {
   return CompareAlmostEqual(got, want);
 }
 
 struct Row {
   absl::string_view target;
-  CompareReport (*compare)(const LiteralBase& got, const LiteralBase& want);
+  CompareReport (*compare)(const LiteralBase& got, const LiteralBase& want, const Bounds& bounds);
   int results;  // a predicate that is true, or none
 };
 constexpr Row kRows[] = {
@@ -57,13 +80,14 @@ custom_call::Factory FindCheck(absl::string_view target) {
       }
       Kernel kernel;
       kernel.cost_ns = 100 + 10 * static_cast<double>(in[0].size());
-      kernel.run = [row](const Context&, absl::Span<const Array> operands,
-                         absl::Span<const Array> results) {
+      kernel.run = [row, bounds = BoundsOf(signature.attributes)](const Context&,
+                                                                  absl::Span<const Array> operands,
+                                                                  absl::Span<const Array> results) {
         const Shape shape = MakeShape(operands[0].type, operands[0].dims);
         for (const Array& result : results) *static_cast<bool*>(result.data) = true;
         return row
             .compare(BorrowingLiteral(operands[0].data, shape),
-                     BorrowingLiteral(operands[1].data, shape))
+                     BorrowingLiteral(operands[1].data, shape), bounds)
             .ToStatus();
       };
       return kernel;
