@@ -117,6 +117,12 @@ void ExpandQuantized(Module* module);
 // Ops on quantized types (see ExpandQuantized) and dynamic shapes stay as they are.
 void DecomposeOps(Module* module);
 
+// Writes out loops of a known number of iterations, at most 8, whose bodies compute and move
+// elements and are small: what was carried through memory then meets in one op or pass, and what
+// depends on the iteration's number is a constant. Bodies with products, solvers, custom calls,
+// regions or side effects stay loops.
+void UnrollLoops(Module* module);
+
 // Canonical forms and algebra that keep every bit: x * 1, x & 0, reshapes of reshapes, slices of
 // slices, conversions there and back, selections and branches that a constant decides, loops that
 // run at most once, unsigned division by powers of two, and the like. Ops on dynamic shapes and on

@@ -33,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"expand-quantized", "Computes quantized types with stored integers and floats",
      Always<ExpandQuantized>},
     {"decompose-ops", "Writes ops that are short for others in those", Always<DecomposeOps>},
+    {"unroll-loops", "Writes out short loops of a known number of iterations", Always<UnrollLoops>},
     {"fold-constants", "Computes small constants from constants", FoldSmall},
     {"simplify", "Removes what changes nothing and decides what constants decide",
      Always<Simplify>},
