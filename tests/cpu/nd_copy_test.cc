@@ -148,6 +148,75 @@ TEST(NdCopyTest, LargeBoxesFallIntoUnits) {
   }
 }
 
+// Over 16 MiB: written past the caches, where whole lines are.
+TEST(NdCopyTest, BoxesTooLargeForTheCachesAreCopiedToo) {
+  const struct {
+    std::vector<int64_t> dims;
+    std::vector<int> order;
+    int size;
+    int64_t gap;
+  } boxes[] = {{{2048, 2052}, {1, 0}, 4, 0},
+               {{5, 64, 60, 221}, {0, 3, 1, 2}, 4, 0},
+               {{1031, 1020}, {0, 1}, 16, 3}};
+  for (const auto& box : boxes) {
+    std::vector<int> identity(box.dims.size());
+    std::iota(identity.begin(), identity.end(), 0);
+    CheckCopy(box.dims, PlaceOf(box.dims, box.order, Ones(box.dims.size()), 0),
+              PlaceOf(box.dims, identity, Ones(box.dims.size()), box.gap), box.size);
+  }
+}
+
+// The address of the first byte of a line.
+uint8_t* Aligned(std::vector<uint8_t>& bytes) {
+  return bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
+}
+
+TEST(NdCopyTest, StreamingKernelsWriteWhatTheOthersDoAndNothingElse) {
+  const int64_t sides[] = {1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 33, 63, 64, 65, 129, 200, 530};
+  std::mt19937 random(3);
+  std::vector<uint8_t> source(600 * 600 * 16);
+  for (uint8_t& byte : source) byte = static_cast<uint8_t>(random());
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 5; ++log2) {
+      const int64_t size = 1 << log2;
+      for (int64_t rows : sides) {
+        for (int64_t cols : sides) {
+          if (rows > 100 && cols > 100 && rows != cols) continue;
+          // Rows of the target that begin with a line, and others.
+          for (int64_t stride : {(rows * size + 63) / 64 * 64 / size, rows + 1}) {
+            std::vector<uint8_t> result(stride * cols * size + 128, 0xAA), expected = result;
+            uint8_t* const to = Aligned(result);
+            uint8_t* const wanted = expected.data() + (to - result.data());
+            kernels->stream_transpose_2d[log2](to, stride, source.data() + size, cols + 3, rows,
+                                               cols);
+            for (int64_t r = 0; r < rows; ++r) {
+              for (int64_t c = 0; c < cols; ++c) {
+                std::memcpy(wanted + (c * stride + r) * size,
+                            &source[(r * (cols + 3) + c + 1) * size], size);
+              }
+            }
+            ASSERT_TRUE(result == expected) << kernels->level << " size " << size << ", " << rows
+                                            << "x" << cols << ", stride " << stride;
+          }
+        }
+      }
+    }
+    for (int64_t bytes : {1, 64, 100, 255, 256, 257, 319, 320, 384, 1000}) {
+      for (int64_t offset : {0, 1, 32, 63}) {
+        for (int64_t stride : {1024, 1024 + 4}) {
+          std::vector<uint8_t> result(stride * 5 + 128, 0xAA), expected = result;
+          uint8_t* const to = Aligned(result) + offset;
+          uint8_t* const wanted = expected.data() + (to - result.data());
+          kernels->stream_rows(to, stride, source.data() + 1, 1200, bytes, 5);
+          for (int64_t r = 0; r < 5; ++r)
+            std::memcpy(wanted + r * stride, &source[1 + r * 1200], bytes);
+          ASSERT_TRUE(result == expected) << kernels->level << " " << bytes << " at " << offset;
+        }
+      }
+    }
+  }
+}
+
 TEST(NdCopyTest, AFewElementsThatStayTogetherNeedNoAlignment) {
   // Pairs of bytes at odd addresses.
   std::vector<uint8_t> source(2 * 50 * 40 + 1), result(source.size());

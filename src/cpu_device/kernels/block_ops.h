@@ -211,6 +211,9 @@ struct BlockKernels {
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];
   CopyRowsFn copy_rows;
+  // The same for targets much larger than the caches, which are written past them.
+  Transpose2dFn stream_transpose_2d[5];
+  CopyRowsFn stream_rows;
   // By compute type; types of 4 and 8 bytes that are not complex have one, others null. A group is
   // chain_group_bytes of elements.
   ChainFn chain[kNumCTypes];

@@ -17,6 +17,10 @@ constexpr int64_t kUnitBytes = 256 * 1024;
 constexpr int64_t kPieceBytes = 64 * 1024;
 // Parts of a transposed piece are a multiple of this many rows: whole cache lines.
 constexpr int64_t kTransposeRows = 64;
+// So much does not stay in a cache, and is written past it.
+constexpr int64_t kStreamBytes = int64_t{16} << 20;
+// What streaming kernels transpose at a time: so many bytes of each line of the target.
+constexpr int64_t kStreamBand = 512;
 
 void CopyElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int size,
                   int64_t n) {
@@ -48,6 +52,7 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
     }
   }
   dims_ = merged;
+  is_streamed_ = bytes() >= kStreamBytes;
   ChoosePattern(std::move(merged));
   SplitIntoUnits();
 }
@@ -115,11 +120,15 @@ void NdCopy::SplitIntoUnits() {
   int64_t places = 1;
   for (const Dim& dim : outer_) places *= dim.size;
   const int64_t row_bytes = std::max<int64_t>(inner_ * size_, 1);
-  // Few long rows are cut along their length, others between rows.
-  cut_inner_ = pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > kPieceBytes;
+  // Few long rows are cut along their length, others between rows. A streaming kernel has the lines
+  // of the source to itself as far as they reach, so that it can ask for what comes next.
+  const bool in_bands = is_streamed_ && pattern_ == kTranspose;
+  cut_inner_ = in_bands ? row_bytes > kStreamBand
+                        : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > kPieceBytes;
   const int64_t extent = cut_inner_ ? inner_ : rows_;
   const int64_t bytes_each = cut_inner_ ? rows_ * size_ : row_bytes;
   part_ = std::max<int64_t>(kPieceBytes / bytes_each, 1);
+  if (in_bands) part_ = cut_inner_ ? kStreamBand / size_ : std::max(4 * part_, kStreamBand);
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
   part_ = std::min(part_, extent);
   parts_ = (extent + part_ - 1) / part_;
@@ -144,12 +153,13 @@ void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const
       if (rows == 1 || (from_row_ == inner && to_row_ == inner)) {
         std::memcpy(to, from, rows * inner);
       } else {
-        kernels_->copy_rows(to, to_row_, from, from_row_, inner, rows);
+        (is_streamed_ ? kernels_->stream_rows : kernels_->copy_rows)(to, to_row_, from, from_row_,
+                                                                     inner, rows);
       }
       return;
     case kTranspose:
-      kernels_->transpose_2d[SizeLog2(size_)](to, to_row_ / size_, from, from_inner_ / size_, inner,
-                                              rows);
+      (is_streamed_ ? kernels_->stream_transpose_2d : kernels_->transpose_2d)[SizeLog2(size_)](
+          to, to_row_ / size_, from, from_inner_ / size_, inner, rows);
       return;
     case kStrided:
       break;

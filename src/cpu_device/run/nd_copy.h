@@ -68,6 +68,7 @@ class NdCopy {
 
   const BlockKernels* kernels_ = nullptr;
   Pattern pattern_ = kRows;
+  bool is_streamed_ = false;  // too much for the caches
   int size_ = 1;  // of the elements that are moved: several of the array's when they stay together
   int element_size_ = 1;
   int64_t count_ = 1;  // elements of the arrays

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -67,7 +68,6 @@ void CopyShortRows(char* dst, int64_t dst_stride, const char* src, int64_t src_s
 // Rows of more than kLine bytes, a cache line at a time; the last piece overlaps the one before.
 void CopyLineRows(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
                   int64_t rows) {
-  constexpr int kLine = 64;
   struct Piece {
     char bytes[kLine];
   };
@@ -106,6 +106,25 @@ void CopyRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride
   } else if (bytes == 1) {
     for (int64_t r = 0; r < rows; ++r) d[r * dst_stride] = s[r * src_stride];
   }
+}
+
+void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t bytes,
+                int64_t rows) {
+  if (bytes < 4 * kLine) {
+    CopyRows(dst, dst_stride, src, src_stride, bytes, rows);
+    return;
+  }
+  char* d = static_cast<char*>(dst);
+  const char* s = static_cast<const char*>(src);
+  for (int64_t r = 0; r < rows; ++r, d += dst_stride, s += src_stride) {
+    // Up to the first whole line, whole lines, and what is left. A line is written in one way only:
+    // one that is under way past the caches must not be fetched back.
+    int64_t i = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(d) % kLine);
+    CopyInLine(d, s, i);
+    for (; i + kLine <= bytes; i += kLine) StreamLine(d + i, s + i);
+    CopyInLine(d + i, s + i, bytes - i);
+  }
+  EndStream();
 }
 
 // start + i * step modulo 2^64, as a signed integer.
@@ -171,6 +190,7 @@ void FillMove(BlockKernels* k) {
   FillSize<uint64_t>(k, 3);
   FillSize<Bits128>(k, 4);
   k->copy_rows = CopyRows;
+  k->stream_rows = StreamRows;
   SetIota<int8_t>(k, IotaInteger<uint8_t>);
   SetIota<uint8_t>(k, IotaInteger<uint8_t>);
   SetIota<int16_t>(k, IotaInteger<uint16_t>);

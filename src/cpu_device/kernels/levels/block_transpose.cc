@@ -4,17 +4,18 @@
 //
 // A tile is 64 bytes wide and as many elements high, so that a tile reads whole cache lines and
 // writes whole cache lines. Rows that are a power of two apart fall on the same few places of the
-// L1 cache; therefore no line is counted on to stay there: it is read once, to registers or to a
-// copy of the tile.
+// L1 cache; therefore no line is counted on to stay there: it is read once, to registers, and
+// written once. A matrix much larger than the caches is written past them (stream-inl.h), and what
+// comes next is asked for ahead: rows far apart are nothing that a machine foresees.
 #include <cstring>
 #include <utility>
 
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-constexpr int kLine = 64;
 // Tiles below each other are transposed one after the other, as many as this: their results are
 // neighbours.
 constexpr int64_t kBandTiles = 8;
@@ -26,80 +27,132 @@ constexpr int LongestRow() {
   return kLimit < PJRT_VECTOR_BYTES ? kLimit : PJRT_VECTOR_BYTES;
 }
 
-// A square of kSide x kSide elements in kSide registers of kBytes.
-template <typename T, int kBytes = LongestRow<T>()>
-struct Square {
+// A vector of kBytes in lanes of at most 16 bytes, within which shuffles of elements are quick. An
+// element of 16 bytes is a lane.
+template <typename T, int kBytes>
+struct Lanes {
+  using Element = std::conditional_t<(sizeof(T) > 8), uint64_t, T>;
+  typedef Element Row __attribute__((vector_size(kBytes)));
+  static constexpr int kLaneBytes = kBytes < 16 ? kBytes : 16;
+  static constexpr int kCount = kBytes / kLaneBytes;
+  static constexpr int kPerLane = kLaneBytes / static_cast<int>(sizeof(T));  // elements of T
   static constexpr int kSide = kBytes / static_cast<int>(sizeof(T));
-  typedef T Row __attribute__((vector_size(kBytes)));
 };
 
-// low, high: the elements of a and b in turn.
-template <typename Row, int... kIndex>
-PJRT_INLINE void Interleave(Row a, Row b, Row* low, Row* high,
-                            std::integer_sequence<int, kIndex...>) {
-  constexpr int kSide = sizeof...(kIndex);
-  *low = __builtin_shufflevector(a, b, (kIndex / 2 + kIndex % 2 * kSide)...);
-  *high = __builtin_shufflevector(a, b, (kSide / 2 + kIndex / 2 + kIndex % 2 * kSide)...);
+// Lane by lane, the elements of a and b in turn: of the lanes' first halves, or of their second.
+template <int kHalf, int kPerLane, typename Row, int... kIndex>
+PJRT_INLINE Row InterleaveInLanes(Row a, Row b, std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(
+      a, b,
+      (kIndex / kPerLane * kPerLane + kHalf * (kPerLane / 2) + kIndex % kPerLane / 2 +
+       kIndex % 2 * static_cast<int>(sizeof...(kIndex)))...);
+}
+// The even lanes of a, then those of b; or the odd ones.
+template <int kOdd, int kLane, typename Row, int... kIndex>
+PJRT_INLINE Row EveryOtherLane(Row a, Row b, std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(a, b, ((kIndex / kLane * 2 + kOdd) * kLane + kIndex % kLane)...);
 }
 
-// Interleaving row i with row i + kSide / 2, log2(kSide) times over, transposes a square.
-template <typename T, int kBytes = LongestRow<T>()>
-PJRT_INLINE void TransposeSquare(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
-  using Row = typename Square<T, kBytes>::Row;
-  constexpr int kSide = Square<T, kBytes>::kSide;
-  Row rows[kSide], next[kSide];
-#pragma GCC unroll 16
-  for (int i = 0; i < kSide; ++i) __builtin_memcpy(&rows[i], src + i * src_stride, sizeof(Row));
+// Of as many rows as a lane has elements: lane l of row j becomes what stood in element j of lane l
+// of each. Interleaving row i with row i + half, log2 times over, does that.
+template <typename T, int kBytes>
+PJRT_INLINE void TransposeLanes(typename Lanes<T, kBytes>::Row* rows) {
+  using L = Lanes<T, kBytes>;
+  if constexpr (L::kPerLane > 1) {
+    constexpr int kRows = L::kPerLane;
+    constexpr std::make_integer_sequence<int, L::kSide> kAll;
+    typename L::Row next[kRows];
 #pragma GCC unroll 4
-  for (int step = 1; step < kSide; step *= 2) {
+    for (int step = 1; step < kRows; step *= 2) {
 #pragma GCC unroll 8
-    for (int i = 0; i < kSide / 2; ++i) {
-      Interleave(rows[i], rows[i + kSide / 2], &next[2 * i], &next[2 * i + 1],
-                 std::make_integer_sequence<int, kSide>());
+      for (int i = 0; i < kRows / 2; ++i) {
+        next[2 * i] = InterleaveInLanes<0, kRows>(rows[i], rows[i + kRows / 2], kAll);
+        next[2 * i + 1] = InterleaveInLanes<1, kRows>(rows[i], rows[i + kRows / 2], kAll);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) rows[i] = next[i];
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < kSide; ++i) rows[i] = next[i];
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < kSide; ++i) __builtin_memcpy(dst + i * dst_stride, &rows[i], sizeof(Row));
 }
 
-// A whole tile.
+// A square of kSide x kSide elements: lanes are transposed, then the square of lanes.
+template <typename T, int kBytes = LongestRow<T>(), bool kStream = false>
+PJRT_INLINE void TransposeSquare(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
+  using L = Lanes<T, kBytes>;
+  using Row = typename L::Row;
+  constexpr int kElements = static_cast<int>(sizeof(Row) / sizeof(typename L::Element));
+  constexpr int kLane = kElements / L::kCount;
+  constexpr std::make_integer_sequence<int, kElements> kAll;
+  Row rows[L::kSide];
+#pragma GCC unroll 16
+  for (int i = 0; i < L::kSide; ++i) __builtin_memcpy(&rows[i], src + i * src_stride, sizeof(Row));
+#pragma GCC unroll 4
+  for (int lane = 0; lane < L::kCount; ++lane) TransposeLanes<T, kBytes>(rows + lane * L::kPerLane);
+#pragma GCC unroll 16
+  for (int j = 0; j < L::kPerLane; ++j) {
+    Row lanes[L::kCount], next[L::kCount];
+#pragma GCC unroll 4
+    for (int i = 0; i < L::kCount; ++i) lanes[i] = rows[i * L::kPerLane + j];
+#pragma GCC unroll 2
+    for (int step = 1; step < L::kCount; step *= 2) {
+#pragma GCC unroll 2
+      for (int i = 0; i < L::kCount / 2; ++i) {
+        next[i] = EveryOtherLane<0, kLane>(lanes[2 * i], lanes[2 * i + 1], kAll);
+        next[i + L::kCount / 2] = EveryOtherLane<1, kLane>(lanes[2 * i], lanes[2 * i + 1], kAll);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < L::kCount; ++i) lanes[i] = next[i];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < L::kCount; ++i) {
+      T* const to = dst + (i * L::kPerLane + j) * dst_stride;
+      if constexpr (kStream && kBytes == kLine) {
+        StreamLine(to, &lanes[i]);
+      } else {
+        __builtin_memcpy(to, &lanes[i], sizeof(Row));
+      }
+    }
+  }
+}
+
+// A few rows of a tile, as many as a lane has elements, whose lanes become pieces of its columns.
 template <typename T>
-PJRT_INLINE void TransposeTile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
-  constexpr int kTile = kLine / static_cast<int>(sizeof(T)), kSide = Square<T>::kSide;
-  if constexpr (kTile == kSide) {
-    TransposeSquare(dst, dst_stride, src, src_stride);
-  } else {
-    T tile[kTile * kTile];
-    for (int r = 0; r < kTile; ++r) __builtin_memcpy(tile + r * kTile, src + r * src_stride, kLine);
-    for (int c = 0; c < kTile; c += kSide) {
-      for (int r = 0; r < kTile; r += kSide)
-        TransposeSquare(dst + c * dst_stride + r, dst_stride, tile + r * kTile + c, kTile);
+PJRT_INLINE void TransposeStrip(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
+  using L = Lanes<T, PJRT_VECTOR_BYTES>;
+  typename L::Row rows[L::kPerLane];
+  for (int c = 0; c < kLine / static_cast<int>(sizeof(T)); c += L::kSide) {
+#pragma GCC unroll 16
+    for (int i = 0; i < L::kPerLane; ++i)
+      __builtin_memcpy(&rows[i], src + i * src_stride + c, sizeof(typename L::Row));
+    TransposeLanes<T, PJRT_VECTOR_BYTES>(rows);
+#pragma GCC unroll 16
+    for (int i = 0; i < L::kPerLane; ++i) {
+      typename Lanes<T, 16>::Row lanes[L::kCount];
+      __builtin_memcpy(lanes, &rows[i], sizeof(lanes));
+#pragma GCC unroll 4
+      for (int l = 0; l < L::kCount; ++l)
+        __builtin_memcpy(dst + (c + l * L::kPerLane + i) * dst_stride, &lanes[l], 16);
     }
   }
 }
 
-// At most a line, by two pieces of known size that may overlap.
-PJRT_INLINE void CopyShort(void* to, const void* from, int64_t bytes) {
-  char* const d = static_cast<char*>(to);
-  const char* const s = static_cast<const char*>(from);
-  if (bytes == kLine) {
-    __builtin_memcpy(d, s, kLine);
-  } else if (bytes >= 32) {
-    __builtin_memcpy(d, s, 32);
-    __builtin_memcpy(d + bytes - 32, s + bytes - 32, 32);
-  } else if (bytes >= 16) {
-    __builtin_memcpy(d, s, 16);
-    __builtin_memcpy(d + bytes - 16, s + bytes - 16, 16);
-  } else if (bytes >= 8) {
-    __builtin_memcpy(d, s, 8);
-    __builtin_memcpy(d + bytes - 8, s + bytes - 8, 8);
-  } else if (bytes >= 4) {
-    __builtin_memcpy(d, s, 4);
-    __builtin_memcpy(d + bytes - 4, s + bytes - 4, 4);
+// A whole tile; with kStream the rows of dst are aligned to lines.
+template <typename T, bool kStream>
+PJRT_INLINE void TransposeTile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
+  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
+  if constexpr (LongestRow<T>() == kLine) {
+    TransposeSquare<T, kLine, kStream>(dst, dst_stride, src, src_stride);
   } else {
-    for (int64_t i = 0; i < bytes; ++i) d[i] = s[i];
+    alignas(kLine) T tile[kTile * kTile];
+    for (int r = 0; r < kTile; r += Lanes<T, 16>::kPerLane)
+      TransposeStrip(tile + r, kTile, src + r * src_stride, src_stride);
+    for (int c = 0; c < kTile; ++c) {
+      if constexpr (kStream) {
+        StreamLine(dst + c * dst_stride, tile + c * kTile);
+      } else {
+        __builtin_memcpy(dst + c * dst_stride, tile + c * kTile, kLine);
+      }
+    }
   }
 }
 
@@ -107,16 +160,17 @@ PJRT_INLINE void CopyShort(void* to, const void* from, int64_t bytes) {
 template <typename T>
 void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
                    int64_t cols) {
-  constexpr int kTile = kLine / static_cast<int>(sizeof(T)), kSide = Square<T>::kSide;
+  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
+  constexpr int kSide = Lanes<T, LongestRow<T>()>::kSide;
   T from[kTile * kTile] = {}, to[kTile * kTile];
   for (int64_t r = 0; r < rows; ++r)
-    CopyShort(from + r * kTile, src + r * src_stride, cols * static_cast<int64_t>(sizeof(T)));
+    CopyInLine(from + r * kTile, src + r * src_stride, cols * static_cast<int64_t>(sizeof(T)));
   for (int64_t c = 0; c < cols; c += kSide) {
     for (int64_t r = 0; r < rows; r += kSide)
       TransposeSquare(to + c * kTile + r, kTile, from + r * kTile + c, kTile);
   }
   for (int64_t c = 0; c < cols; ++c)
-    CopyShort(dst + c * dst_stride, to + c * kTile, rows * static_cast<int64_t>(sizeof(T)));
+    CopyInLine(dst + c * dst_stride, to + c * kTile, rows * static_cast<int64_t>(sizeof(T)));
 }
 
 // rows x cols of a tile, by the largest squares that fit both ways: those that reach beyond the
@@ -124,7 +178,7 @@ void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
 template <typename T, int kBytes = LongestRow<T>()>
 void TransposeEdge(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
                    int64_t cols) {
-  constexpr int64_t kSide = Square<T, kBytes>::kSide;
+  constexpr int64_t kSide = Lanes<T, kBytes>::kSide;
   if (rows < kSide || cols < kSide) {
     if constexpr (kSide > 4) {
       TransposeEdge<T, kBytes / 2>(dst, dst_stride, src, src_stride, rows, cols);
@@ -172,77 +226,82 @@ void Collect(T* __restrict dst, int64_t dst_stride, const T* __restrict src, int
   }
 }
 
-template <typename Element>
-void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
-                 int64_t cols) {
-  // Several of an array's elements may be moved as one: it need not be aligned to its size.
-  typedef Element T __attribute__((aligned(1), may_alias));
+// Tiles in bands; with kStream all rows of dst are aligned to lines.
+template <typename T, bool kStream>
+void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                      int64_t cols) {
   constexpr int64_t kTile = kLine / static_cast<int>(sizeof(T));
-  T* const d = static_cast<T*>(dst);
-  const T* const s = static_cast<const T*>(src);
-  switch (cols) {
-    case 2:
-      return Deal<T, 2>(d, dst_stride, s, src_stride, rows);
-    case 3:
-      return Deal<T, 3>(d, dst_stride, s, src_stride, rows);
-    case 4:
-      return Deal<T, 4>(d, dst_stride, s, src_stride, rows);
-  }
-  switch (rows) {
-    case 2:
-      return Collect<T, 2>(d, dst_stride, s, src_stride, cols);
-    case 3:
-      return Collect<T, 3>(d, dst_stride, s, src_stride, cols);
-    case 4:
-      return Collect<T, 4>(d, dst_stride, s, src_stride, cols);
-  }
   for (int64_t band = 0; band < rows; band += kBandTiles * kTile) {
     const int64_t end = band + kBandTiles * kTile < rows ? band + kBandTiles * kTile : rows;
     for (int64_t c = 0; c < cols; c += kTile) {
       const int64_t width = cols - c < kTile ? cols - c : kTile;
       for (int64_t r = band; r < end; r += kTile) {
         const int64_t height = end - r < kTile ? end - r : kTile;
-        T* const to = d + c * dst_stride + r;
-        const T* const from = s + r * src_stride + c;
+        T* const to = dst + c * dst_stride + r;
+        const T* const from = src + r * src_stride + c;
+        if (kStream && c + kTile < cols) {
+          for (int64_t i = 0; i < height; ++i)
+            __builtin_prefetch(from + i * src_stride + kTile, 0, 2);
+        }
         if (width == kTile && height == kTile) {
-          TransposeTile<Element>(reinterpret_cast<Element*>(to), dst_stride,
-                                 reinterpret_cast<const Element*>(from), src_stride);
+          TransposeTile<T, kStream>(to, dst_stride, from, src_stride);
         } else {
-          TransposeEdge<Element>(reinterpret_cast<Element*>(to), dst_stride,
-                                 reinterpret_cast<const Element*>(from), src_stride, height, width);
+          TransposeEdge<T>(to, dst_stride, from, src_stride, height, width);
         }
       }
     }
   }
+  if constexpr (kStream) EndStream();
 }
 
-void Transpose2d16Bytes(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
-                        int64_t rows, int64_t cols) {
-  constexpr int64_t kTile = kLine / 16;
-  typedef uint64_t Element __attribute__((vector_size(16), aligned(1), may_alias));
-  Element* const d = static_cast<Element*>(dst);
-  const Element* const s = static_cast<const Element*>(src);
-  for (int64_t c = 0; c < cols; c += kTile) {
-    if (cols - c >= kTile) {
-      for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t i = c; i < c + kTile; ++i) d[i * dst_stride + r] = s[r * src_stride + i];
-      }
-    } else {
-      for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t i = c; i < cols; ++i) d[i * dst_stride + r] = s[r * src_stride + i];
-      }
-    }
+template <typename T, bool kStream>
+void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
+                 int64_t cols) {
+  // Several of an array's elements may be moved as one: it need not be aligned to its size.
+  typedef T Any __attribute__((aligned(1), may_alias));
+  Any* const d = static_cast<Any*>(dst);
+  const Any* const s = static_cast<const Any*>(src);
+  switch (cols) {
+    case 2:
+      return Deal<Any, 2>(d, dst_stride, s, src_stride, rows);
+    case 3:
+      return Deal<Any, 3>(d, dst_stride, s, src_stride, rows);
+    case 4:
+      return Deal<Any, 4>(d, dst_stride, s, src_stride, rows);
   }
+  switch (rows) {
+    case 2:
+      return Collect<Any, 2>(d, dst_stride, s, src_stride, cols);
+    case 3:
+      return Collect<Any, 3>(d, dst_stride, s, src_stride, cols);
+    case 4:
+      return Collect<Any, 4>(d, dst_stride, s, src_stride, cols);
+  }
+  T* const to = static_cast<T*>(dst);
+  const T* const from = static_cast<const T*>(src);
+  constexpr int64_t kSize = static_cast<int64_t>(sizeof(T));
+  if (kStream && reinterpret_cast<uintptr_t>(dst) % kLine == 0 && dst_stride * kSize % kLine == 0) {
+    TransposeByTiles<T, true>(to, dst_stride, from, src_stride, rows, cols);
+  } else {
+    TransposeByTiles<T, false>(to, dst_stride, from, src_stride, rows, cols);
+  }
+}
+
+template <typename T>
+void FillSize(BlockKernels* k, int log2) {
+  k->transpose_2d[log2] = Transpose2d<T, false>;
+  k->stream_transpose_2d[log2] = Transpose2d<T, true>;
 }
 
 }  // namespace
 
 void FillTranspose(BlockKernels* k) {
-  k->transpose_2d[0] = Transpose2d<uint8_t>;
-  k->transpose_2d[1] = Transpose2d<uint16_t>;
-  k->transpose_2d[2] = Transpose2d<uint32_t>;
-  k->transpose_2d[3] = Transpose2d<uint64_t>;
-  k->transpose_2d[4] = Transpose2d16Bytes;
+  FillSize<uint8_t>(k, 0);
+  FillSize<uint16_t>(k, 1);
+  FillSize<uint32_t>(k, 2);
+  FillSize<uint64_t>(k, 3);
+  typedef uint64_t Pair __attribute__((vector_size(16)));
+  FillSize<Pair>(k, 4);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing past the caches: for results much larger than they are, which need not be read before
+// they are written and would only push out what is of use. Only files in levels/ include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_STREAM_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_STREAM_INL_H_
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+constexpr int kLine = 64;
+
+// Writes the 64 bytes at src to the cache line at dst.
+PJRT_INLINE void StreamLine(void* dst, const void* src) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512(static_cast<__m512i*>(dst), _mm512_loadu_si512(src));
+#elif defined(__AVX__)
+  for (int i = 0; i < 2; ++i) {
+    _mm256_stream_si256(static_cast<__m256i*>(dst) + i,
+                        _mm256_loadu_si256(static_cast<const __m256i*>(src) + i));
+  }
+#elif defined(__SSE2__)
+  for (int i = 0; i < 4; ++i) {
+    _mm_stream_si128(static_cast<__m128i*>(dst) + i,
+                     _mm_loadu_si128(static_cast<const __m128i*>(src) + i));
+  }
+#else
+  __builtin_memcpy(dst, src, kLine);
+#endif
+}
+
+// After the last line: what was written is seen before what the thread writes next.
+PJRT_INLINE void EndStream() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+// At most a line, by two pieces of known size that may overlap.
+PJRT_INLINE void CopyInLine(void* to, const void* from, int64_t bytes) {
+  char* const d = static_cast<char*>(to);
+  const char* const s = static_cast<const char*>(from);
+  if (bytes == kLine) {
+    __builtin_memcpy(d, s, kLine);
+  } else if (bytes >= 32) {
+    __builtin_memcpy(d, s, 32);
+    __builtin_memcpy(d + bytes - 32, s + bytes - 32, 32);
+  } else if (bytes >= 16) {
+    __builtin_memcpy(d, s, 16);
+    __builtin_memcpy(d + bytes - 16, s + bytes - 16, 16);
+  } else if (bytes >= 8) {
+    __builtin_memcpy(d, s, 8);
+    __builtin_memcpy(d + bytes - 8, s + bytes - 8, 8);
+  } else if (bytes >= 4) {
+    __builtin_memcpy(d, s, 4);
+    __builtin_memcpy(d + bytes - 4, s + bytes - 4, 4);
+  } else {
+    for (int64_t i = 0; i < bytes; ++i) d[i] = s[i];
+  }
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_STREAM_INL_H_
