@@ -135,6 +135,40 @@ TEST(SortTest, ZerosOfBothSignsKeepTheirOrderUnlessItIsTotal) {
 }
 
 // The first few of each column, and of rows that are sliced, too.
+// One array alone, short and long, of which all or the first few are kept.
+TEST(SortTest, ArraysByThemselvesKeepTheOrderOfTheirZeros) {
+  for (int64_t n : {5, 96, 97, 700}) {
+    std::vector<float> values = Numbers<float>(n, 5);
+    for (int64_t i = 0; i < n; i += 3) values[i] = i % 2 == 0 ? 0.0f : -0.0f;
+    for (bool descending : {false, true}) {
+      const std::vector<int32_t> order = Order(values, descending);
+      for (int64_t kept : {n, n - 1, n / 2}) {
+        std::vector<float> expected(kept);
+        for (int64_t i = 0; i < kept; ++i) expected[i] = values[order[i]];
+        const Literal x = Array<float>({n}, values);
+        const std::vector<float> sorted =
+            RunOne<float>(absl::StrReplaceAll(R"(
+          func.func @main(%x: tensor<LENxf32>) -> tensor<KEPTxf32> {
+            %0 = "stablehlo.sort"(%x) ({
+              ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+                %c = stablehlo.compare WHICH, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                stablehlo.return %c : tensor<i1>
+            }) {dimension = 0 : i64, is_stable = true} : (tensor<LENxf32>) -> tensor<LENxf32>
+            %1 = stablehlo.slice %0 [0:KEPT] : (tensor<LENxf32>) -> tensor<KEPTxf32>
+            return %1 : tensor<KEPTxf32>
+          })",
+                                              {{"LEN", absl::StrCat(n)},
+                                               {"KEPT", absl::StrCat(kept)},
+                                               {"WHICH", descending ? "GT" : "LT"}}),
+                          {&x});
+        ASSERT_EQ(static_cast<int64_t>(sorted.size()), kept);
+        EXPECT_EQ(std::memcmp(sorted.data(), expected.data(), kept * sizeof(float)), 0)
+            << n << " kept " << kept;
+      }
+    }
+  }
+}
+
 TEST(SortTest, SelectionsTakeTheirLinesFromAnyDimension) {
   const int64_t rows = 100, columns = 6;
   const std::vector<int32_t> values = Numbers<int32_t>(rows * columns, 1000);

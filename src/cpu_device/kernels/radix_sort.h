@@ -36,6 +36,12 @@ void RadixSortUpper(uint64_t* entries, uint64_t* other, int64_t n, int bits);
 void LoadKeys(const void* values, int size, int64_t stride, KeyRule rule, uint64_t* keys,
               int64_t n);
 
+// sorted[i * stride] = the i-th of the n elements of `size` bytes (1, 2, 4, 8) at values + i *
+// stride * size in the order of their keys, for i < kept; elements of equal keys stay in order.
+// `scratch` has room for 2 * n keys.
+void SortValues(const void* values, int size, int64_t stride, KeyRule rule, int64_t n,
+                uint64_t* scratch, void* sorted, int64_t kept);
+
 // The k smallest of the keys that LoadKeys gives, 0 < k <= n, in order and with equal keys in the
 // order of their numbers, in entries[0..k). `entries` has room for SelectionRoom(k).
 void SelectSmallest(const void* values, int size, int64_t stride, KeyRule rule, int64_t n,

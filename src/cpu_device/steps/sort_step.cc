@@ -3,7 +3,8 @@
 // Keys become unsigned integers of the same order and are sorted by radix along with the elements'
 // numbers; the arrays are then read in the order of the numbers. A radix sort keeps the order of
 // equal keys, so keys of a lexicographic order are simply sorted one after the other, the least
-// significant first. Keys of up to 32 bits and a number make one 64-bit integer; where one array is
+// significant first. An array that is its own key needs no numbers: its keys alone are sorted, and
+// turned back. Keys of up to 32 bits and a number make one 64-bit integer; where one array is
 // sorted that fits the place of the number, its elements stand there instead.
 #include "src/cpu_device/steps/sort_step.h"
 
@@ -87,6 +88,9 @@ SortStep::SortStep(SortParams params) : p_(std::move(params)) {
     method_ = kComparator;
   } else if (p_.kept < p_.length && p_.keys.size() == 1 && ShiftOf(p_.keys[0]) == 0) {
     method_ = kSelection;
+  } else if (p_.keys.size() == 1 && p_.arrays.size() == 1 && ShiftOf(p_.keys[0]) == 0 &&
+             p_.keys[0].buffer == p_.arrays[0].from && p_.keys[0].type == p_.arrays[0].type) {
+    method_ = kKeysAlone;
   } else if (key_bits > 32) {
     method_ = kWideKeys;
   } else if (p_.keys.size() == 1 && p_.arrays.size() == 1 && ByteWidth(p_.arrays[0].type) <= 4) {
@@ -168,9 +172,16 @@ void SortStep::SortNumbers(const RunContext& context, int64_t first, char* scrat
     };
     if (method_ == kWideKeys) {
       KeyedNumber* const entries = reinterpret_cast<KeyedNumber*>(scratch);
-      for (int64_t i = 0; i < n; ++i) {
-        const uint32_t number = in_order ? static_cast<uint32_t>(i) : entries[i].number;
-        entries[i] = {key_at(number), number};
+      if (in_order) {
+        uint64_t keys[kChunk];
+        for (int64_t done = 0; done < n; done += kChunk) {
+          const int64_t m = std::min(kChunk, n - done);
+          LoadKeysOf(key, values + done * stride * size, stride, keys, m);
+          for (int64_t i = 0; i < m; ++i)
+            entries[done + i] = {keys[i], static_cast<uint32_t>(done + i)};
+        }
+      } else {
+        for (int64_t i = 0; i < n; ++i) entries[i].key = key_at(entries[i].number);
       }
       if (n < kShortLine) {
         // Equal keys keep their order: that of `entries`, which a stable sort respects.
@@ -204,6 +215,14 @@ void SortStep::SortLine(const RunContext& context, int64_t line, char* scratch) 
   const int64_t stride = p_.inner;
   const int64_t first = line / p_.inner * p_.inner * n + line % p_.inner;
   const int64_t first_kept = line / p_.inner * p_.inner * p_.kept + line % p_.inner;
+  if (method_ == kKeysAlone) {
+    const SortParams::Key& key = p_.keys[0];
+    const int size = ByteWidth(key.type);
+    SortValues(context.buffer(key.buffer) + first * size, size, stride, RuleOf(key), n,
+               reinterpret_cast<uint64_t*>(scratch),
+               context.buffer(p_.arrays[0].to) + first_kept * size, p_.kept);
+    return;
+  }
   if (method_ == kKeysWithElements) {
     SortElements(context, first, first_kept, scratch);
     return;

@@ -51,6 +51,7 @@ class SortStep final : public Step {
  private:
   // How lines are sorted.
   enum Method : uint8_t {
+    kKeysAlone,  // one array by itself
     kKeysWithElements,
     kKeysWithNumbers,  // keys of up to 32 bits
     kWideKeys,
