@@ -93,8 +93,9 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
     lowering.Bind(op.result(i), to);
   }
   if (combiner.monoid.has_value()) {
-    p.op = p.kernels->op[static_cast<int>(MonoidOp(*combiner.monoid))]
-                        [static_cast<int>(ComputeTypeOf(p.arrays[0].type))][0];
+    const int type = static_cast<int>(ComputeTypeOf(p.arrays[0].type));
+    p.op = p.kernels->op[static_cast<int>(MonoidOp(*combiner.monoid))][type][0];
+    p.scan_rows = lowering.kernels().window->scan_rows[static_cast<int>(*combiner.monoid)][type];
     if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
   } else {
     PJRT_ASSIGN_OR_RETURN(p.body, lowering.engine().CompileBody(*combiner.body));

@@ -11,6 +11,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
 void FillChannelConvolutions(WindowKernels* kernels);
 void FillPlaneConvolutions(WindowKernels* kernels);
+void FillScans(WindowKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of sliding windows: reductions over windows, and convolutions of channels by themselves.
+// Kernels of sliding windows: reductions over windows, also those that grow, and convolutions of
+// channels by themselves.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_WINDOW_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_WINDOW_H_
 
@@ -20,6 +21,12 @@ using FoldRowsFn = void (*)(void* out, const void* const* rows, int64_t count, i
 // in elements; `init` is one element, or null to go on from what `out` holds; taps >= 0.
 using FoldWindowFn = void (*)(void* out, const void* in, int64_t places, int64_t place_stride,
                               int64_t taps, int64_t tap_stride, int64_t inner, const void* init);
+
+// Along lines of n neighbours, `stride` elements apart, each element becomes all that was folded up
+// to it: out[l * stride + i] = running[l] = running[l] op in[l * stride + i], for l < lines and i
+// from 0 to n - 1, or back from n - 1 to 0. `out` may be `in`.
+using ScanRowsFn = void (*)(void* out, const void* in, int64_t stride, void* running, int64_t lines,
+                            int64_t n, bool is_reverse);
 
 // Channels side by side, each with a window and weights of its own: out[p * out_stride + j] = sum
 // over t < taps, in order, of in[p * in_stride + offsets[t] + j] * weights[t * weight_stride + j],
@@ -41,7 +48,8 @@ using PlaneConvFn = void (*)(void* out, int64_t out_stride, const void* in, cons
 struct WindowKernels {
   FoldRowsFn fold_rows[kNumMonoids][kNumCTypes];
   FoldWindowFn fold_window[kNumMonoids][kNumCTypes];
-  ChannelConvFn channel_conv[kNumCTypes];  // f32, f64 and integers of 32 and 64 bits
+  ScanRowsFn scan_rows[kNumMonoids][kNumCTypes];  // types of 4 and 8 bytes that are not complex
+  ChannelConvFn channel_conv[kNumCTypes];         // f32, f64 and integers of 32 and 64 bits
   int channel_lanes[kNumCTypes];
   PlaneConvFn plane_conv[kNumCTypes];  // of the same types
   int plane_rows;

@@ -2,10 +2,11 @@
 //
 // A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
-// operand. Where elements of a line are neighbours, a tile of some elements of all lines is turned,
-// scanned that way, and turned back. In other cases (several arrays, a body) element i of all lines
-// is gathered, folded into the running values, and written. The order of operations is the same in
-// all: from the initial value on, one element after the other.
+// operand. Where elements of a line are neighbours, a kernel turns squares of them in registers;
+// for types that it does not have, a tile of some elements of all lines is turned, scanned that
+// way, and turned back. In other cases (several arrays, a body) element i of all lines is gathered,
+// folded into the running values, and written. The order of operations is the same in all: from the
+// initial value on, one element after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -27,20 +28,25 @@ constexpr int64_t kContiguousLines = 1024;
 // A tile: so many lines, so many elements of each.
 constexpr int64_t kTileLines = 64;
 constexpr int64_t kTileSteps = 64;
+// Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
+constexpr int64_t kVectorLines = 16;
 
 }  // namespace
 
 ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const PrimitiveType type = p_.arrays[0].type;
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
-  if (p_.op != nullptr && p_.scan_stride == 1) {
+  if (p_.scan_rows != nullptr && p_.scan_stride == 1 && !is_converted) {
+    method_ = kAlongLines;
+  } else if (p_.op != nullptr && p_.scan_stride == 1) {
     method_ = kTurned;
   } else if (p_.op != nullptr && p_.line_stride == 1 && !is_converted) {
     method_ = kInPlace;
   }
-  lines_ = std::min(p_.inner, method_ == kTurned    ? kTileLines
-                              : p_.line_stride == 1 ? kContiguousLines
-                                                    : kStridedLines);
+  lines_ = std::min(p_.inner, method_ == kAlongLines ? kVectorLines
+                              : method_ == kTurned   ? kTileLines
+                              : p_.line_stride == 1  ? kContiguousLines
+                                                     : kStridedLines);
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = (p_.inner + lines_ - 1) / lines_;
@@ -152,6 +158,18 @@ void ScanStep::RunInPlace(const RunContext& context, int64_t block, char* scratc
   }
 }
 
+void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scratch) const {
+  const ScanParams::Array& a = p_.arrays[0];
+  const int64_t size = ByteWidth(a.type);
+  const int64_t line = block % blocks_per_outer_ * lines_;
+  const int64_t n = std::min(lines_, p_.inner - line);
+  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
+  FillInit(context, scratch, n);
+  p_.scan_rows(context.buffer(a.to) + base * size,
+               context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride, scratch, n,
+               p_.length, p_.is_reverse);
+}
+
 void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch) const {
   const BlockKernels& k = *p_.kernels;
   const ScanParams::Array& a = p_.arrays[0];
@@ -192,6 +210,8 @@ absl::Status ScanStep::Run(const RunContext& context) const {
     switch (method_) {
       case kInPlace:
         return RunInPlace(context, block, scratch);
+      case kAlongLines:
+        return RunAlongLines(context, block, scratch);
       case kTurned:
         return RunTurned(context, block, scratch);
       case kMoved:

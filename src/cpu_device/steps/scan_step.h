@@ -10,6 +10,7 @@
 
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/window.h"
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/run/plan.h"
 
@@ -30,6 +31,7 @@ struct ScanParams {
   // block, of blocks.
   int64_t scan_stride = 1, line_stride = 1, outer_stride = 1;
   BlockFn op = nullptr;              // one array
+  ScanRowsFn scan_rows = nullptr;    // the same along lines of neighbours, or null
   std::shared_ptr<BodyKernel> body;  // any number
   const BlockKernels* kernels = nullptr;
 };
@@ -44,12 +46,14 @@ class ScanStep final : public Step {
 
  private:
   void RunBlock(const RunContext& context, int64_t block, char* scratch) const;
-  // One array and an operation: lines next to each other, in place; lines apart, turned by tiles.
+  // One array and an operation: lines next to each other, in place; lines apart, by the kernel for
+  // them or turned by tiles.
   void RunInPlace(const RunContext& context, int64_t block, char* scratch) const;
+  void RunAlongLines(const RunContext& context, int64_t block, char* scratch) const;
   void RunTurned(const RunContext& context, int64_t block, char* scratch) const;
   // The initial value, in its compute type, n times.
   void FillInit(const RunContext& context, char* to, int64_t n) const;
-  enum Method : uint8_t { kInPlace, kTurned, kMoved };
+  enum Method : uint8_t { kInPlace, kAlongLines, kTurned, kMoved };
   ScanParams p_;
   Method method_ = kMoved;
   int64_t lines_ = 64;  // in a block

@@ -250,6 +250,7 @@ const WindowKernels* GetWindowKernels() {
     ForEachFold(Folds{&k});
     FillChannelConvolutions(&k);
     FillPlaneConvolutions(&k);
+    FillScans(&k);
     return k;
   }();
   return &kernels;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Squares of elements transposed in vector registers. See level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_TRANSPOSE_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_TRANSPOSE_INL_H_
+
+#include <utility>
+
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// The longest row of a square of elements that fits the registers, in bytes.
+template <typename T>
+constexpr int LongestRow() {
+  constexpr int kLimit = sizeof(T) == 1 ? 16 : sizeof(T) == 2 ? 32 : 64;
+  return kLimit < PJRT_VECTOR_BYTES ? kLimit : PJRT_VECTOR_BYTES;
+}
+
+// A vector of kBytes in lanes of at most 16 bytes, within which shuffles of elements are quick. An
+// element of 16 bytes is a lane.
+template <typename T, int kBytes>
+struct Lanes {
+  using Element = std::conditional_t<(sizeof(T) > 8), uint64_t, T>;
+  typedef Element Row __attribute__((vector_size(kBytes)));
+  static constexpr int kLaneBytes = kBytes < 16 ? kBytes : 16;
+  static constexpr int kCount = kBytes / kLaneBytes;
+  static constexpr int kPerLane = kLaneBytes / static_cast<int>(sizeof(T));  // elements of T
+  static constexpr int kSide = kBytes / static_cast<int>(sizeof(T));
+};
+
+// Lane by lane, the elements of a and b in turn: of the lanes' first halves, or of their second.
+template <int kHalf, int kPerLane, typename Row, int... kIndex>
+PJRT_INLINE Row InterleaveInLanes(Row a, Row b, std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(
+      a, b,
+      (kIndex / kPerLane * kPerLane + kHalf * (kPerLane / 2) + kIndex % kPerLane / 2 +
+       kIndex % 2 * static_cast<int>(sizeof...(kIndex)))...);
+}
+// The even lanes of a, then those of b; or the odd ones.
+template <int kOdd, int kLane, typename Row, int... kIndex>
+PJRT_INLINE Row EveryOtherLane(Row a, Row b, std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(a, b, ((kIndex / kLane * 2 + kOdd) * kLane + kIndex % kLane)...);
+}
+
+// Of as many rows as a lane has elements: lane l of row j becomes what stood in element j of lane l
+// of each. Interleaving row i with row i + half, log2 times over, does that.
+template <typename T, int kBytes>
+PJRT_INLINE void TransposeLanes(typename Lanes<T, kBytes>::Row* rows) {
+  using L = Lanes<T, kBytes>;
+  if constexpr (L::kPerLane > 1) {
+    constexpr int kRows = L::kPerLane;
+    constexpr std::make_integer_sequence<int, L::kSide> kAll;
+    typename L::Row next[kRows];
+#pragma GCC unroll 4
+    for (int step = 1; step < kRows; step *= 2) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows / 2; ++i) {
+        next[2 * i] = InterleaveInLanes<0, kRows>(rows[i], rows[i + kRows / 2], kAll);
+        next[2 * i + 1] = InterleaveInLanes<1, kRows>(rows[i], rows[i + kRows / 2], kAll);
+      }
+#pragma GCC unroll 16
+      for (int i = 0; i < kRows; ++i) rows[i] = next[i];
+    }
+  }
+}
+
+// A square: row i becomes element i of each. Lanes are transposed, then the square of lanes.
+template <typename T, int kBytes>
+PJRT_INLINE void TransposeRows(typename Lanes<T, kBytes>::Row* rows) {
+  using L = Lanes<T, kBytes>;
+  using Row = typename L::Row;
+  constexpr int kElements = static_cast<int>(sizeof(Row) / sizeof(typename L::Element));
+  constexpr int kLane = kElements / L::kCount;
+  constexpr std::make_integer_sequence<int, kElements> kAll;
+  Row next[L::kSide];
+#pragma GCC unroll 4
+  for (int lane = 0; lane < L::kCount; ++lane) TransposeLanes<T, kBytes>(rows + lane * L::kPerLane);
+#pragma GCC unroll 16
+  for (int j = 0; j < L::kPerLane; ++j) {
+    Row lanes[L::kCount], every_other[L::kCount];
+#pragma GCC unroll 4
+    for (int i = 0; i < L::kCount; ++i) lanes[i] = rows[i * L::kPerLane + j];
+#pragma GCC unroll 2
+    for (int step = 1; step < L::kCount; step *= 2) {
+      constexpr int kHalf = L::kCount / 2;
+#pragma GCC unroll 2
+      for (int i = 0; i < kHalf; ++i) {
+        every_other[i] = EveryOtherLane<0, kLane>(lanes[2 * i], lanes[2 * i + 1], kAll);
+        every_other[i + kHalf] = EveryOtherLane<1, kLane>(lanes[2 * i], lanes[2 * i + 1], kAll);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < L::kCount; ++i) lanes[i] = every_other[i];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < L::kCount; ++i) next[i * L::kPerLane + j] = lanes[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < L::kSide; ++i) rows[i] = next[i];
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_TRANSPOSE_INL_H_
