@@ -240,6 +240,43 @@ TEST(ChloTest, ComplexArcFunctionsAreThoseOfTheCLibrary) {
   }
 }
 
+// e^100 is beyond f32; its product with a sine as small as these is not.
+TEST(ChloTest, ComplexHyperbolicFunctionsOverflowNoSoonerThanTheirResults) {
+  using C = std::complex<float>;
+  const std::vector<C> z = {C(100, 1e-30f), C(-100, 1e-30f), C(120, -1e-38f), C(92, 0.5f)};
+  const Literal argument = Array<C>({4}, z);
+  for (const char* op : {"sinh", "cosh"}) {
+    const auto w = RunOne<C>(
+        absl::StrCat("func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {\n"
+                     "  %y = chlo.",
+                     op, " %x : tensor<4xcomplex<f32>> -> tensor<4xcomplex<f32>>\n",
+                     "  return %y : tensor<4xcomplex<f32>>\n}\n"),
+        {&argument});
+    ASSERT_EQ(w.size(), z.size());
+    for (size_t i = 0; i < z.size(); ++i) {
+      const std::complex<double> wide = z[i];
+      const std::complex<double> want = *op == 's' ? std::sinh(wide) : std::cosh(wide);
+      EXPECT_LE(Units<float>(w[i].real(), static_cast<float>(want.real())), 4) << op << z[i];
+      EXPECT_LE(Units<float>(w[i].imag(), static_cast<float>(want.imag())), 4) << op << z[i];
+    }
+  }
+}
+
+TEST(ChloTest, ComplexAcoshNearOneKeepsTheRootOfTheSmallestNumber) {
+  using C = std::complex<double>;
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  const Literal argument = Array<C>({1}, {C(1, tiny)});
+  const auto w = RunOne<C>(R"(
+func.func @main(%x: tensor<1xcomplex<f64>>) -> tensor<1xcomplex<f64>> {
+  %y = chlo.acosh %x : tensor<1xcomplex<f64>> -> tensor<1xcomplex<f64>>
+  return %y : tensor<1xcomplex<f64>>
+})",
+                           {&argument});
+  ASSERT_EQ(w.size(), 1u);
+  EXPECT_DOUBLE_EQ(w[0].real(), std::sqrt(tiny));
+  EXPECT_DOUBLE_EQ(w[0].imag(), std::sqrt(tiny));
+}
+
 TEST(ChloTest, BranchCutsOfComplexArcFunctionsTakeANegativeZeroForAZero) {
   using C = std::complex<float>;
   const Literal argument = Array<C>({2}, {C(3, -0.0f), C(-3, -0.0f)});

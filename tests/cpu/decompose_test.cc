@@ -344,6 +344,65 @@ TEST(DecomposeTest, UnaryEinsumOfBooleansSaysWhetherAnyHolds) {
               ElementsAre(false, true, true));
 }
 
+// Sums of bytes that do not fit in one.
+TEST(DecomposeTest, RegionsMayComputeWithWiderElementsThanTheOperandsHave) {
+  const Literal x = Array<int8_t>({3, 2}, {100, 1, 100, 2, -100, 3});
+  const Literal at = Array<int32_t>({2, 1}, {1, 1});
+  const std::string add = R"(({
+        ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+          %s = stablehlo.add %p, %q : tensor<i32>
+          stablehlo.return %s : tensor<i32>
+        }))";
+  EXPECT_THAT(RunOne<int32_t>(absl::StrCat(R"(
+      func.func @main(%x: tensor<3x2xi8>) -> tensor<2xi32> {
+        %i = stablehlo.constant dense<100> : tensor<i8>
+        %r = "stablehlo.reduce"(%x, %i) )",
+                                           add, R"( {dimensions = array<i64: 0>}
+            : (tensor<3x2xi8>, tensor<i8>) -> tensor<2xi32>
+        return %r : tensor<2xi32>
+      })"),
+                              {&x}),
+              ElementsAre(200, 106));
+  EXPECT_THAT(RunOne<int32_t>(absl::StrCat(R"(
+      func.func @main(%x: tensor<3x2xi8>) -> tensor<2x2xi32> {
+        %i = stablehlo.constant dense<100> : tensor<i8>
+        %r = "stablehlo.reduce_window"(%x, %i) )",
+                                           add, R"( {window_dimensions = array<i64: 2, 1>}
+            : (tensor<3x2xi8>, tensor<i8>) -> tensor<2x2xi32>
+        return %r : tensor<2x2xi32>
+      })"),
+                              {&x}),
+              ElementsAre(300, 103, 100, 105));
+  EXPECT_THAT(RunOne<int32_t>(absl::StrCat(R"(
+      func.func @main(%x: tensor<3x2xi8>, %at: tensor<2x1xi32>) -> tensor<3x2xi32> {
+        %u = stablehlo.slice %x [0:2, 0:2] : (tensor<3x2xi8>) -> tensor<2x2xi8>
+        %r = "stablehlo.scatter"(%x, %at, %u) )",
+                                           add, R"( {scatter_dimension_numbers = #stablehlo.scatter<
+            update_window_dims = [1], inserted_window_dims = [0],
+            scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+            : (tensor<3x2xi8>, tensor<2x1xi32>, tensor<2x2xi8>) -> tensor<3x2xi32>
+        return %r : tensor<3x2xi32>
+      })"),
+                              {&x, &at}),
+              ElementsAre(100, 1, 300, 5, -100, 3));
+  EXPECT_THAT(RunOne<int32_t>(absl::StrCat(R"(
+      func.func @main(%x: tensor<3x2xi8>) -> tensor<3x2xi32> {
+        %i = stablehlo.constant dense<100> : tensor<i8>
+        %u = stablehlo.slice %x [0:1, 0:2] : (tensor<3x2xi8>) -> tensor<1x2xi8>
+        %r = "stablehlo.select_and_scatter"(%x, %u, %i) ({
+        ^bb0(%p: tensor<i8>, %q: tensor<i8>):
+          %g = stablehlo.compare GT, %p, %q : (tensor<i8>, tensor<i8>) -> tensor<i1>
+          stablehlo.return %g : tensor<i1>
+        }, )",
+                                           add.substr(1, add.size() - 2),
+                                           R"() {window_dimensions = array<i64: 3, 1>}
+            : (tensor<3x2xi8>, tensor<1x2xi8>, tensor<i8>) -> tensor<3x2xi32>
+        return %r : tensor<3x2xi32>
+      })"),
+                              {&x}),
+              ElementsAre(100, 100, 200, 100, 100, 101));
+}
+
 TEST(DecomposeTest, QuantizedBatchNormIsQuantizedAtTheEnd) {
   const std::string q = "tensor<4x1x!quant.uniform<i8:f32, 0.5>>";
   const std::string v = "tensor<1x!quant.uniform<i8:f32, 0.25>>";

@@ -111,6 +111,8 @@ void ExpandQuantized(Module* module);
 // * remainder of complex numbers by a - trunc(a / b) b, where trunc drops the fractions of both
 // parts,
 // * map by its body's operations on arrays, or by a loop where the body has others,
+// * operands of reduce, reduce_window, scatter and select_and_scatter whose regions compute with
+//   wider elements by their conversions,
 // * async_start and async_done by what the region does,
 // * check.expect_eq and its like by custom calls of those names, with their bounds as attributes.
 //

@@ -123,6 +123,49 @@ bool DecomposeCheck(Emitter& emit, Op* op) {
   return true;
 }
 
+// --- Regions that compute with wider elements than the operands have ---
+
+void ConvertOperand(Emitter& emit, Op* op, size_t i, Type element) {
+  const PrimitiveType type = element.primitive_type();
+  if (op->operand_type(i).primitive_type() != type)
+    op->set_operand(i, Convert(emit(op->operand(i)), type).value());
+}
+
+// Operands get the element types of the region's arguments, which are one group for those at
+// `first` and one for those at `second`, or none.
+void ConvertOperands(Emitter& emit, Op* op, size_t n, size_t first, size_t second) {
+  const Block* body = op->region()->block();
+  if (body == nullptr || body->num_arguments() != 2 * n) return;
+  for (size_t i = 0; i < n; ++i) {
+    ConvertOperand(emit, op, first + i, body->argument(i)->type());
+    ConvertOperand(emit, op, second + i, body->argument(n + i)->type());
+  }
+}
+
+// The operand of a select_and_scatter becomes as wide as its result, too; what selects is given its
+// elements as they were.
+bool WidenSelectAndScatter(Emitter& emit, Op* op) {
+  const Type wide = op->result_type(), narrow = op->operand_type(0);
+  if (wide.primitive_type() == narrow.primitive_type()) return false;
+  const PrimitiveType type = wide.primitive_type();
+  std::vector<Value*> operands;
+  for (const Use& use : op->operand_uses())
+    operands.push_back(Convert(emit(use.value()), type).value());
+  Op* made = emit.Make(op->name(), operands, {wide}, op->attributes(), 2);
+  for (const size_t r : {0, 1}) {
+    const Block& from = *op->region(r)->block();
+    Block* to = made->region(r)->AddBlock();
+    Emitter inside(emit.module(), to, op->location());
+    std::vector<Value*> arguments;
+    for (const Value* argument : from.arguments()) {
+      Value* element = to->AddArgument(WithDims(emit.context(), wide, {}));
+      arguments.push_back(Convert(inside(element), argument->type().primitive_type()).value());
+    }
+    inside.Return(inside.Inline(from, arguments));
+  }
+  return ReplaceBy(op, made->result());
+}
+
 // --- map ---
 
 bool IsScalarOp(const Op& op) {
@@ -216,6 +259,16 @@ bool Decompose(Emitter& emit, Op* op) {
       return MapByArrays(emit, op) || MapByLoop(emit, op);
     case OpCode::kRemainder:
       return DecomposeRemainder(emit, op);
+    case OpCode::kReduce:
+    case OpCode::kReduceWindow:
+      // The initial value is what is accumulated to, the first argument.
+      ConvertOperands(emit, op, op->num_results(), op->num_results(), 0);
+      return false;
+    case OpCode::kScatter:
+      ConvertOperands(emit, op, op->num_results(), 0, op->num_results() + 1);
+      return false;
+    case OpCode::kSelectAndScatter:
+      return WidenSelectAndScatter(emit, op);
     case OpCode::kTorchIndexSelect:
       return DecomposeTorchIndexSelect(emit, op);
     default:

@@ -48,8 +48,9 @@ Parts Kernel(Term x, Term y) {
   const Term before = x < 1.0;
   const Term share = 0.5 * (1.0 / right + 1.0 / Select(before, inner, 1.0));
   const Term within = Log1p(y * (y * share + Sqrt(share * (a + 1.0))));
-  const Term excess = 0.5 * (y * y / right + outer);
-  const Term beyond = Log1p(excess + Sqrt(excess * (a + 1.0)));
+  // Twice a - 1; its half may be 0.
+  const Term excess = y * y / right + outer;
+  const Term beyond = Log1p(0.5 * excess + Sqrt(excess * (0.5 * (a + 1.0))));
   const Term log = Select(before, within, beyond);
   // Far out, sqrt(a^2 - x^2) is y and the logarithm that of 2 |z|.
   const Term high = Max(x, y), low = Min(x, y);

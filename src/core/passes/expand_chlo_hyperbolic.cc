@@ -24,11 +24,21 @@ constexpr double kI1eLarge[] = {
     -3.882564808877691e-06,  -0.00011058893876262371, -0.009761097491361469,
     0.7785762350182801};
 
+// Where the exponential comes near its overflow.
+double OverflowOf(Term size) { return size.element() == F32 ? 88.0 : 709.0; }
+
 // exp(|x|) / 2 without early overflow.
 Term HalfExp(Term size) {
-  const double overflow = size.element() == F32 ? 88.0 : 709.0;
   const Term root = Exp(size * 0.5);
-  return Select(size > overflow, 0.5 * root * root, 0.5 * Exp(size));
+  return Select(size > OverflowOf(size), 0.5 * root * root, 0.5 * Exp(size));
+}
+
+// `value`, that is sinh(x) or cosh(x), times `factor`; also where it overflows and their product
+// does not.
+Term Scaled(Term value, Term x, Term factor) {
+  const Term size = Abs(x), root = Exp(size * 0.5);
+  return Select(size > OverflowOf(size), CopySign(0.5 * root, value) * (root * factor),
+                value * factor);
 }
 
 // StableHLO's own expansion is exp(x + log(1/2)) +- exp(log(1/2) - x), whose first sum is rounded:
@@ -74,17 +84,17 @@ Term ExpandCosh(Term x) { return Near(ExactCosh(x), 1, x); }
 // as infinity times 0 would be NaN.
 Term ExpandComplexSinh(Term z) {
   const Term a = Real(z), b = Imag(z);
-  const Term imag = ExactCosh(a) * Sin(b);
-  const Term real = ExactSinh(a) * Cos(b);
+  const Term imag = Scaled(ExactCosh(a), a, Sin(b));
+  const Term real = Scaled(ExactSinh(a), a, Cos(b));
   return MakeComplex(Select(a == 0.0, a, real), Select(b == 0.0, b, imag));
 }
 
 // cosh(a + bi) = cosh(a) cos(b) + i sinh(a) sin(b).
 Term ExpandComplexCosh(Term z) {
   const Term a = Real(z), b = Imag(z);
-  const Term imag = ExactSinh(a) * Sin(b);
+  const Term imag = Scaled(ExactSinh(a), a, Sin(b));
   return MakeComplex(
-      ExactCosh(a) * Cos(b),
+      Scaled(ExactCosh(a), a, Cos(b)),
       Select((a == 0.0) | (b == 0.0), CopySign(a.Like(0), a) * CopySign(a.Like(1), b), imag));
 }
 
