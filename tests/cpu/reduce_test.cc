@@ -228,19 +228,26 @@ TEST(ReduceTest, ArgMaxTakesTheFirstOfEqualOnes) {
 }
 
 // An associative function that is not commutative: the composition of affine maps x -> a x + b over
-// integers.
+// integers. A sum goes along.
 TEST(ReduceTest, BodiesKeepTheOrderOfElements) {
-  for (int64_t n : {1, 2, 3, 7, 100, 1023, 1025, 5000}) {
-    std::vector<uint32_t> a(3 * n), b(3 * n);
+  const std::vector<std::vector<int64_t>> shapes = {
+      {3, 1, 1},    {3, 2, 1},   {3, 7, 1},   {3, 100, 1}, {3, 1023, 1}, {3, 1025, 1},
+      {3, 5000, 1}, {16, 10, 1}, {99, 63, 1}, {700, 3, 1}, {2, 3, 2},    {40, 6, 6},
+      {5, 100, 63}, {900, 5, 3}, {5, 4, 64},  {1, 9, 5},   {7, 1, 7},    {2, 3, 1500}};
+  for (const std::vector<int64_t>& dims : shapes) {
+    const int64_t outer = dims[0], n = dims[1], inner = dims[2];
+    std::vector<uint32_t> a(Count(dims)), b(Count(dims));
     uint32_t seed = 11;
-    for (int64_t i = 0; i < 3 * n; ++i) {
+    for (size_t i = 0; i < a.size(); ++i) {
       a[i] = (seed = seed * 1664525u + 1013904223u) >> 3 | 1;
       b[i] = (seed = seed * 1664525u + 1013904223u) >> 5;
     }
-    const std::string in = TensorText({3, n}, "ui32"), s = "tensor<ui32>", out = "tensor<3xui32>";
-    const Literal x = Array<uint32_t>({3, n}, a), y = Array<uint32_t>({3, n}, b);
+    const std::string in = TensorText(dims, "ui32"), s = "tensor<ui32>",
+                      out = TensorText({outer, inner}, "ui32");
+    const Literal x = Array<uint32_t>(dims, a), y = Array<uint32_t>(dims, b);
     const auto results = RunAll(
-        absl::StrCat("func.func @main(%x: ", in, ", %y: ", in, ") -> (", out, ", ", out, R"() {
+        absl::StrCat("func.func @main(%x: ", in, ", %y: ", in, ") -> (", out, ", ", out, ", ", out,
+                     R"() {
       %one = stablehlo.constant dense<1> : tensor<ui32>
       %zero = stablehlo.constant dense<0> : tensor<ui32>
       %r:2 = "stablehlo.reduce"(%x, %y, %one, %zero) ({
@@ -250,18 +257,23 @@ TEST(ReduceTest, BodiesKeepTheOrderOfElements) {
         %e = stablehlo.add %bc, %d : tensor<ui32>
         stablehlo.return %ac, %e : tensor<ui32>, tensor<ui32>
       }) {dimensions = array<i64: 1>} : ()",
-                     in, ", ", in, ", ", s, ", ", s, ") -> (", out, ", ", out,
-                     ")\n  return %r#0, %r#1 : ", out, ", ", out, "\n}"),
+                     in, ", ", in, ", ", s, ", ", s, ") -> (", out, ", ", out, R"()
+      %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : ()",
+                     in, ", ", s, ") -> ", out, "\n  return %r#0, %r#1, %sum : ", out, ", ", out,
+                     ", ", out, "\n}"),
         {&x, &y});
-    ASSERT_EQ(results.size(), 2u);
-    for (int64_t row = 0; row < 3; ++row) {
-      uint32_t scale = 1, shift = 0;
-      for (int64_t i = row * n; i < (row + 1) * n; ++i) {
+    ASSERT_EQ(results.size(), 3u);
+    for (int64_t o = 0; o < outer * inner; ++o) {
+      uint32_t scale = 1, shift = 0, sum = 0;
+      for (int64_t r = 0; r < n; ++r) {
+        const size_t i = static_cast<size_t>((o / inner * n + r) * inner + o % inner);
         scale *= a[i];
         shift = shift * a[i] + b[i];
+        sum += a[i];
       }
-      EXPECT_EQ(results[0]->data<uint32_t>()[row], scale) << n;
-      EXPECT_EQ(results[1]->data<uint32_t>()[row], shift) << n;
+      ASSERT_EQ(results[0]->data<uint32_t>()[o], scale) << absl::StrJoin(dims, "x") << " at " << o;
+      ASSERT_EQ(results[1]->data<uint32_t>()[o], shift) << absl::StrJoin(dims, "x") << " at " << o;
+      ASSERT_EQ(results[2]->data<uint32_t>()[o], sum) << absl::StrJoin(dims, "x") << " at " << o;
     }
   }
 }

@@ -12,6 +12,8 @@
 //   from the initial value on, many pairwise.
 // * Many short inner: a block lies along all inner dims and crosses their rows, else as for a long
 //   inner.
+// * Short inner, folded by a body: outer dims become inner ones first. A body is called for a block
+//   of accumulators, and a call costs as much as it takes to fold a hundred of them.
 //
 // Each order of folding depends on the sizes alone, so that a result has the same bits however the
 // work is split. Folds with a body (rather than a monoid) keep the order of the elements, as an
@@ -41,6 +43,10 @@ constexpr int64_t kLongInner = 384;
 constexpr int64_t kLongRow = 64;
 // So few reduced points of a short inner dim are folded one after the other.
 constexpr int64_t kFewPoints = 64;
+// So many rows of one accumulator each are worth reading along columns.
+constexpr int64_t kManyRows = 16;
+// So few accumulators are not worth a call of a body.
+constexpr int64_t kFewAccumulators = 64;
 constexpr int64_t kAlign = 64;
 int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
@@ -56,10 +62,33 @@ struct Fold {
   std::vector<int> accumulators;     // offsets in the fold's scratch
 };
 
+// Makes inner dims of the outer ones where a body would be called for a few accumulators at a time.
+LoopProgram WithManyAccumulators(LoopProgram program) {
+  const int reduced_begin = program.num_outer, reduced_end = reduced_begin + program.num_reduced;
+  int64_t outer = 1, reduced = 1, inner = 1;
+  for (int d = 0; d < static_cast<int>(program.dims.size()); ++d)
+    (d < reduced_begin ? outer : d < reduced_end ? reduced : inner) *= program.dims[d];
+  bool has_body = false, has_monoid = false;
+  for (const LoopReduce& reduce : program.reduces)
+    (reduce.has_monoid ? has_monoid : has_body) = true;
+  // Monoids fold many points pairwise, which loses less of a sum.
+  if (!has_body || (has_monoid && reduced > kFewPoints)) return program;
+  if (outer < 2 || inner >= kFewAccumulators) return program;
+  if (inner == 1 && (outer < kManyRows || reduced >= kLongRow)) return program;
+  const auto rotate = [&](Dims* dims) {
+    std::rotate(dims->begin(), dims->begin() + reduced_begin, dims->begin() + reduced_end);
+  };
+  rotate(&program.dims);
+  ForEachView(&program, [&](LoopView* view) { rotate(&view->strides); });
+  program.num_outer = 0;
+  Simplify(&program);
+  return program;
+}
+
 class ReduceKernel final : public LoopKernel {
  public:
   ReduceKernel(LoopProgram program, const BlockKernels& kernels)
-      : frame_(std::move(program), kernels), k_(kernels) {}
+      : frame_(WithManyAccumulators(std::move(program)), kernels), k_(kernels) {}
 
   absl::Status Init(const LoopEngine& engine) {
     const LoopProgram& p = frame_.program();
