@@ -23,8 +23,10 @@ namespace {
 
 constexpr double kExactF64 = 0x1p53;
 constexpr double kWrapS32 = 0x1p31;
-// Sums along an operand cost about as much as a product with so few rows.
+// Sums along an operand cost about as much as a product with so few rows, and what mends a
+// convolution's sums as much as so few terms.
 constexpr int64_t kFewRows = 4;
+constexpr int64_t kFewTerms = 48;
 
 struct Range {
   int64_t low, high;
@@ -171,7 +173,11 @@ Term Requantized(Term sum, double bound, const Scaling& scaling, Type result) {
     x = x * SpreadAlong(x, scaling.product, scaling.axis) /
         SpreadAlong(x, scaling.quotient, scaling.axis);
   }
-  return RoundToStored(add_zero_points(x), params);
+  x = add_zero_points(x);
+  if (params.storage_type.bit_width() > 16) return RoundToStored(x, params);
+  // Integers are quicker to clamp than doubles. Converting to 32 bits saturates.
+  x = Convert(Unary("stablehlo.round_nearest_even", x), S32);
+  return ConvertTo(ClampToStored(x, params), params.storage_type);
 }
 
 // --- Products of matrices ---
@@ -317,7 +323,8 @@ Value* Convolve(Emitter& emit, const Op& op, absl::Span<Value* const> stored,
     dilated |= d.base_dilation != 1;
   }
   const bool wide = bound >= kWrapS32;
-  const bool sums_kernel = !wide && !dilated && ByteWidth(stored_type) < ByteWidth(type);
+  const bool sums_kernel =
+      !wide && !dilated && terms > kFewTerms && ByteWidth(stored_type) < ByteWidth(type);
   const PrimitiveType common = wide ? F64 : sums_kernel ? stored_type : type;
   const int64_t zero_point = a.zero_points[0];
   const Term x = sums_kernel ? Padded(Convert(input, common), zero_point, *numbers, *window)

@@ -13,18 +13,24 @@ inline constexpr bool kIsComplex<Complex<T>> = true;
 
 // Float to integer: towards zero, ends of the range for what lies outside, 0 for NaN. The casts are
 // of numbers inside the range only.
+//
+// To one of 8 or 16 bits: as an int32_t, whose conversion vectors have.
+template <typename To, typename From>
+PJRT_INLINE int32_t TruncateTo32(From x) {
+  constexpr From kLow =
+      std::is_signed_v<To> ? -static_cast<From>(1 << (sizeof(To) * 8 - 1)) : From{0};
+  constexpr From kHigh =
+      static_cast<From>((1 << (sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0))) - 1);
+  const From raised = x > kLow ? x : kLow;
+  const From inside = raised < kHigh ? raised : kHigh;
+  const int32_t cut = static_cast<int32_t>(inside);
+  return x == x ? cut : 0;
+}
+
 template <typename To, typename From>
 PJRT_INLINE To Truncate(From x) {
   if constexpr (sizeof(To) <= 2) {
-    // Through int32_t, whose conversion vectors have.
-    constexpr From kLow =
-        std::is_signed_v<To> ? -static_cast<From>(1 << (sizeof(To) * 8 - 1)) : From{0};
-    constexpr From kHigh =
-        static_cast<From>((1 << (sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0))) - 1);
-    const From number = x == x ? x : From{0};
-    const From raised = number < kLow ? kLow : number;
-    const From inside = raised > kHigh ? kHigh : raised;
-    return static_cast<To>(static_cast<int32_t>(inside));
+    return static_cast<To>(TruncateTo32<To>(x));
   } else if constexpr (std::is_same_v<To, int32_t>) {
     constexpr From kEnd = From{2147483648.0};
     const bool inside = (x >= -kEnd) & (x < kEnd);
@@ -93,6 +99,23 @@ void ConvertLoop(void* dst, const void* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) d[i] = ConvertElement<To, From>(s[i]);
 }
 
+// Floats to integers of 8 and 16 bits, some at a time: first to 32 bits, then narrow. In one loop,
+// compilers shuffle lanes of so different widths a lot.
+template <typename To, typename From>
+void NarrowLoop(void* dst, const void* src, int64_t n) {
+  constexpr int64_t kSome = 256;
+  To* const d = static_cast<To*>(dst);
+  const From* const s = static_cast<const From*>(src);
+  alignas(64) int32_t wide[kSome];
+  for (int64_t begin = 0; begin < n; begin += kSome) {
+    const int64_t count = n - begin < kSome ? n - begin : kSome;
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < count; ++i) wide[i] = TruncateTo32<To, From>(s[begin + i]);
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < count; ++i) d[begin + i] = static_cast<To>(wide[i]);
+  }
+}
+
 // Integers narrow and change sign by bits alone: the source's sign matters only where it is
 // extended.
 template <typename To, typename From>
@@ -107,6 +130,9 @@ constexpr ConvertFn ConvertOf() {
     return ConvertLoop<To, UnsignedOf<From>>;
   } else if constexpr (std::is_same_v<From, Pred> && std::is_integral_v<To>) {
     return ConvertLoop<UnsignedOf<To>, uint8_t>;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
+                       sizeof(To) <= 2) {
+    return NarrowLoop<To, From>;
   } else {
     return ConvertLoop<To, From>;
   }
