@@ -43,6 +43,10 @@ constexpr int64_t kUnitColumns = 512;
 constexpr int64_t kMaxSharedBytes = 64 << 20;
 // Multiply-adds in a nanosecond on one thread, for estimates of cost only.
 constexpr double kMulAddsPerNs = 30;
+// Panels of B up to which rows of A stay where they are; rows so many bytes apart share few sets of
+// an L1 cache.
+constexpr int64_t kDirectPanels = 4;
+constexpr int64_t kCacheSetBytes = 1024;
 
 int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -94,6 +98,12 @@ class BlockedGemm final : public Gemm {
     // B in place: same type, contiguous rows, and too few rows of A to pay for packing.
     direct_b_ =
         convert_b_ == nullptr && tile_.group == 1 && p_.b_col_stride == 1 && p_.m <= 4 * tile_.mr;
+    // A in place: few panels of B would share what packing costs, and its rows don't meet in a few
+    // sets of the cache.
+    direct_a_ = convert_a_ == nullptr && p_.a_source == GemmProblem::kMemory &&
+                tile_.in_place != nullptr && p_.a_col_stride == 1 &&
+                p_.n <= kDirectPanels * tile_.nr &&
+                (p_.a_row_stride * size_ % kCacheSetBytes != 0 || p_.n <= tile_.nr);
     const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * EntryRows() * size_;
     shared_b_ = !direct_b_ && p_.m > 2 * mc_ && packed_bytes <= kMaxSharedBytes;
     description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
@@ -311,11 +321,13 @@ class BlockedGemm final : public Gemm {
     }
     for (int64_t p0 = 0; p0 < p_.k; p0 += kc_) {
       const int64_t depth = std::min(kc_, p_.k - p0);
-      for (int64_t i = 0; i < rows; i += tile_.mr)
+      for (int64_t i = 0; !direct_a_ && i < rows; i += tile_.mr)
         PackA(batch, entry, at.a, i0 + i, std::min<int64_t>(tile_.mr, rows - i), p0, depth,
               packed_a + i * RowsA(depth) * size_, Row(scratch));
       for (int64_t j = 0; j < columns; j += tile_.nr) {
-        const bool whole = columns - j >= tile_.nr;
+        // The last columns may take half a tile.
+        const bool is_half = tile_.half != nullptr && columns - j <= tile_.nr / 2;
+        const bool whole = columns - j >= (is_half ? tile_.nr / 2 : tile_.nr);
         const char* panel;
         int64_t b_stride = tile_.nr;
         if (shared_b_) {
@@ -330,17 +342,27 @@ class BlockedGemm final : public Gemm {
         }
         for (int64_t i = 0; i < rows; i += tile_.mr) {
           const int tile_rows = static_cast<int>(std::min<int64_t>(tile_.mr, rows - i));
-          const char* a = packed_a + i * RowsA(depth) * size_;
           char* to = c + (i * c_stride + j) * size_;
+          const auto run = [&](char* tile, int64_t tile_stride) {
+            if (direct_a_) {
+              const char* a = at.a + ((i0 + i) * p_.a_row_stride + p0) * size_;
+              (is_half ? tile_.half_in_place : tile_.in_place)(
+                  depth, a, p_.a_row_stride, panel, b_stride, tile, tile_stride, tile_rows, p0 > 0);
+            } else {
+              (is_half ? tile_.half : tile_.fn)(Depth(depth), packed_a + i * RowsA(depth) * size_,
+                                                panel, b_stride, tile, tile_stride, tile_rows,
+                                                p0 > 0);
+            }
+          };
           if (whole || !in_place_) {
-            tile_.fn(Depth(depth), a, panel, b_stride, to, c_stride, tile_rows, p0 > 0);
+            run(to, c_stride);
             continue;
           }
           // The last columns: through a whole tile.
           const int64_t bytes = (columns - j) * size_;
           for (int r = 0; p0 > 0 && r < tile_rows; ++r)
             std::memcpy(edge_tile + r * tile_.nr * size_, to + r * c_stride * size_, bytes);
-          tile_.fn(Depth(depth), a, panel, b_stride, edge_tile, tile_.nr, tile_rows, p0 > 0);
+          run(edge_tile, tile_.nr);
           for (int r = 0; r < tile_rows; ++r)
             std::memcpy(to + r * c_stride * size_, edge_tile + r * tile_.nr * size_, bytes);
         }
@@ -371,7 +393,7 @@ class BlockedGemm final : public Gemm {
   ConvertFn convert_a_ = nullptr, convert_b_ = nullptr;  // null: nothing to convert
   ConvertFn store_c_ = nullptr, narrow_c_ = nullptr;
   bool in_place_ = true;  // C has the compute type
-  bool direct_b_ = false, shared_b_ = false;
+  bool direct_a_ = false, direct_b_ = false, shared_b_ = false;
   int64_t kc_ = 1, mc_ = 1, nc_ = 1;
   std::string description_;
 };

@@ -29,11 +29,12 @@ struct VectorOf {
 template <typename T>
 inline constexpr int kLanes = PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T));
 
+// Adds up the tile. `element(i)` is A's element of row i, the next one after each call of `step`.
 // acc + a * b is fused where the level has such an instruction and the source is compiled with
 // contraction on (gemm_real.cc is).
-template <typename T, int kRows, int kMr, int kVectors>
-PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T* tile,
-                         int64_t tile_stride, bool accumulate) {
+template <typename T, int kRows, int kVectors, class Element, class Step>
+PJRT_INLINE void SumTile(int64_t k, Element element, Step step, const T* b, int64_t b_stride,
+                         T* tile, int64_t tile_stride, bool accumulate) {
   using V = typename VectorOf<T>::Type;
   using U = typename VectorOf<T>::Unaligned;
   constexpr int kWidth = kLanes<T>;
@@ -49,11 +50,11 @@ PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T*
     for (int j = 0; j < kVectors; ++j) row[j] = *reinterpret_cast<const U*>(b + j * kWidth);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      const T element = a[i];
+      const T x = element(i);
 #pragma GCC unroll 8
-      for (int j = 0; j < kVectors; ++j) acc[i][j] += row[j] * element;
+      for (int j = 0; j < kVectors; ++j) acc[i][j] += row[j] * x;
     }
-    a += kMr;
+    step();
     b += b_stride;
   }
 #pragma GCC unroll 16
@@ -64,6 +65,33 @@ PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T*
       *to = accumulate ? static_cast<V>(*to) + acc[i][j] : acc[i][j];
     }
   }
+}
+
+template <typename T, int kRows, int kMr, int kVectors>
+PJRT_INLINE void RunTile(int64_t k, const T* a, const T* b, int64_t b_stride, T* tile,
+                         int64_t tile_stride, bool accumulate) {
+  SumTile<T, kRows, kVectors>(
+      k, [&](int i) __attribute__((always_inline)) { return a[i]; },
+      [&]() __attribute__((always_inline)) { a += kMr; }, b, b_stride, tile, tile_stride,
+      accumulate);
+}
+
+// A pointer for every fourth row, so that addresses take few registers.
+template <typename T, int kRows, int kVectors>
+PJRT_INLINE void RunRowTile(int64_t k, const T* a, int64_t a_row_stride, const T* b,
+                            int64_t b_stride, T* tile, int64_t tile_stride, bool accumulate) {
+  constexpr int kPointers = (kRows + 3) / 4;
+  const int64_t offsets[4] = {0, a_row_stride, 2 * a_row_stride, 3 * a_row_stride};
+  const T* rows[kPointers];
+#pragma GCC unroll 4
+  for (int i = 0; i < kPointers; ++i) rows[i] = a + 4 * i * a_row_stride;
+  SumTile<T, kRows, kVectors>(
+      k, [&](int i) __attribute__((always_inline)) { return rows[i / 4][offsets[i % 4]]; },
+      [&]() __attribute__((always_inline)) {
+#pragma GCC unroll 4
+        for (int i = 0; i < kPointers; ++i) ++rows[i];
+      },
+      b, b_stride, tile, tile_stride, accumulate);
 }
 
 // Complex numbers lie interleaved in registers. Two sums are kept, re(a) * b and im(a) * b; they

@@ -18,6 +18,11 @@ namespace pjrt::cpu {
 using GemmTileFn = void (*)(int64_t k, const void* a, const void* b, int64_t b_stride, void* tile,
                             int64_t tile_stride, int rows, bool accumulate);
 
+// The same for rows of A where they lie: element (row i, p) at a[i * a_row_stride + p].
+using GemmRowTileFn = void (*)(int64_t k, const void* a, int64_t a_row_stride, const void* b,
+                               int64_t b_stride, void* tile, int64_t tile_stride, int rows,
+                               bool accumulate);
+
 // Packs `lines` rows of A (or columns of B) by `depth` for a tile whose elements are groups of
 // small numbers: element (line i, p) of `from` stands at i * line_stride + p * p_stride. Group q
 // of line i, four bytes, goes to panel[q * width + i]; what is beyond `lines` and `depth` is zero,
@@ -35,6 +40,10 @@ struct GemmTile {
   int group = 1;
   int extra_a = 0, extra_b = 0;
   GemmPackFn pack_a = nullptr, pack_b = nullptr;  // null when group is 1
+  // For the same panels of A and B, the first nr / 2 columns alone; and for rows of A in place, nr
+  // columns and nr / 2. Null where a type has none. All make the same sums.
+  GemmTileFn half = nullptr;
+  GemmRowTileFn in_place = nullptr, half_in_place = nullptr;
 };
 
 // The operands of tiles of small integers; sums are of 32 bits and wrap.

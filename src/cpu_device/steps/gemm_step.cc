@@ -23,7 +23,7 @@ class StepBatch final : public Gemm::Batch {
   Gemm::Operands operands(int64_t i) const override {
     Gemm::Operands at{a_base_, b_base_, c_base_};
     for (size_t d = dims_.size(); d-- > 0;) {
-      const int64_t q = i / dims_[d];
+      const int64_t q = d == 0 ? 0 : i / dims_[d];
       const int64_t coordinate = i - q * dims_[d];
       at.a += coordinate * a_.strides[d];
       at.b += coordinate * b_.strides[d];

@@ -10,6 +10,8 @@ namespace {
 constexpr int kDepth = 8;
 // Rows of the transposed matrix that share what is read of the row.
 constexpr int kLines = 4;
+// A matrix of so many bytes is read several times from a cache.
+constexpr int64_t kCachedBytes = 128 * 1024;
 
 // kVectors neighbouring vectors of each row of c, plus kSteps steps of the inner dimension.
 template <typename T, int kRows, int kVectors, int kSteps>
@@ -62,12 +64,106 @@ PJRT_INLINE void AddRows(T* c, int64_t c_stride, const T* a, int64_t a_stride, c
   }
 }
 
+// Columns of all rows of the matrix, while their sums stay in registers.
+template <typename T, int kRows, int kVectors>
+PJRT_INLINE void AddColumns(T* c, int64_t c_stride, const T* a, int64_t a_stride, const T* b,
+                            int64_t b_stride, int64_t k, bool accumulate) {
+  using V = typename VectorOf<T>::Type;
+  using U = typename VectorOf<T>::Unaligned;
+  constexpr int kWidth = kLanes<T>;
+  V sums[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j)
+      sums[i][j] = accumulate
+                       ? static_cast<V>(*reinterpret_cast<const U*>(c + i * c_stride + j * kWidth))
+                       : V{};
+  }
+  for (int64_t p = 0; p < k; ++p) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) {
+      const V row = *reinterpret_cast<const U*>(b + p * b_stride + j * kWidth);
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) sums[i][j] += row * a[i * a_stride + p];
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j)
+      *reinterpret_cast<U*>(c + i * c_stride + j * kWidth) = sums[i][j];
+  }
+}
+
+// The last n columns, fewer than a vector. Where a vector of them ends within the matrix it is read
+// whole; `whole` counts those rows.
+template <typename T, int kRows>
+PJRT_INLINE void AddLastColumns(T* c, int64_t c_stride, const T* a, int64_t a_stride, const T* b,
+                                int64_t b_stride, int64_t k, int64_t whole, int64_t n,
+                                bool accumulate) {
+  using V = typename VectorOf<T>::Type;
+  using U = typename VectorOf<T>::Unaligned;
+  if (whole > 0) {
+    V sums[kRows];
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) {
+      sums[i] = V{};
+      if (accumulate) __builtin_memcpy(&sums[i], c + i * c_stride, n * sizeof(T));
+    }
+    for (int64_t p = 0; p < whole; ++p) {
+      const V row = *reinterpret_cast<const U*>(b + p * b_stride);
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) sums[i] += row * a[i * a_stride + p];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) __builtin_memcpy(c + i * c_stride, &sums[i], n * sizeof(T));
+    accumulate = true;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    T sums[kRows];
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) sums[i] = accumulate ? c[i * c_stride + j] : T{};
+    for (int64_t p = whole; p < k; ++p) {
+      const T x = b[p * b_stride + j];
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) sums[i] += x * a[i * a_stride + p];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kRows; ++i) c[i * c_stride + j] = sums[i];
+  }
+}
+
+// A matrix that stays in the cache: a few columns after the other.
+template <typename T, int kRows>
+PJRT_INLINE void RowsTimesCached(T* c, int64_t c_stride, const T* a, int64_t a_stride, const T* b,
+                                 int64_t b_stride, int64_t k, int64_t n, bool accumulate) {
+  constexpr int kWidth = kLanes<T>;
+  constexpr int kVectors = kRows == 1 ? 8 : 4;
+  int64_t j = 0;
+  for (; j + kVectors * kWidth <= n; j += kVectors * kWidth)
+    AddColumns<T, kRows, kVectors>(c + j, c_stride, a, a_stride, b + j, b_stride, k, accumulate);
+  for (; kVectors > 4 && j + 4 * kWidth <= n; j += 4 * kWidth)
+    AddColumns<T, kRows, 4>(c + j, c_stride, a, a_stride, b + j, b_stride, k, accumulate);
+  for (; j + 2 * kWidth <= n; j += 2 * kWidth)
+    AddColumns<T, kRows, 2>(c + j, c_stride, a, a_stride, b + j, b_stride, k, accumulate);
+  for (; j + kWidth <= n; j += kWidth)
+    AddColumns<T, kRows, 1>(c + j, c_stride, a, a_stride, b + j, b_stride, k, accumulate);
+  if (j == n) return;
+  int64_t whole = k;
+  while (whole > 0 && (whole - 1) * b_stride + j + kWidth > (k - 1) * b_stride + n) --whole;
+  AddLastColumns<T, kRows>(c + j, c_stride, a, a_stride, b + j, b_stride, k, whole, n - j,
+                           accumulate);
+}
+
 template <typename T, int kRows>
 void RowsTimes(void* c, int64_t c_stride, const void* a, int64_t a_stride, const void* b,
                int64_t b_stride, int64_t k, int64_t n, bool accumulate) {
   T* const d = static_cast<T*>(c);
   const T* const x = static_cast<const T*>(a);
   const T* const m = static_cast<const T*>(b);
+  if (b_stride > 0 && k * b_stride <= kCachedBytes / static_cast<int64_t>(sizeof(T)))
+    return RowsTimesCached<T, kRows>(d, c_stride, x, a_stride, m, b_stride, k, n, accumulate);
   int64_t p = 0;
   for (; p + kDepth <= k; p += kDepth)
     AddRows<T, kRows, kDepth>(d, c_stride, x + p, a_stride, m + p * b_stride, b_stride, n,
@@ -77,14 +173,22 @@ void RowsTimes(void* c, int64_t c_stride, const void* a, int64_t a_stride, const
                          accumulate || p > 0);
 }
 
+// The sum of kCount neighbours, halves added to each other.
+template <typename T, int kCount, typename V>
+PJRT_INLINE T SumOf(V v) {
+  if constexpr (kCount == 1) {
+    return v[0];
+  } else {
+    typedef T Half __attribute__((vector_size(sizeof(T) * (kCount / 2))));
+    Half halves[2];
+    __builtin_memcpy(halves, &v, sizeof(halves));
+    return SumOf<T, kCount / 2>(halves[0] + halves[1]);
+  }
+}
+
 template <typename T>
 PJRT_INLINE T SumLanes(typename VectorOf<T>::Type v) {
-  T lanes[kLanes<T>];
-  __builtin_memcpy(lanes, &v, sizeof(v));
-  for (int half = kLanes<T> / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
+  return SumOf<T, kLanes<T>>(v);
 }
 
 // Sums of kCount lines, two vectors of each at a time.
@@ -108,7 +212,7 @@ PJRT_INLINE void DotLines(T* c, const T* a, const T* b, int64_t b_stride, int64_
     }
   }
   for (int l = 0; l < kCount; ++l) {
-    T sum = SumLanes<T>(sums[l][0] + sums[l][1]);
+    T sum = p > 0 ? SumLanes<T>(sums[l][0] + sums[l][1]) : T{};
     for (int64_t q = p; q < k; ++q) sum += b[l * b_stride + q] * a[q];
     c[l] = accumulate ? c[l] + sum : sum;
   }
