@@ -158,6 +158,13 @@ bool BlockFrame::CanShare(int input, int output) const {
   return code_.reads_first[read];
 }
 
+int BlockFrame::InputOfBlock(size_t i) const {
+  for (const auto& [slot, input] : inputs_in_place_) {
+    if (slot == code_.block_slots[i] && input_access_[input] == Access::kPointer) return input;
+  }
+  return -1;
+}
+
 BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, char* const* outputs,
                          char* scratch)
     : frame_(frame), inputs_(inputs), outputs_(outputs), slots_(reinterpret_cast<char**>(scratch)) {

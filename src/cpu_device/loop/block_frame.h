@@ -51,6 +51,8 @@ class BlockFrame {
     return n;
   }
   bool CanShare(int input, int output) const;
+  // The input in whose memory the i-th block lies, its points next to each other; -1 for none.
+  int InputOfBlock(size_t i) const;
 
   // The pointers of one thread that runs the kernel.
   class State {

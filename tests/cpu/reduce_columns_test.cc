@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over dims that others lie behind: each result is folded in the order of its elements.
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/substitute.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/cpu_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// The sum over the middle dim of columns [first, first + columns) of an array, from 0.5 on.
+void CheckSum(int64_t outer, int64_t reduced, int64_t width, int64_t first, int64_t columns) {
+  std::vector<float> x(outer * reduced * width);
+  uint32_t state = 5;
+  for (float& v : x) {
+    state = state * 1664525u + 1013904223u;
+    v = static_cast<float>(static_cast<int32_t>(state)) * 1e-7f;
+  }
+  std::vector<float> expected;
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t c = first; c < first + columns; ++c) {
+      float sum = 0.5f;
+      for (int64_t r = 0; r < reduced; ++r) sum += x[(o * reduced + r) * width + c];
+      expected.push_back(sum);
+    }
+  }
+  const Literal operand = Array<float>({outer, reduced, width}, x);
+  EXPECT_EQ(RunOne<float>(
+                absl::Substitute(
+                    "func.func @main(%x: tensor<$0x$1x$2xf32>) -> tensor<$0x$3xf32> {\n"
+                    "  %init = stablehlo.constant dense<0.5> : tensor<f32>\n"
+                    "  %0 = stablehlo.slice %x [0:$0, 0:$1, $4:$5] : (tensor<$0x$1x$2xf32>) -> "
+                    "tensor<$0x$1x$3xf32>\n"
+                    "  %1 = stablehlo.reduce(%0 init: %init) applies stablehlo.add across "
+                    "dimensions = [1] : (tensor<$0x$1x$3xf32>, tensor<f32>) -> tensor<$0x$3xf32>\n"
+                    "  return %1 : tensor<$0x$3xf32>\n}\n",
+                    outer, reduced, width, columns, first, first + columns),
+                {&operand}),
+            expected)
+      << outer << "x" << reduced << "x" << width << ", " << columns << " columns from " << first;
+}
+
+TEST(ReduceColumnsTest, WideRowsAreSummedOneAfterTheOther) {
+  for (int64_t reduced : {1, 2, 7, 8, 9, 16, 37, 1100}) {
+    CheckSum(1, reduced, 1024, 0, 1024);
+    CheckSum(2, reduced, 1500, 0, 1500);
+    CheckSum(1, reduced, 1500, 3, 1301);
+  }
+  CheckSum(1, 19, 5000, 0, 5000);
+}
+
+TEST(ReduceColumnsTest, RowsOfSomeLengthAreSummedOneAfterTheOtherToo) {
+  for (int64_t reduced : {1, 8, 63, 65, 200, 1024}) {
+    CheckSum(3, reduced, 128, 0, 128);
+    CheckSum(2, reduced, 300, 5, 290);
+  }
+  CheckSum(3, 64, 40, 0, 40);
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
