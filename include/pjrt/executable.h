@@ -107,8 +107,8 @@ class PjRtExecutable {
   virtual absl::StatusOr<std::string> SerializeExecutable() const;
   virtual absl::StatusOr<std::unique_ptr<PjRtExecutableAbiVersion>> GetAbiVersion() const;
 
-  // A short text, equal for equal programs compiled with equal options and different (as good as
-  // certainly) otherwise.
+  // A short text, equal for equal programs compiled with equal options, in other processes too, and
+  // different (as good as certainly) otherwise.
   virtual absl::StatusOr<std::string> FingerprintExecutable() const;
 
   // The options that it was compiled with.

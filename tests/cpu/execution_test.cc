@@ -416,5 +416,23 @@ TEST(MemoryTest, TheApplicationsAllocatorMayRefuse) {
   EXPECT_EQ(buffer.status().code(), absl::StatusCode::kResourceExhausted) << buffer.status();
 }
 
+TEST(CpuClientTest, FingerprintsTellProgramsAndOptionsApart) {
+  const auto fingerprint = [](const char* op, bool is_portable) {
+    CompileOptions options;
+    options.compile_portable_executable = is_portable;
+    const std::string text =
+        absl::StrCat("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.", op,
+                     " %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}");
+    const auto executable =
+        OneThreadClient().CompileAndLoad(PjRtProgram(text, ProgramFormat::kText), options);
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    return executable.ok() ? *(*executable)->FingerprintExecutable() : std::string();
+  };
+  EXPECT_FALSE(fingerprint("negate", false).empty());
+  EXPECT_EQ(fingerprint("negate", false), fingerprint("negate", false));
+  EXPECT_NE(fingerprint("negate", false), fingerprint("abs", false));
+  EXPECT_NE(fingerprint("negate", false), fingerprint("negate", true));
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

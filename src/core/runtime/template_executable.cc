@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/runtime/template_executable.h"
 
-#include "absl/hash/hash.h"
-#include "absl/strings/str_format.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
+#include "src/core/base/fingerprint.h"
 #include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/common_executable.h"
@@ -81,8 +80,7 @@ absl::StatusOr<std::string> TemplatePjRtExecutable::SerializeExecutable() const 
 }
 
 absl::StatusOr<std::string> TemplatePjRtExecutable::FingerprintExecutable() const {
-  return absl::StrFormat("%016x", static_cast<uint64_t>(absl::HashOf(
-                                      ir::PrintModule(*program_->module()), options_.Serialize())));
+  return Fingerprint({ir::PrintModule(*program_->module()), options_.Serialize()});
 }
 
 // ----- The cache -----

@@ -4,13 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "pjrt/base/layout.h"
 #include "pjrt/ir/passes.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
+#include "src/core/base/fingerprint.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/steps/pack_step.h"
 
@@ -123,8 +122,7 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   CompiledModule compiled;
   ProgramInfo& info = compiled.info;
   info.name = std::string(module->name());
-  info.fingerprint = absl::StrFormat(
-      "%016x", static_cast<uint64_t>(absl::Hash<std::string>()(ir::PrintModule(*module))));
+  info.fingerprint = Fingerprint({ir::PrintModule(*module), options.Serialize()});
   ir::PassOptions passes;
   passes.claims = [&](const ir::Op& op) { return ClaimsOp(op, lowering_options.custom_calls); };
   PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses(), passes));
