@@ -2,6 +2,7 @@
 #include "src/cpu_device/run/index_walk.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace pjrt::cpu {
@@ -104,7 +105,11 @@ void IndexWalk::ForEachBlock(const char* indices, int64_t begin, int64_t end,
       block.window += at * space_.window_strides[d];
       block.base += at * space_.array_strides[d];
     }
-    for (int64_t i = 0; i < block.n; ++i) offsets[i] = block.base + i * block.array_stride;
+    if (block.base == 0 && block.array_stride == 0) {
+      std::memset(offsets, 0, block.n * sizeof(int64_t));
+    } else {
+      for (int64_t i = 0; i < block.n; ++i) offsets[i] = block.base + i * block.array_stride;
+    }
     for (size_t k = 0; k < components_.size(); ++k) {
       if (add_[k] == nullptr) continue;
       const IndexComponent& c = components_[k];

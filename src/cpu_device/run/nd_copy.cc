@@ -19,8 +19,9 @@ constexpr int64_t kPieceBytes = 64 * 1024;
 constexpr int64_t kTransposeRows = 64;
 // So much does not stay in a cache, and is written past it.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
-// What streaming kernels transpose at a time: so many bytes of each line of the target.
-constexpr int64_t kStreamBand = 512;
+// What streaming kernels transpose at a time: so many bytes of each row of the target; more where
+// rows do not begin with a cache line and the ends of a band are costly.
+constexpr int64_t kStreamBand = 512, kUnalignedBand = 2048, kLine = 64;
 
 void CopyElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int size,
                   int64_t n) {
@@ -123,12 +124,13 @@ void NdCopy::SplitIntoUnits() {
   // Few long rows are cut along their length, others between rows. A streaming kernel has the lines
   // of the source to itself as far as they reach, so that it can ask for what comes next.
   const bool in_bands = is_streamed_ && pattern_ == kTranspose;
-  cut_inner_ = in_bands ? row_bytes > kStreamBand
+  const int64_t band = to_row_ % kLine == 0 ? kStreamBand : kUnalignedBand;
+  cut_inner_ = in_bands ? row_bytes > band
                         : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > kPieceBytes;
   const int64_t extent = cut_inner_ ? inner_ : rows_;
   const int64_t bytes_each = cut_inner_ ? rows_ * size_ : row_bytes;
   part_ = std::max<int64_t>(kPieceBytes / bytes_each, 1);
-  if (in_bands) part_ = cut_inner_ ? kStreamBand / size_ : std::max(4 * part_, kStreamBand);
+  if (in_bands) part_ = cut_inner_ ? band / size_ : std::max(4 * part_, kStreamBand);
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
   part_ = std::min(part_, extent);
   parts_ = (extent + part_ - 1) / part_;

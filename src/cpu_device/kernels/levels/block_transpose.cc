@@ -148,6 +148,14 @@ void Collect(T* __restrict dst, int64_t dst_stride, const T* __restrict src, int
   }
 }
 
+// Asks for the tile to the right: for its last elements, as its first may lie in the lines that the
+// tile before reads.
+template <typename T>
+PJRT_INLINE void PrefetchNext(const T* src, int64_t src_stride, int64_t rows) {
+  constexpr int64_t kTile = kLine / static_cast<int>(sizeof(T));
+  for (int64_t i = 0; i < rows; ++i) __builtin_prefetch(src + i * src_stride + 2 * kTile - 1, 0, 2);
+}
+
 // Tiles in bands; with kStream all rows of dst are aligned to lines.
 template <typename T, bool kStream>
 void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
@@ -161,10 +169,7 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
         const int64_t height = end - r < kTile ? end - r : kTile;
         T* const to = dst + c * dst_stride + r;
         const T* const from = src + r * src_stride + c;
-        if (kStream && c + kTile < cols) {
-          for (int64_t i = 0; i < height; ++i)
-            __builtin_prefetch(from + i * src_stride + kTile, 0, 2);
-        }
+        if (kStream && c + kTile < cols) PrefetchNext(from, src_stride, height);
         if (width == kTile && height == kTile) {
           TransposeTile<T, kStream>(to, dst_stride, from, src_stride);
         } else {
@@ -174,6 +179,43 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
     }
   }
   if constexpr (kStream) EndStream();
+}
+
+// Streams where rows of dst begin anywhere in a line. A band is transposed to a buffer along with a
+// tile of the next one, and the lines that begin in the band are written whole.
+template <typename T>
+void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                   int64_t cols) {
+  constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kTile = kLine / kSize;
+  constexpr int64_t kBand = kBandTiles * kTile, kRow = kBand + kTile;
+  alignas(kLine) T buffer[kTile * kRow];
+  for (int64_t band = 0; band < rows; band += kBand) {
+    const int64_t end = band + kBand < rows ? band + kBand : rows;
+    const int64_t read_end = end + kTile < rows ? end + kTile : rows;
+    for (int64_t c = 0; c < cols; c += kTile) {
+      const int64_t width = cols - c < kTile ? cols - c : kTile;
+      for (int64_t r = band; r < read_end; r += kTile) {
+        const int64_t height = read_end - r < kTile ? read_end - r : kTile;
+        const T* const from = src + r * src_stride + c;
+        if (c + kTile < cols) PrefetchNext(from, src_stride, height);
+        if (width == kTile && height == kTile) {
+          TransposeTile<T, false>(buffer + (r - band), kRow, from, src_stride);
+        } else {
+          TransposeEdge<T>(buffer + (r - band), kRow, from, src_stride, height, width);
+        }
+      }
+      for (int64_t i = 0; i < width; ++i) {
+        char* const to = reinterpret_cast<char*>(dst + (c + i) * dst_stride + band);
+        const char* const row = reinterpret_cast<const char*>(buffer + i * kRow);
+        const int64_t in_band = (end - band) * kSize, ready = (read_end - band) * kSize;
+        int64_t at = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % kLine);
+        if (band == 0) CopyInLine(to, row, at);
+        for (; at < in_band && at + kLine <= ready; at += kLine) StreamLine(to + at, row + at);
+        if (at < in_band) CopyInLine(to + at, row + at, ready - at);
+      }
+    }
+  }
+  EndStream();
 }
 
 template <typename T, bool kStream>
@@ -204,6 +246,8 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T));
   if (kStream && reinterpret_cast<uintptr_t>(dst) % kLine == 0 && dst_stride * kSize % kLine == 0) {
     TransposeByTiles<T, true>(to, dst_stride, from, src_stride, rows, cols);
+  } else if (kStream && rows * kSize >= 2 * kLine) {
+    StreamByLines<T>(to, dst_stride, from, src_stride, rows, cols);
   } else {
     TransposeByTiles<T, false>(to, dst_stride, from, src_stride, rows, cols);
   }
