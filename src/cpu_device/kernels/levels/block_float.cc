@@ -2,7 +2,7 @@
 //
 // Arithmetic and rounding of f32 and f64: all results are exact or correctly rounded, except
 // rsqrt's.
-#include "src/cpu_device/kernels/float-inl.h"
+#include "src/cpu_device/kernels/mask-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -159,15 +159,75 @@ void ReducePrecision(T* dst, const T* a, int exponent_bits, int mantissa_bits, i
   }
 }
 
+// Maximum, minimum and clamp by vectors, for which there are instructions that loops over elements
+// do not become.
+struct Largest {
+  template <typename T, typename V>
+  PJRT_INLINE V Run(V a, V b) {
+    return floats::MaximumOf<T>(a, b);
+  }
+};
+struct Smallest {
+  template <typename T, typename V>
+  PJRT_INLINE V Run(V a, V b) {
+    return floats::MinimumOf<T>(a, b);
+  }
+};
+
+// kStep elements at once, the last few in a vector of their own.
+template <typename T, class Fn>
+PJRT_INLINE void ByVectors(T* d, const T* x, const T* y, int64_t n, Fn fn) {
+  constexpr int64_t kStep = PJRT_VECTOR_BYTES / sizeof(T);
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep)
+    StoreVector(d + i, fn(LoadVector(x + i), y == nullptr ? Vector<T>{} : LoadVector(y + i)));
+  if (i == n) return;
+  T a[kStep] = {}, b[kStep] = {};
+  for (int64_t j = i; j < n; ++j) a[j - i] = x[j];
+  for (int64_t j = i; j < n && y != nullptr; ++j) b[j - i] = y[j];
+  StoreVector(a, fn(LoadVector(a), LoadVector(b)));
+  for (int64_t j = i; j < n; ++j) d[j] = a[j - i];
+}
+
+template <class Op, typename T>
+void OrderLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  ByVectors(static_cast<T*>(dst), static_cast<const T*>(a), static_cast<const T*>(b), n,
+            [](Vector<T> x, Vector<T> y) { return Op::template Run<T>(x, y); });
+}
+template <class Op, typename T>
+void OrderLoopSecondScalar(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  const Vector<T> second = Broadcast(*static_cast<const T*>(b));
+  ByVectors<T>(static_cast<T*>(dst), static_cast<const T*>(a), nullptr, n,
+               [second](Vector<T> x, Vector<T>) { return Op::template Run<T>(x, second); });
+}
+template <typename T>
+void ClampLoopScalarBounds(void* dst, const void* low, const void* x, const void* high, int64_t n) {
+  if (n <= 0) return;
+  const Vector<T> l = Broadcast(*static_cast<const T*>(low));
+  const Vector<T> h = Broadcast(*static_cast<const T*>(high));
+  ByVectors<T>(
+      static_cast<T*>(dst), static_cast<const T*>(x), nullptr, n,
+      [l, h](Vector<T> v, Vector<T>) { return Smallest::Run<T>(Largest::Run<T>(v, l), h); });
+}
+
+template <class Op, typename T>
+void SetOrder(BlockKernels* k, BlockOp op) {
+  Entry(k, op, kCType<T>) = OrderLoop<Op, T>;
+  Entry(k, op, kCType<T>, Scalars::kFirst) = Swapped<OrderLoopSecondScalar<Op, T>>;
+  Entry(k, op, kCType<T>, Scalars::kSecond) = OrderLoopSecondScalar<Op, T>;
+}
+
 template <typename T>
 void Fill(BlockKernels* k) {
   SetCommutative<T, Add, T, T>(k, BlockOp::kAdd);
   SetBinary<T, Subtract, T, T>(k, BlockOp::kSubtract);
   SetCommutative<T, Multiply, T, T>(k, BlockOp::kMultiply);
   SetBinary<T, Divide, T, T>(k, BlockOp::kDivide);
-  SetCommutative<T, floats::Maximum, T, T>(k, BlockOp::kMaximum);
-  SetCommutative<T, floats::Minimum, T, T>(k, BlockOp::kMinimum);
+  SetOrder<Largest, T>(k, BlockOp::kMaximum);
+  SetOrder<Smallest, T>(k, BlockOp::kMinimum);
   SetClamp<T, ClampOp<floats::Maximum, floats::Minimum>, T>(k);
+  Entry(k, BlockOp::kClamp, kCType<T>, Scalars::kBounds) = ClampLoopScalarBounds<T>;
   SetUnary<T, Negate, T, T>(k, BlockOp::kNegate);
   SetUnary<T, Abs, T, T>(k, BlockOp::kAbs);
   SetUnary<T, Sign, T, T>(k, BlockOp::kSign);
