@@ -67,6 +67,13 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
     p.k = below(static_cast<int>(most) * 2);
     if (i % 7 == 0) p.m = 1;
     if (i % 11 == 0) p.n = 1;
+    if (i % 9 == 4) {
+      // A batch of tiny ones.
+      p.batch = 50;
+      p.m = 1 + below(5);
+      p.n = 1 + below(5);
+      p.k = below(9);
+    }
     // Row-major, column-major, broadcast or with gaps.
     const auto strides = [&](int64_t rows, int64_t columns, int64_t* row, int64_t* column) {
       const int64_t gap = below(3);
@@ -95,6 +102,10 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
     const int64_t a_size = p.m * p.a_row_stride + p.k * p.a_col_stride + 1,
                   b_size = p.k * p.b_row_stride + p.n * p.b_col_stride + 1;
     const int64_t c_size = p.m * p.c_row_stride;
+    p.even_batch = below(2) == 0;
+    p.a_batch_stride = a_size;
+    p.b_batch_stride = b_size;
+    p.c_batch_stride = c_size;
     std::vector<A> a(a_size * p.batch);
     std::vector<B> b(b_size * p.batch);
     for (A& v : a) v = Small<A>(random);

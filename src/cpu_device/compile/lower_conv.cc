@@ -265,7 +265,7 @@ bool SuitsPlanes(const Conv& conv, CType compute, const Kernels& kernels) {
   if (ChannelConvStep::Suits(p, compute, kernels)) {
     const int64_t lanes = kernels.window->channel_lanes[static_cast<int>(compute)];
     if (p.groups * p.features * 2 <= lanes) return true;
-    if (p.spatial.back().input_stride != 1) return false;
+    if (p.spatial.back().input_stride != 1) return p.channels > 1 && p.features > 1;
     // A single channel and feature: where planes are small, or windows large, transposing pays.
     return p.features > 1 || (ComputeTypeOf(p.type) == compute && p.Places() >= kLargePlane &&
                               p.PatchLength() <= kSmallWindow && BitWidth(p.type) >= 32);

@@ -143,6 +143,11 @@ absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps)
     at_b.strides.push_back(b.view.strides[b.batch[i]] * ByteWidth(b.view.type));
     at_c.strides.push_back(c.strides[i] * ByteWidth(c.type));
   }
+  const Group a_batch = MergeDims(a.view, a.batch), b_batch = MergeDims(b.view, b.batch);
+  problem.even_batch = a_batch.is_one && b_batch.is_one;
+  problem.a_batch_stride = a_batch.stride;
+  problem.b_batch_stride = b_batch.stride;
+  problem.c_batch_stride = problem.m * problem.n;
   absl::StatusOr<std::unique_ptr<Gemm>> gemm = MakeGemm(problem, lowering.kernels());
   if (!gemm.ok()) return UnsupportedOp(op, gemm.status().message());
   const BufferId shared =

@@ -27,6 +27,9 @@ struct GemmProblem {
   int64_t a_row_stride = 0, a_col_stride = 1;  // of rows (m) and columns (k)
   int64_t b_row_stride = 0, b_col_stride = 1;  // of rows (k) and columns (n)
   int64_t c_row_stride = 0;
+  // Whether the matrices of neighbouring batch entries are all as far apart, in elements.
+  bool even_batch = false;
+  int64_t a_batch_stride = 0, b_batch_stride = 0, c_batch_stride = 0;
   // Where the elements of A come from. A matrix that exists only as a rule (the patches of a
   // convolution) is written a tile at a time by Gemm::Batch::FillA, by rows or p-major.
   enum Source : uint8_t { kMemory, kRows, kPanels };

@@ -27,6 +27,8 @@ constexpr int64_t kUnitElements = 256 * 1024;
 constexpr int64_t kRowsAtOnce = 8, kColumnsAtOnce = 4, kConvertedDepth = 1024;
 // Columns that are read again for the next row should be in L2 still.
 constexpr int64_t kSharedElements = 16 * 1024;
+// Small entries of a batch share a unit.
+constexpr double kUnitMulAdds = 32 * 1024;
 constexpr double kElementsPerNs = 6;
 
 int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -49,13 +51,21 @@ class RowGemm final : public Gemm {
                                    load_b_.none() ? kMaxColumns : kMaxConvertedColumns);
     columns_ = std::min(columns_, p_.n);
     blocks_ = (p_.n + columns_ - 1) / columns_;
+    if (p_.even_batch) {
+      const double each =
+          static_cast<double>(p_.m + 1) * static_cast<double>(p_.n) * static_cast<double>(p_.k + 1);
+      entries_ = std::clamp(static_cast<int64_t>(kUnitMulAdds / each), int64_t{1}, p_.batch);
+      a_bytes_apart_ = p_.a_batch_stride * ByteWidth(p_.a_type);
+      b_bytes_apart_ = p_.b_batch_stride * ByteWidth(p_.b_type);
+      c_bytes_apart_ = p_.c_batch_stride * ByteWidth(p_.c_type);
+    }
     description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
                                 p_.batch > 1 ? absl::StrCat(p_.batch, "x") : "", p_.m, "x", p_.n,
                                 "x", p_.k, swapped ? " transposed, " : ", ", kernels.name, " rows");
   }
 
   int num_phases() const override { return 1; }
-  int64_t num_units(int) const override { return p_.batch * blocks_; }
+  int64_t num_units(int) const override { return (p_.batch + entries_ - 1) / entries_ * blocks_; }
   int64_t shared_bytes() const override { return 0; }
   int64_t scratch_bytes() const override {
     return a_bytes() + c_bytes() + piece_bytes() + 2 * line_bytes();
@@ -67,13 +77,46 @@ class RowGemm final : public Gemm {
   const char* description() const override { return description_.c_str(); }
 
   void Run(const Batch& batch, int, int64_t unit, char*, char* scratch) const override {
-    Operands at = batch.operands(unit / blocks_);
-    if (swapped_) std::swap(at.a, at.b);
-    const int64_t first = unit % blocks_ * columns_, columns = std::min(columns_, p_.n - first);
+    const int64_t group = blocks_ == 1 ? unit : unit / blocks_;
+    const int64_t first = (unit - group * blocks_) * columns_;
     const Memory memory = {scratch, scratch + a_bytes(), scratch + a_bytes() + c_bytes(),
                            scratch + a_bytes() + c_bytes() + piece_bytes()};
-    // Sums are made in C itself where it has their type and their order.
-    const bool in_place = store_.none() && !swapped_;
+    const int64_t entry = group * entries_, end = std::min(entry + entries_, p_.batch);
+    Operands at = batch.operands(entry);
+    if (swapped_) std::swap(at.a, at.b);
+    // Nothing to convert or to move: the kernel alone.
+    const bool plain = blocks_ == 1 && load_a_.none() && load_b_.none() && InPlace() &&
+                       p_.a_col_stride == 1 && p_.k > 0 && (!by_columns_ || p_.m == 1);
+    for (int64_t i = entry; i < end; ++i) {
+      if (!plain) {
+        Multiply(at, first, memory);
+      } else if (by_columns_) {
+        kernels_.lines(at.c, at.a, at.b, p_.b_col_stride, p_.k, p_.n, false);
+      } else {
+        kernels_.rows[p_.m - 1](at.c, p_.c_row_stride, at.a, p_.a_row_stride, at.b, p_.b_row_stride,
+                                p_.k, p_.n, false);
+      }
+      at.a += a_bytes_apart_;
+      at.b += b_bytes_apart_;
+      at.c += c_bytes_apart_;
+    }
+  }
+
+ private:
+  // Scratch: rows of A | sums | converted elements of B | two lines for conversions.
+  struct Memory {
+    char *a, *sums, *piece, *line;
+  };
+
+  // Whether C has the type and the order of the sums.
+  bool InPlace() const {
+    return store_.none() && (!swapped_ || (p_.m == 1 && p_.c_row_stride == 1));
+  }
+
+  // Columns of one batch entry from `first` on.
+  void Multiply(const Operands& at, int64_t first, const Memory& memory) const {
+    const int64_t columns = std::min(columns_, p_.n - first);
+    const bool in_place = InPlace();
     char* const target = at.c + first * (swapped_ ? p_.c_row_stride : 1) * ByteWidth(p_.c_type);
     char* const c = in_place ? target : memory.sums;
     const int64_t c_stride = in_place ? p_.c_row_stride : columns_;
@@ -92,11 +135,6 @@ class RowGemm final : public Gemm {
     if (!in_place) Store(c, columns, target, memory);
   }
 
- private:
-  // Scratch: rows of A | sums | converted elements of B | two lines for conversions.
-  struct Memory {
-    char *a, *sums, *piece, *line;
-  };
   int64_t a_bytes() const { return AlignUp(p_.m * p_.k * size_, 64); }
   int64_t c_bytes() const { return AlignUp(p_.m * columns_ * size_, 64); }
   int64_t piece_bytes() const {
@@ -193,6 +231,8 @@ class RowGemm final : public Gemm {
   const BlockKernels& block_;
   const TypeChange load_a_, load_b_, store_;
   int64_t columns_ = 1, blocks_ = 1;
+  int64_t entries_ = 1;  // of the batch, in a unit
+  int64_t a_bytes_apart_ = 0, b_bytes_apart_ = 0, c_bytes_apart_ = 0;
   std::string description_;
 };
 
@@ -205,15 +245,21 @@ std::unique_ptr<Gemm> MakeRowGemm(const GemmProblem& problem, const Kernels& ker
   if (problem.a_source != GemmProblem::kMemory ||
       kernels.gemm->rows[static_cast<int>(problem.accumulate)].lines == nullptr)
     return nullptr;
-  if (suits(problem)) return std::make_unique<RowGemm>(problem, kernels, /*swapped=*/false);
+  // A matrix times a vector is one row times the transposed matrix.
+  const bool is_vector = problem.n == 1 && problem.m > 1 && problem.c_row_stride == 1;
+  if (!is_vector && suits(problem))
+    return std::make_unique<RowGemm>(problem, kernels, /*swapped=*/false);
   GemmProblem other = problem;
   std::swap(other.a_type, other.b_type);
   std::swap(other.m, other.n);
+  std::swap(other.a_batch_stride, other.b_batch_stride);
   other.a_row_stride = problem.b_col_stride;
   other.a_col_stride = problem.b_row_stride;
   other.b_row_stride = problem.a_col_stride;
   other.b_col_stride = problem.a_row_stride;
   if (suits(other)) return std::make_unique<RowGemm>(other, kernels, /*swapped=*/true);
+  if (is_vector && suits(problem))
+    return std::make_unique<RowGemm>(problem, kernels, /*swapped=*/false);
   return nullptr;
 }
 

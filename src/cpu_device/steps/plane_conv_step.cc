@@ -76,7 +76,6 @@ PlaneConvStep::PlaneConvStep(ConvParams params, ConvOutput output, CType compute
                              const Kernels& kernels)
     : p_(std::move(params)),
       output_(std::move(output)),
-      compute_(compute),
       size_(kCTypeSize[static_cast<int>(compute)]),
       kernel_(kernels.window->plane_conv[static_cast<int>(compute)]),
       block_kernels_(*kernels.block),

@@ -69,7 +69,6 @@ class PlaneConvStep final : public Step {
 
   const ConvParams p_;
   const ConvOutput output_;
-  const CType compute_;
   const int size_;  // of an element of the compute type
   const PlaneConvFn kernel_;
   const BlockKernels& block_kernels_;

@@ -225,6 +225,20 @@ void LinesTimes(void* c, const void* a, const void* b, int64_t b_stride, int64_t
   const T* const x = static_cast<const T*>(a);
   const T* const lines = static_cast<const T*>(b);
   int64_t j = 0;
+  if (k < 2 * kLanes<T>) {
+    // Too short for vectors: several sums side by side.
+    for (; j + kLines <= n; j += kLines) {
+      T sums[kLines];
+#pragma GCC unroll 4
+      for (int l = 0; l < kLines; ++l) sums[l] = T{};
+      for (int64_t p = 0; p < k; ++p) {
+#pragma GCC unroll 4
+        for (int l = 0; l < kLines; ++l) sums[l] += lines[(j + l) * b_stride + p] * x[p];
+      }
+#pragma GCC unroll 4
+      for (int l = 0; l < kLines; ++l) d[j + l] = accumulate ? d[j + l] + sums[l] : sums[l];
+    }
+  }
   for (; j + kLines <= n; j += kLines)
     DotLines<T, kLines>(d + j, x, lines + j * b_stride, b_stride, k, accumulate);
   for (; j < n; ++j) DotLines<T, 1>(d + j, x, lines + j * b_stride, b_stride, k, accumulate);
