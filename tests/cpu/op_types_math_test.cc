@@ -356,6 +356,22 @@ TEST_P(NarrowIntegerTest, ConversionsToEachTypeKeepOrWrap) {
   }
 }
 
+// The 2 that these count is -2 in two bits, also where a conversion reads it in the same loop.
+TEST(NarrowIntegerLoopTest, CountsThatDoNotFitWrapBeforeTheyAreConverted) {
+  const Literal x = Numbers(S2, {4}, {0, 1, -2, -1});
+  for (const auto& [op, expected] :
+       {std::pair<std::string, std::vector<Number>>("popcnt", {0, 1, 1, -2}),
+        std::pair<std::string, std::vector<Number>>("count_leading_zeros", {-2, 1, 0, 0})}) {
+    const auto results = RunAll(
+        "func.func @main(%x: tensor<4xi2>) -> tensor<4xi32> {\n  %y = stablehlo." + op +
+            " %x : tensor<4xi2>\n  %r = stablehlo.convert %y : (tensor<4xi2>) -> tensor<4xi32>\n" +
+            "  return %r : tensor<4xi32>\n}",
+        {&x});
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_EQ(ReadNumbers(*results[0]), expected) << op;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, NarrowIntegerTest, ::testing::Values(S2, S4, U2, U4), TypeCase);
 
 }  // namespace

@@ -370,10 +370,13 @@ std::optional<LoopValue> LoopBuilder::EmitNarrowInt(const ir::Op& op,
   };
   switch (op.opcode()) {
     case OpCode::kPopcnt:
-      return Op(BlockOp::kPopcnt, type, type, low_bits(operands[0]));
+      // Two bits of i2 are more than i2 counts to.
+      return RoundTo(Op(BlockOp::kPopcnt, type, type, low_bits(operands[0])), narrow);
     case OpCode::kCountLeadingZeros:
-      return Op(BlockOp::kSubtract, type, type,
-                Op(BlockOp::kClz, type, type, low_bits(operands[0])), Constant(byte, 8 - bits));
+      return RoundTo(
+          Op(BlockOp::kSubtract, type, type, Op(BlockOp::kClz, type, type, low_bits(operands[0])),
+             Constant(byte, 8 - bits)),
+          narrow);
     case OpCode::kShiftRightLogical:
       return RoundTo(
           Op(BlockOp::kShiftRightLogical, type, type, low_bits(operands[0]), operands[1]), narrow);
