@@ -131,6 +131,10 @@ void UnrollLoops(Module* module);
 // quantized types stay as they are.
 void Simplify(Module* module);
 
+// Decides comparisons, selections, extremes and the like of integers by the ranges of what they are
+// computed from: constants, iota, the counters of loops, and arithmetic on these.
+void SimplifyRanges(Module* module);
+
 // Moves broadcasts behind the elementwise ops that follow them, which then compute each element
 // once, and reshapes and transposes likewise where this lets elementwise ops meet.
 void SinkShapeOps(Module* module);

@@ -17,6 +17,12 @@ bool IsExact(const Op& op) {
   return IsInteger(type) || type == PRED;
 }
 bool AreSame(const Op& op) { return op.operand(0) == op.operand(1); }
+// The same value, or constants of the same bits.
+bool AreEqual(const Value* a, const Value* b) {
+  if (a == b) return true;
+  const Op *x = MadeBy(a, OpCode::kConstant), *y = MadeBy(b, OpCode::kConstant);
+  return x != nullptr && y != nullptr && x->attr("value") == y->attr("value");
+}
 
 Value* Zero(const Op& op, Emitter& emit) { return emit.IntConstant(op.result_type(), 0).value(); }
 
@@ -49,15 +55,24 @@ int PowerOfTwo(const Value* value) {
 
 }  // namespace
 
-// x + 0 of floats is x but for x = -0, so only -0 is left out.
+// x + 0 of floats is x but for x = -0, so only -0 is left out. Integers wrap, so x - y + y is x.
 Replacement SimplifyAdd(const Op& op, Emitter&) {
   if (IsComplex(ElementOf(op))) return {};
+  for (size_t i : {0u, 1u}) {
+    const Op* difference = IsExact(op) ? MadeBy(op.operand(i), OpCode::kSubtract) : nullptr;
+    if (difference != nullptr && AreEqual(difference->operand(1), op.operand(1 - i)))
+      return One(difference->operand(0));
+  }
   return One(OtherThan(op, IsExact(op) ? 0.0 : -0.0));
 }
 
 Replacement SimplifySubtract(const Op& op, Emitter& emit) {
   if (IsComplex(ElementOf(op))) return {};
   if (IsSplatOf(op.operand(1), 0.0)) return One(op.operand(0));
+  const Op* sum = IsExact(op) ? MadeBy(op.operand(0), OpCode::kAdd) : nullptr;
+  for (size_t i : {0u, 1u}) {
+    if (sum != nullptr && AreEqual(sum->operand(i), op.operand(1))) return One(sum->operand(1 - i));
+  }
   return IsExact(op) && AreSame(op) ? One(Zero(op, emit)) : Replacement();
 }
 
@@ -137,9 +152,18 @@ Replacement SimplifyIdempotent(const Op& op, Emitter&) {
 }
 
 Replacement SimplifyCompare(const Op& op, Emitter& emit) {
-  if (!IsExact(op) || !AreSame(op)) return {};
   const auto direction = EnumFrom<ComparisonDirection>(op.attr("comparison_direction"));
-  if (!direction.has_value()) return {};
+  if (!direction.has_value() || !IsExact(op)) return {};
+  // Of booleans, p != false is p.
+  if (op.operand_type(0).primitive_type() == PRED) {
+    const bool is_equal = *direction == ComparisonDirection::kEq;
+    for (size_t i : {0u, 1u}) {
+      if ((is_equal || *direction == ComparisonDirection::kNe) &&
+          IsSplatOfInt(op.operand(i), is_equal ? 1 : 0))
+        return One(op.operand(1 - i));
+    }
+  }
+  if (!AreSame(op)) return {};
   const bool equal = *direction == ComparisonDirection::kEq ||
                      *direction == ComparisonDirection::kGe ||
                      *direction == ComparisonDirection::kLe;

@@ -9,35 +9,6 @@
 namespace pjrt::ir {
 namespace {
 
-ComparisonDirection Mirrored(ComparisonDirection direction) {
-  switch (direction) {
-    case ComparisonDirection::kLt:
-      return ComparisonDirection::kGt;
-    case ComparisonDirection::kLe:
-      return ComparisonDirection::kGe;
-    case ComparisonDirection::kGt:
-      return ComparisonDirection::kLt;
-    case ComparisonDirection::kGe:
-      return ComparisonDirection::kLe;
-    default:
-      return direction;
-  }
-}
-
-// What the counter grows by in the body, where that is a constant.
-std::optional<int64_t> Step(const Value* next, const Value* counter) {
-  if (const Op* add = MadeBy(next, OpCode::kAdd)) {
-    if (add->operand(0) == counter) return ScalarInt(add->operand(1));
-    if (add->operand(1) == counter) return ScalarInt(add->operand(0));
-    return std::nullopt;
-  }
-  const Op* subtract = MadeBy(next, OpCode::kSubtract);
-  if (subtract == nullptr || subtract->operand(0) != counter) return std::nullopt;
-  const std::optional<int64_t> step = ScalarInt(subtract->operand(1));
-  if (!step.has_value() || *step == std::numeric_limits<int64_t>::min()) return std::nullopt;
-  return -*step;
-}
-
 // The largest and the least value of an integer type, where int64_t holds them.
 bool Range(PrimitiveType type, int64_t* least, int64_t* most) {
   const int bits = BitWidth(type);
@@ -53,6 +24,34 @@ bool Range(PrimitiveType type, int64_t* least, int64_t* most) {
 }
 
 }  // namespace
+
+ComparisonDirection Mirrored(ComparisonDirection direction) {
+  switch (direction) {
+    case ComparisonDirection::kLt:
+      return ComparisonDirection::kGt;
+    case ComparisonDirection::kLe:
+      return ComparisonDirection::kGe;
+    case ComparisonDirection::kGt:
+      return ComparisonDirection::kLt;
+    case ComparisonDirection::kGe:
+      return ComparisonDirection::kLe;
+    default:
+      return direction;
+  }
+}
+
+std::optional<int64_t> StepOf(const Value* next, const Value* counter) {
+  if (const Op* add = MadeBy(next, OpCode::kAdd)) {
+    if (add->operand(0) == counter) return ScalarInt(add->operand(1));
+    if (add->operand(1) == counter) return ScalarInt(add->operand(0));
+    return std::nullopt;
+  }
+  const Op* subtract = MadeBy(next, OpCode::kSubtract);
+  if (subtract == nullptr || subtract->operand(0) != counter) return std::nullopt;
+  const std::optional<int64_t> step = ScalarInt(subtract->operand(1));
+  if (!step.has_value() || *step == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  return -*step;
+}
 
 std::optional<int64_t> TripCount(const Op& loop) {
   const Block *condition = loop.region(0)->block(), *body = loop.region(1)->block();
@@ -70,7 +69,7 @@ std::optional<int64_t> TripCount(const Op& loop) {
   int64_t least, most;
   if (!Range(counter->type().primitive_type(), &least, &most)) return std::nullopt;
   const std::optional<int64_t> start = ScalarInt(loop.operand(i)), limit = ScalarInt(limit_value);
-  const std::optional<int64_t> step = Step(body->terminator()->operand(i), body->argument(i));
+  const std::optional<int64_t> step = StepOf(body->terminator()->operand(i), body->argument(i));
   if (!start.has_value() || !limit.has_value() || !step.has_value()) return std::nullopt;
 
   // In 128 bits nothing wraps.

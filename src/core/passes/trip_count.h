@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "pjrt/ir/module.h"
+#include "pjrt/ir/op_attributes.h"
 
 namespace pjrt::ir {
 
@@ -15,6 +16,13 @@ namespace pjrt::ir {
 // values begins at a constant, grows or shrinks by a constant each time without wrapping around,
 // and is compared with a constant to go on. nullopt for every other loop, endless ones included.
 std::optional<int64_t> TripCount(const Op& loop);
+
+// What `counter`, carried by a loop, grows by when its next value is `next`, where that is a
+// constant.
+std::optional<int64_t> StepOf(const Value* next, const Value* counter);
+
+// The comparison that holds for b and a when `direction` holds for a and b.
+ComparisonDirection Mirrored(ComparisonDirection direction);
 
 }  // namespace pjrt::ir
 
