@@ -260,6 +260,36 @@ TEST(QuantizedProductTest, BatchesAndTransposedOperandsKeepTheirCorrections) {
       ElementsAreArray(expected));
 }
 
+TEST(QuantizedProductTest, ScalesMayLieAlongABatch) {
+  // Factors a + 1 and b - {0, 100}; scales 0.5 * {1, 0.25} / 0.5.
+  const Literal lhs = Array<int8_t>({2, 1, 2}, {1, 2, 3, 4}),
+                rhs = Array<int8_t>({2, 2, 1}, {5, 6, 7, 8});
+  EXPECT_THAT(RunOne<int32_t>(R"(
+      func.func @main(%a: tensor<2x1x2x!quant.uniform<i8:f32, 0.5:-1>>,
+                      %b: tensor<2x2x1x!quant.uniform<i8:f32:0, {1.0, 0.25:100}>>)
+          -> tensor<2x1x1x!quant.uniform<i32:f32, 0.5:1>> {
+        %r = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+            : (tensor<2x1x2x!quant.uniform<i8:f32, 0.5:-1>>,
+               tensor<2x2x1x!quant.uniform<i8:f32:0, {1.0, 0.25:100}>>)
+              -> tensor<2x1x1x!quant.uniform<i32:f32, 0.5:1>>
+        return %r : tensor<2x1x1x!quant.uniform<i32:f32, 0.5:1>>
+      })",
+                              {&lhs, &rhs}),
+              ElementsAre(2 * 5 + 3 * 6 + 1, (4 * -93 + 5 * -92) / 4 + 1));
+}
+
+TEST(QuantizedProductTest, FourBitsAndVectorsMultiplyAsWell) {
+  // (7 - 3) * (-8 + 2) + (-8 - 3) * (5 + 2), a quarter of it.
+  EXPECT_THAT(RunOne<int32_t>(R"(
+      func.func @main() -> tensor<!quant.uniform<i32:f32, 1.0>> {
+        %a = stablehlo.constant() <{value = dense<[7, -8]> : tensor<2xi4>}> : () -> tensor<2x!quant.uniform<i4:f32, 0.5:3>>
+        %b = stablehlo.constant() <{value = dense<[-8, 5]> : tensor<2xi4>}> : () -> tensor<2x!quant.uniform<i4:f32, 0.5:-2>>
+        %r = stablehlo.dot %a, %b : (tensor<2x!quant.uniform<i4:f32, 0.5:3>>, tensor<2x!quant.uniform<i4:f32, 0.5:-2>>) -> tensor<!quant.uniform<i32:f32, 1.0>>
+        return %r : tensor<!quant.uniform<i32:f32, 1.0>>
+      })"),
+              ElementsAre(-25));
+}
+
 // --- Convolutions: [b, 0, 1, f] by [0, 1, i, o] ---
 
 struct Conv {
