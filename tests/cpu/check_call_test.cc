@@ -41,6 +41,27 @@ TEST(CheckCall, FailsTheExecutionWithTheFirstElementThatDiffers) {
   EXPECT_FALSE(Check("expect_close", 2, std::numeric_limits<float>::infinity()).ok());
 }
 
+TEST(CheckCall, TakesItsBoundsFromTheProgram) {
+  const auto run = [](const std::string& check) {
+    return RunProgram(OneThreadClient(), absl::StrCat(R"(
+      func.func @main() {
+        %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+        %b = stablehlo.constant dense<[1.0, 2.00000048]> : tensor<2xf32>
+        )",
+                                                      check, "\n        return\n      }"))
+        .status();
+  };
+  EXPECT_TRUE(run("check.expect_close %a, %b : tensor<2xf32>, tensor<2xf32>").ok());
+  EXPECT_FALSE(
+      run("check.expect_close %a, %b, max_ulp_difference = 1 : tensor<2xf32>, tensor<2xf32>").ok());
+  EXPECT_TRUE(run("check.expect_almost_eq %a, %b : tensor<2xf32>").ok());
+  EXPECT_FALSE(run("check.expect_almost_eq %a, %b, tolerance = 1.0e-08 : tensor<2xf32>").ok());
+  EXPECT_TRUE(
+      run("check.expect_almost_eq_const %a, dense<1.5> : tensor<2xf32>, tolerance = 0.5").ok());
+  EXPECT_FALSE(run("check.expect_eq %a, %b : tensor<2xf32>").ok());
+  EXPECT_FALSE(run("check.expect_eq_const %a, dense<1.0> : tensor<2xf32>").ok());
+}
+
 TEST(CheckCall, GivesTrueOrFails) {
   const auto run = [](const char* b) {
     return RunProgram(OneThreadClient(), absl::StrCat(R"(
