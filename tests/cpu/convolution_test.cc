@@ -274,6 +274,15 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
       }
     }
   }
+  // Gradients of kernels: a batch that is innermost, and runs on from place to place.
+  for (int64_t batch : {1, 3, 5, 20}) {
+    for (int64_t stride : {1, 2}) {
+      Case c = Image(4, 40, {20, 21}, {7, stride, 3, 3, 1, 2}, true);
+      c.batch = batch;
+      c.orders[0] = {1, 2, 3, 0};
+      Check(*client, c, random);
+    }
+  }
   // Several blocks of lines, of parts of a line, and of sheets.
   for (bool features_last : {false, true}) {
     for (Case c : {Image(1, 1, {110, 120}, {2, 1, 1, 1, 1, 2}, features_last),

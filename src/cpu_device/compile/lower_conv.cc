@@ -75,7 +75,9 @@ void ChooseSource(const ArrayView& result, ConvParams* p) {
   if (plain && channels == p->channels && (last->input_stride == channels))
     channels *= last->window;
   const int64_t window = plain && last->input_stride == 1 ? last->window : 1;
-  const int64_t batch = p->batch_stride == 1 ? p->batch : 1;
+  const int64_t batch = p->BatchRunsOverPlaces() ? p->batch * last->output_size
+                        : p->batch_stride == 1   ? p->batch
+                                                 : 1;
   const int64_t places =
       last != nullptr && last->base_dilation == 1 && last->stride * last->input_stride == 1
           ? last->output_size

@@ -52,7 +52,7 @@ inline constexpr int kNumSmallInts = 3;
 
 // A few rows times a matrix: c[i][j] (+)= sum over p < k of a[i][p] * b[p][j], for as many rows i
 // as the function's place in GemmRowKernels says, and j < n. Rows of a and of b are contiguous;
-// strides in elements. A sum runs over p in order, whatever n and the place of j are.
+// strides in elements. The order of a sum depends on the arguments but `c`, `a` and `b` alone.
 using GemmRowsFn = void (*)(void* c, int64_t c_stride, const void* a, int64_t a_stride,
                             const void* b, int64_t b_stride, int64_t k, int64_t n, bool accumulate);
 // One row times a matrix whose columns are contiguous: c[j] (+)= sum over p < k of a[p] * b[j *

@@ -206,12 +206,15 @@ class ConvStep::Patches final : public Gemm::Batch {
     }
   }
 
-  // Neighbouring rows are the batch entries of a place, or the places along the last spatial dim.
+  // Neighbouring rows are the batch entries of a place, the places along the last spatial dim, or
+  // both: entries of the places along it.
   void FillPanel(const char* from, int64_t row, int64_t rows, int64_t p0, int64_t depth,
                  int64_t width, char* to) const {
     const bool by_batch = p_.batch_is_minor;
+    const bool by_place = !by_batch || p_.BatchRunsOverPlaces();
     const ConvParams::Spatial* last = rank_ > 0 ? &p_.spatial.back() : nullptr;
-    const int64_t minor = by_batch ? p_.batch : last->output_size;
+    const int64_t entries = by_batch ? p_.batch : 1;  // side by side
+    const int64_t minor = entries * (by_place ? last->output_size : 1);
     const int64_t stride = by_batch ? p_.batch_stride : last->stride * last->input_stride;
     const int outer = static_cast<int>(dims_.size()) - 1;  // but the channels, which are last
     Coordinates at(std::max(rank_, 1)), tap(dims_.size());
@@ -219,12 +222,14 @@ class ConvStep::Patches final : public Gemm::Batch {
       const int64_t begin = (row + r) % minor, outside = (row + r) / minor;
       const int64_t n = std::min(rows - r, minor - begin);
       const char* base = from;
-      if (by_batch) {
+      if (!by_place) {
         Locate(outside, at.data());
         base += begin * stride * size_;
+      } else if (by_batch) {
+        Locate(outside * last->output_size, at.data());
       } else {
         const int64_t lines = places_ / minor;
-        Locate(outside % lines * minor + begin, at.data());
+        Locate(outside % lines * minor, at.data());
         base += outside / lines * p_.batch_stride * size_;
       }
       Unravel(p0, &tap);
@@ -233,13 +238,15 @@ class ConvStep::Patches final : public Gemm::Batch {
       for (int64_t left = depth; left > 0;) {
         const int64_t count = std::min(left, p_.channels - channel);
         int64_t offset = channel * p_.channel_stride;
-        bool inside = OuterOffset(at.data(), tap, by_batch ? outer : outer - 1, &offset);
+        bool inside = OuterOffset(at.data(), tap, by_place ? outer - 1 : outer, &offset);
         int64_t low = 0, high = n;
-        if (!by_batch && inside) {
+        if (by_place && inside) {
+          // Places whose window element is in the input, then the rows that are theirs.
           const int64_t first = at[rank_ - 1] + tap[outer - 1] * last->window_dilation;
-          low = std::clamp<int64_t>(CeilDiv(-first, last->stride), 0, n);
-          high = std::clamp<int64_t>(CeilDiv(last->input_size - first, last->stride), low, n);
-          offset += (first + low * last->stride) * last->input_stride;
+          low = std::clamp<int64_t>(CeilDiv(-first, last->stride) * entries - begin, 0, n);
+          high = std::clamp<int64_t>(
+              CeilDiv(last->input_size - first, last->stride) * entries - begin, low, n);
+          offset += first * last->input_stride + (begin + low) * stride;
           inside = high > low;
         }
         if (!inside) low = high = n;

@@ -51,6 +51,12 @@ struct ConvParams {
 
   int64_t Places() const;       // of the window, in a batch entry
   int64_t PatchLength() const;  // window elements times channels
+  // Whether the batch entries of a place, and those of the next place along the last spatial dim,
+  // are one run of the input.
+  bool BatchRunsOverPlaces() const {
+    return !spatial.empty() && spatial.back().base_dilation == 1 && batch_stride == 1 &&
+           spatial.back().stride * spatial.back().input_stride == batch;
+  }
 };
 
 // Where results go: (batch b, place i..., feature f) at offset + b * batch_stride + sum i *

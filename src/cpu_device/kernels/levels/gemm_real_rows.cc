@@ -64,35 +64,49 @@ PJRT_INLINE void AddRows(T* c, int64_t c_stride, const T* a, int64_t a_stride, c
   }
 }
 
-// Columns of all rows of the matrix, while their sums stay in registers.
+// Columns of all rows of the matrix, while their sums stay in registers. Where these are few, even
+// and odd rows of the matrix have sums of their own: one alone would wait for itself.
 template <typename T, int kRows, int kVectors>
 PJRT_INLINE void AddColumns(T* c, int64_t c_stride, const T* a, int64_t a_stride, const T* b,
                             int64_t b_stride, int64_t k, bool accumulate) {
   using V = typename VectorOf<T>::Type;
   using U = typename VectorOf<T>::Unaligned;
   constexpr int kWidth = kLanes<T>;
-  V sums[kRows][kVectors];
+  constexpr int kSums = kRows * kVectors <= 4 ? 2 : 1;
+  V sums[kSums][kRows][kVectors];
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j)
-      sums[i][j] = accumulate
-                       ? static_cast<V>(*reinterpret_cast<const U*>(c + i * c_stride + j * kWidth))
-                       : V{};
+    for (int j = 0; j < kVectors; ++j) {
+      sums[0][i][j] =
+          accumulate ? static_cast<V>(*reinterpret_cast<const U*>(c + i * c_stride + j * kWidth))
+                     : V{};
+      if constexpr (kSums > 1) sums[1][i][j] = V{};
+    }
   }
-  for (int64_t p = 0; p < k; ++p) {
+  const auto add = [&](V(&to)[kRows][kVectors], int64_t p) __attribute__((always_inline)) {
 #pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
       const V row = *reinterpret_cast<const U*>(b + p * b_stride + j * kWidth);
 #pragma GCC unroll 4
-      for (int i = 0; i < kRows; ++i) sums[i][j] += row * a[i * a_stride + p];
+      for (int i = 0; i < kRows; ++i) to[i][j] += row * a[i * a_stride + p];
+    }
+  };
+  int64_t p = 0;
+  if constexpr (kSums > 1) {
+    for (; p + 2 <= k; p += 2) {
+      add(sums[0], p);
+      add(sums[1], p + 1);
     }
   }
+  for (; p < k; ++p) add(sums[0], p);
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j)
-      *reinterpret_cast<U*>(c + i * c_stride + j * kWidth) = sums[i][j];
+    for (int j = 0; j < kVectors; ++j) {
+      if constexpr (kSums > 1) sums[0][i][j] += sums[1][i][j];
+      *reinterpret_cast<U*>(c + i * c_stride + j * kWidth) = sums[0][i][j];
+    }
   }
 }
 
