@@ -29,6 +29,8 @@ struct PassOptions {
   // types are the op's), of ops of CHLO and of custom calls; those that it claims stay as they are.
   // Null for none.
   std::function<bool(const Op& op)> claims;
+  // Whether the program runs on one device alone, as one replica of one partition.
+  bool one_device = false;
 };
 
 // A pass by name. `run` may be called by several threads at once on different modules.
@@ -118,6 +120,12 @@ void ExpandQuantized(Module* module);
 //
 // Ops on quantized types (see ExpandQuantized) and dynamic shapes stay as they are.
 void DecomposeOps(Module* module);
+
+// For a program that runs on one device alone (PassOptions::one_device; the pipeline asks):
+// replaces collectives by what the device gets of an exchange with itself, its own operands, or
+// zeros where nobody sends to it. Those that name other devices, or change shapes, stay as they
+// are.
+void DropCollectives(Module* module);
 
 // Writes out loops of a known number of iterations, at most 8, whose bodies compute and move
 // elements and are small: what was carried through memory then meets in one op or pass, and what

@@ -23,6 +23,11 @@ absl::Status FoldSmall(Module* module, const PassOptions&) {
   return absl::OkStatus();
 }
 
+absl::Status DropIfAlone(Module* module, const PassOptions& options) {
+  if (options.one_device) DropCollectives(module);
+  return absl::OkStatus();
+}
+
 constexpr Pass kPasses[] = {
     {"expand-custom-calls", "Writes custom calls that mean ordinary ops in those",
      ExpandCustomCalls},
@@ -32,6 +37,7 @@ constexpr Pass kPasses[] = {
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
     {"expand-quantized", "Computes quantized types with stored integers and floats",
      Always<ExpandQuantized>},
+    {"drop-collectives", "Replaces exchanges with nobody by what they give", DropIfAlone},
     {"decompose-ops", "Writes ops that are short for others in those", Always<DecomposeOps>},
     {"unroll-loops", "Writes out short loops of a known number of iterations", Always<UnrollLoops>},
     {"fold-constants", "Computes small constants from constants", FoldSmall},

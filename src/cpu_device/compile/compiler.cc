@@ -125,6 +125,7 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   info.fingerprint = Fingerprint({ir::PrintModule(*module), options.Serialize()});
   ir::PassOptions passes;
   passes.claims = [&](const ir::Op& op) { return ClaimsOp(op, lowering_options.custom_calls); };
+  passes.one_device = true;
   PJRT_RETURN_IF_ERROR(ir::RunPasses(module.get(), ir::StandardPasses(), passes));
   info.has_side_effects = CallsForEffect(*module, lowering_options.custom_calls);
   const ir::Function entry = module->EntryFunction();
