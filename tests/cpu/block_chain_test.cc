@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/cpu_device/kernels/chain_ops.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/loop/loop_program.h"
@@ -190,15 +191,19 @@ class ChainTest {
     return Append(instr, std::move(value));
   }
 
-  // (x << n) | (x >> (width - n)), for n known or the scalar input, which may be any number.
-  void AddRotation() {
+  // (x << n) | (x >> m), for n + m = width or not; they may be any numbers.
+  void AddShifts() {
     const LoopValue x = numbers_[numbers_.size() - 1 - Below(2)];
     const int width = 8 * size_;
     LoopValue left, right;
-    if (Below(2) == 0) {
+    const int kind = Below(3);
+    if (kind == 0) {
       const int n = Below(width + 1);
       left = Constant(n);
       right = Constant(width - n);
+    } else if (kind == 1) {
+      left = Below(2) == 0 ? 2 : Constant(Below(width + 2));
+      right = Below(2) == 0 ? 2 : Constant(Below(width + 2));
     } else {
       left = 2;
       right = Binary(BlockOp::kSubtract, Constant(width), left);
@@ -274,7 +279,7 @@ class ChainTest {
       return numbers_[Below(3) == 0 ? Below(count) : count - 1 - Below(std::min(count, 3))];
     };
     const int kind = Below(10);
-    if (kind == 3 && !is_float) return AddRotation();
+    if (kind == 3 && !is_float) return AddShifts();
     if (kind == 3 && type_.memory == F32 && Below(2) == 0) return AddRounding();
     if (kind == 4 && !preds_.empty()) return AddLogic();
     if (kind == 0) {

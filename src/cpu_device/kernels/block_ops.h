@@ -19,8 +19,6 @@
 
 #include <cstdint>
 
-#include "src/cpu_device/kernels/chain_ops.h"
-
 namespace pjrt {
 enum PrimitiveType : uint8_t;
 }
@@ -185,6 +183,10 @@ using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, i
 // Rows of `bytes` contiguous bytes, copied one after the other; strides in bytes, of any sign.
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
+
+// Runs chains (chain_ops.h).
+struct ChainInstr;
+using ChainFn = void (*)(const ChainInstr* code, char* const* slots, int64_t groups);
 
 // One kernel level's functions. Entries are null for combinations that StableHLO does not have, and
 // for scalar-operand forms that are not worth having (the engine then fills a block).

@@ -4,6 +4,11 @@
 // registers. A chain is a list of instructions for a machine with two registers of a group of
 // elements, A and B, and a register M of a group of predicates; a group at a time, all instructions
 // are run. Operands are blocks, one element ("scalar"), or B ("saved").
+//
+// A ChainFn (block_ops.h) runs `code`, which ends with kEnd, on `groups` groups of elements from
+// the beginning of each block on; slots[i] is where the block or the one element with number i
+// stands. A block that is written may overlap one that is read only where it is the same and no
+// instruction reads it after the first that writes it.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_
 
@@ -13,61 +18,69 @@ namespace pjrt::cpu {
 
 // X(name), for each of Block, Scalar and Saved. What a type lacks has no place in a chain of it:
 // And, Or, Xor and shifts are for integers, Divide for floats.
-#define PJRT_CHAIN_OPERAND_OPS(X)                                                     \
-  X(Load) /* A = operand */                                                           \
-  X(Add)  /* A = A + operand, and so on */                                            \
-  X(Subtract)                                                                         \
-  X(SubtractFrom) /* A = operand - A */                                               \
-  X(Multiply)                                                                         \
-  X(Divide)                                                                           \
-  X(DivideInto) /* A = operand / A */                                                 \
-  X(Maximum)    /* of integers: signed */                                             \
-  X(Minimum)                                                                          \
-  X(UnsignedMaximum)                                                                  \
-  X(UnsignedMinimum)                                                                  \
-  X(And)                                                                              \
-  X(Or)                                                                               \
-  X(Xor)                                                                              \
-  X(ShiftLeft)                                                                        \
-  X(ShiftRightLogical)                                                                \
-  X(ShiftRightArithmetic)                                                             \
-  X(RotateLeft) /* bits; 0 where the operand, read as unsigned, is above the width */ \
-  X(SelectElse) /* A = M ? A : operand */                                             \
-  X(SelectThen) /* A = M ? operand : A */                                             \
-  X(CompareEq)  /* M = A == operand; A stays. Integers: signed */                     \
-  X(CompareNe)                                                                        \
-  X(CompareLt)                                                                        \
-  X(CompareLe)                                                                        \
-  X(CompareGt)                                                                        \
-  X(CompareGe)                                                                        \
-  X(UnsignedLt)                                                                       \
-  X(UnsignedLe)                                                                       \
-  X(UnsignedGt)                                                                       \
+#define PJRT_CHAIN_OPERAND_OPS(X)                                 \
+  X(Load) /* A = operand */                                       \
+  X(Add)  /* A = A + operand, and so on */                        \
+  X(Subtract)                                                     \
+  X(SubtractFrom) /* A = operand - A */                           \
+  X(Multiply)                                                     \
+  X(Divide)                                                       \
+  X(DivideInto) /* A = operand / A */                             \
+  X(Maximum)    /* of integers: signed */                         \
+  X(Minimum)                                                      \
+  X(UnsignedMaximum)                                              \
+  X(UnsignedMinimum)                                              \
+  X(And)                                                          \
+  X(Or)                                                           \
+  X(Xor)                                                          \
+  X(ShiftLeft)                                                    \
+  X(ShiftRightLogical)                                            \
+  X(ShiftRightArithmetic)                                         \
+  X(SelectElse) /* A = M ? A : operand */                         \
+  X(SelectThen) /* A = M ? operand : A */                         \
+  X(CompareEq)  /* M = A == operand; A stays. Integers: signed */ \
+  X(CompareNe)                                                    \
+  X(CompareLt)                                                    \
+  X(CompareLe)                                                    \
+  X(CompareGt)                                                    \
+  X(CompareGe)                                                    \
+  X(UnsignedLt)                                                   \
+  X(UnsignedLe)                                                   \
+  X(UnsignedGt)                                                   \
   X(UnsignedGe)
 // X(name), without such an operand.
-#define PJRT_CHAIN_OWN_OPS(X)                                  \
-  X(Store) /* block at slot = A */                             \
-  X(Save)  /* B = A */                                         \
-  X(Negate)                                                    \
-  X(Not)                                                       \
-  X(Abs) /* floats, to RoundEven */                            \
-  X(Sqrt)                                                      \
-  X(Rsqrt)                                                     \
-  X(Sign)                                                      \
-  X(Floor)                                                     \
-  X(Ceil)                                                      \
-  X(RoundEven)                                                 \
-  X(LoadBf16)  /* f32, to StoreBf16: A = bf16 block at slot */ \
-  X(RoundBf16) /* A = A rounded to bf16 */                     \
-  X(StoreBf16) /* bf16 block at slot = A rounded; A stays */   \
-  X(LoadMask)  /* M = predicates at slot */                    \
-  X(StoreMask) /* predicates at slot = M */                    \
-  X(AndMask)   /* M = M and predicates at slot */              \
-  X(OrMask)                                                    \
-  X(XorMask)                                                   \
-  X(NotMask) /* M = not M */                                   \
+#define PJRT_CHAIN_OWN_OPS(X)                                                             \
+  X(Store)         /* block at slot = A */                                                \
+  X(Save)          /* B = A */                                                            \
+  X(Exchange)      /* A = B and B = A */                                                  \
+  X(AddToB)        /* B = B + A; A stays, and so on */                                    \
+  X(SubtractFromB) /* B = B - A */                                                        \
+  X(MultiplyB)                                                                            \
+  X(AndToB) /* integers, to ShiftBoth */                                                  \
+  X(OrToB)                                                                                \
+  X(XorToB)                                                                               \
+  X(ShiftBoth) /* A = A << scalar at slot | A >> scalar at the next instruction's slot */ \
+  X(Negate)                                                                               \
+  X(Not)                                                                                  \
+  X(Abs) /* floats, to RoundEven */                                                       \
+  X(Sqrt)                                                                                 \
+  X(Rsqrt)                                                                                \
+  X(Sign)                                                                                 \
+  X(Floor)                                                                                \
+  X(Ceil)                                                                                 \
+  X(RoundEven)                                                                            \
+  X(LoadBf16)  /* f32, to StoreBf16: A = bf16 block at slot */                            \
+  X(RoundBf16) /* A = A rounded to bf16 */                                                \
+  X(StoreBf16) /* bf16 block at slot = A rounded; A stays */                              \
+  X(LoadMask)  /* M = predicates at slot */                                               \
+  X(StoreMask) /* predicates at slot = M */                                               \
+  X(AndMask)   /* M = M and predicates at slot */                                         \
+  X(OrMask)                                                                               \
+  X(XorMask)                                                                              \
+  X(NotMask) /* M = not M */                                                              \
   X(End)
 
+// kShiftBoth is followed by an instruction that only says a slot.
 enum class ChainOp : uint16_t {
 #define PJRT_X(name) k##name##Block, k##name##Scalar, k##name##Saved,
   PJRT_CHAIN_OPERAND_OPS(PJRT_X)
@@ -81,12 +94,6 @@ struct ChainInstr {
   ChainOp op = ChainOp::kEnd;
   int32_t slot = 0;  // of the operand or the result, where it is in memory
 };
-
-// Runs `code`, which ends with kEnd, on `groups` groups of elements from the beginning of each
-// block on; slots[i] is where the block or the one element with number i stands. A block that is
-// written may overlap one that is read only where it is the same and no instruction reads it
-// after the first that writes it.
-using ChainFn = void (*)(const ChainInstr* code, char* const* slots, int64_t groups);
 
 }  // namespace pjrt::cpu
 

@@ -30,8 +30,9 @@ struct Minimum {
   }
 };
 
-// The same for vectors of T. AVX-512 has an instruction that orders zeros; only NaNs are left.
 #if defined(__AVX512DQ__)
+// AVX-512 has an instruction that orders zeros; only NaNs are left. kOperation: 4 minimum, 5
+// maximum.
 template <typename T, int kOperation>
 PJRT_INLINE auto RangeOf(__m512 a, __m512 b) {
   if constexpr (std::is_same_v<T, float>) {
@@ -43,17 +44,14 @@ PJRT_INLINE auto RangeOf(__m512 a, __m512 b) {
                               (__m512d)b);
   }
 }
+#endif
+
+// The same for vectors of T.
 template <typename T, typename V>
 PJRT_INLINE V MaximumOf(V a, V b) {
-  return (V)RangeOf<T, 5>((__m512)a, (__m512)b);
-}
-template <typename T, typename V>
-PJRT_INLINE V MinimumOf(V a, V b) {
-  return (V)RangeOf<T, 4>((__m512)a, (__m512)b);
-}
-#else
-template <typename T, typename V>
-PJRT_INLINE V MaximumOf(V a, V b) {
+#if defined(__AVX512DQ__)
+  if constexpr (sizeof(V) == 64) return (V)RangeOf<T, 5>((__m512)a, (__m512)b);
+#endif
   using Bits = decltype(a == b);
   const V larger = a > b ? a : b;
   const V ordered = a == b ? (V)((Bits)a & (Bits)b) : larger;
@@ -61,12 +59,14 @@ PJRT_INLINE V MaximumOf(V a, V b) {
 }
 template <typename T, typename V>
 PJRT_INLINE V MinimumOf(V a, V b) {
+#if defined(__AVX512DQ__)
+  if constexpr (sizeof(V) == 64) return (V)RangeOf<T, 4>((__m512)a, (__m512)b);
+#endif
   using Bits = decltype(a == b);
   const V smaller = a < b ? a : b;
   const V ordered = a == b ? (V)((Bits)a | (Bits)b) : smaller;
   return (a != a) | (b != b) ? a + b : ordered;
 }
-#endif
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::floats
 

@@ -2,11 +2,9 @@
 #include "src/cpu_device/loop/block_chain.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "pjrt/base/primitive_type.h"
 
 namespace pjrt::cpu {
@@ -139,6 +137,26 @@ std::optional<ChainOp> FindLogic(const BlockInstr& instr) {
   }
 }
 
+// B = the result of a form for B as operand; kEnd: there is none.
+ChainOp ToSaved(ChainOp block) {
+  switch (block) {
+    case ChainOp::kAddBlock:
+      return ChainOp::kAddToB;
+    case ChainOp::kSubtractFromBlock:
+      return ChainOp::kSubtractFromB;
+    case ChainOp::kMultiplyBlock:
+      return ChainOp::kMultiplyB;
+    case ChainOp::kAndBlock:
+      return ChainOp::kAndToB;
+    case ChainOp::kOrBlock:
+      return ChainOp::kOrToB;
+    case ChainOp::kXorBlock:
+      return ChainOp::kXorToB;
+    default:
+      return kNone;
+  }
+}
+
 // Conversions between bf16 in memory and f32.
 std::optional<ChainOp> FindBf16(const BlockKernels& kernels, const BlockInstr& instr) {
   if (instr.kind != BlockInstr::kConvert || instr.scalar) return std::nullopt;
@@ -153,7 +171,7 @@ ChainFn ChainOf(const BlockKernels& kernels, const BlockInstr& instr) {
   if (FindBf16(kernels, instr).has_value()) return kernels.chain[static_cast<int>(CType::kF32)];
   if (instr.kind != BlockInstr::kOp || instr.scalar) return nullptr;
   const ChainFn chain = kernels.chain[static_cast<int>(instr.type)];
-  if (chain == nullptr || instr.rotates) return chain;
+  if (chain == nullptr || instr.shifts_both) return chain;
   if (FindForms(instr.block_op, instr.type).has_value() ||
       FindUnary(instr.block_op, instr.type).has_value())
     return chain;
@@ -248,6 +266,11 @@ class ChainWriter {
   // The value of `slot` comes to A; `other` is an operand beside it.
   void Fetch(int slot, int other) {
     if (a_ == slot) return;
+    if (b_ == slot && IsWanted(a_)) {
+      Put(ChainOp::kExchange);
+      std::swap(a_, b_);
+      return;
+    }
     Preserve(slot, other);
     Operate(ChainOp::kLoadBlock, slot);
     a_ = slot;
@@ -290,11 +313,10 @@ class ChainWriter {
     if (IsResult(dst)) Store(dst, ChainOp::kStoreMask);
   }
 
-  // A = x op y, or for `compares` M, and A stays.
-  void Binary(Forms forms, int x, int y, bool compares = false) {
-    const bool swap =
-        forms.reversed != kNone && a_ != x && (a_ == y || slots_[x].scalar || b_ == x);
-    if (swap) {
+  // A = x op y, or for `compares` M, and A stays. With a result `dst` that only this chain reads
+  // and that may be made in B, where y ends while x is needed again. Returns true when it was.
+  bool Binary(Forms forms, int x, int y, bool compares = false, int dst = -1) {
+    if (forms.reversed != kNone && a_ != x && (a_ == y || slots_[x].scalar)) {
       std::swap(x, y);
       std::swap(forms.forward, forms.reversed);
     }
@@ -302,8 +324,16 @@ class ChainWriter {
     if (x == y) CopyForOperand(x);
     Use(x);
     Use(y);
+    if (dst >= 0 && b_ == y && x != y && IsWanted(x) && !IsWanted(y) && !IsResult(dst)) {
+      if (const ChainOp to_saved = ToSaved(forms.forward); to_saved != kNone) {
+        Put(to_saved);
+        b_ = dst;
+        return true;
+      }
+    }
     if (!compares) Preserve(y, y);
     Operate(forms.forward, y);
+    return false;
   }
 
   // A = op(x), or what it is an operation on.
@@ -351,8 +381,10 @@ class ChainWriter {
       Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b, /*compares=*/true);
       return DefineMask(instr.dst);
     }
-    if (instr.rotates) {
-      Binary({ChainOp::kRotateLeftBlock, kNone}, instr.a, instr.b);
+    if (instr.shifts_both) {
+      Unary(ChainOp::kShiftBoth, instr.a);
+      chain_.code.back().slot = instr.b;
+      Put(ChainOp::kShiftBoth, instr.c);
     } else if (const auto unary = FindUnary(instr.block_op, instr.type)) {
       Unary(*unary, instr.a);
     } else if (instr.block_op == BlockOp::kSelect) {
@@ -361,8 +393,9 @@ class ChainWriter {
       Binary({ChainOp::kSelectElseBlock, ChainOp::kSelectThenBlock}, instr.b, instr.c);
     } else if (instr.block_op == BlockOp::kClamp) {
       Clamp(instr.type, instr.a, instr.b, instr.c);
-    } else {
-      Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b);
+    } else if (Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b,
+                      /*compares=*/false, instr.dst)) {
+      return;
     }
     Define(instr.dst);
   }
@@ -467,32 +500,34 @@ void SortSlots(absl::Span<const BlockSlot> slots, BlockChain* chain) {
   for (const BlockChain::Access& write : chain->writes) add(write.slot, true);
 }
 
-// (x << n) | (x >> (width - n)) is a rotation of x, for one n for all elements.
-class RotationFinder {
+// Joins two shifts of a number by one element each and the "or" of the results: a rotation, if the
+// shifts add to the width, which the chain finds out.
+class ShiftJoiner {
  public:
-  RotationFinder(absl::Span<const BlockSlot> slots, const BlockKernels& kernels, BlockCode* code)
+  ShiftJoiner(absl::Span<const BlockSlot> slots, const BlockKernels& kernels, BlockCode* code)
       : slots_(slots), kernels_(kernels), code_(*code), made_by_(slots.size(), -1) {
     for (size_t i = 0; i < code_.instrs.size(); ++i) {
       if (code_.instrs[i].dst >= 0) made_by_[code_.instrs[i].dst] = static_cast<int>(i);
     }
-    for (const auto& [slot, offset] : code_.constant_slots) constants_[slot] = offset;
   }
 
-  // Rewrites rotations, and drops shifts that nothing else asks for.
+  // Rewrites them, and drops shifts that nothing else asks for.
   void Run() {
     bool any = false;
     for (BlockInstr& instr : code_.instrs) {
-      if (!IsOp(instr, BlockOp::kOr) || instr.scalar) continue;
+      if (!IsOp(instr, BlockOp::kOr) || instr.scalar ||
+          kernels_.chain[static_cast<int>(instr.type)] == nullptr)
+        continue;
       const BlockInstr *left = MakerOf(instr.a), *right = MakerOf(instr.b);
       if (left != nullptr && IsOp(*left, BlockOp::kShiftRightLogical)) std::swap(left, right);
       if (left == nullptr || right == nullptr || !IsOp(*left, BlockOp::kShiftLeft) ||
           !IsOp(*right, BlockOp::kShiftRightLogical) || left->a != right->a ||
-          kernels_.chain[static_cast<int>(instr.type)] == nullptr ||
-          !AddToWidth(left->b, right->b, 8 * kCTypeSize[static_cast<int>(instr.type)]))
+          slots_[left->a].scalar || !slots_[left->b].scalar || !slots_[right->b].scalar)
         continue;
       instr.a = left->a;
       instr.b = left->b;
-      instr.rotates = any = true;
+      instr.c = right->b;
+      instr.shifts_both = any = true;
     }
     if (!any) return;
     std::vector<int> uses(slots_.size(), 0);
@@ -511,45 +546,22 @@ class RotationFinder {
 
  private:
   static bool IsOp(const BlockInstr& instr, BlockOp op) {
-    return instr.kind == BlockInstr::kOp && instr.block_op == op && !instr.rotates;
+    return instr.kind == BlockInstr::kOp && instr.block_op == op && !instr.shifts_both;
   }
   const BlockInstr* MakerOf(int slot) const {
     return made_by_[slot] < 0 ? nullptr : &code_.instrs[made_by_[slot]];
-  }
-  // The value of a slot that holds an integer constant of `bits`.
-  std::optional<uint64_t> Constant(int slot, int bits) const {
-    const auto it = constants_.find(slot);
-    if (it == constants_.end()) return std::nullopt;
-    uint64_t value = 0;
-    std::memcpy(&value, code_.constants.data() + it->second, bits / 8);
-    return value;
-  }
-  // True when the amounts in slots a and b are one element each, and width in sum.
-  bool AddToWidth(int a, int b, int width) const {
-    if (!slots_[a].scalar || !slots_[b].scalar) return false;
-    const std::optional<uint64_t> x = Constant(a, width), y = Constant(b, width);
-    if (x.has_value() && y.has_value())
-      return *x <= static_cast<uint64_t>(width) && *x + *y == static_cast<uint64_t>(width);
-    return IsRest(a, b, width) || IsRest(b, a, width);
-  }
-  // True when slot `rest` holds width - slot `amount`.
-  bool IsRest(int amount, int rest, int width) const {
-    const BlockInstr* maker = MakerOf(rest);
-    return maker != nullptr && IsOp(*maker, BlockOp::kSubtract) && maker->b == amount &&
-           Constant(maker->a, width) == static_cast<uint64_t>(width);
   }
 
   const absl::Span<const BlockSlot> slots_;
   const BlockKernels& kernels_;
   BlockCode& code_;
   std::vector<int> made_by_;  // by slot, the instruction that writes it; -1: none
-  absl::flat_hash_map<int32_t, int32_t> constants_;
 };
 
 }  // namespace
 
 void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, BlockCode* code) {
-  RotationFinder(slots, kernels, code).Run();
+  ShiftJoiner(slots, kernels, code).Run();
   // What is one element depends on single elements alone, and can go first.
   std::stable_partition(code->instrs.begin(), code->instrs.end(),
                         [](const BlockInstr& instr) { return instr.scalar; });
@@ -564,7 +576,7 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
   code->instrs.clear();
   ChainFn fn = nullptr;
   for (std::vector<BlockInstr> run = scheduler.Next(&fn); !run.empty(); run = scheduler.Next(&fn)) {
-    if (run.size() == 1 && !run[0].rotates) {
+    if (run.size() == 1 && !run[0].shifts_both) {
       code->instrs.push_back(run[0]);
       continue;
     }

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/chain_ops.h"
 #include "src/cpu_device/loop/loop_program.h"
 
 namespace pjrt::cpu {
@@ -50,7 +51,8 @@ struct BlockInstr {
   BlockOp block_op = BlockOp::kCopy;
   CType type = CType::kF32;
   Scalars form = Scalars::kNone;
-  bool rotates = false;  // not `op`, but a rotated left by the one element b: in chains only
+  bool shifts_both =
+      false;  // not `op`, but a << b | a >> c for one element b and c: in chains only
 };
 
 // Several operations in one pass (block_chain.h).

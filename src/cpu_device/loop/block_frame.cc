@@ -14,11 +14,13 @@ namespace {
 constexpr int64_t kRegisterBudget = 20 * 1024;
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kMinBlock = 128;
-// Rows at least this long are worth a block each: the calls of a block then cost less than the
-// elements. Rows that are shorter than the second length are so only where flat mode has to move
-// elements: a block of 64 channels takes twice as long as 64 elements of a block of 1024.
+// Shorter rows share blocks: the calls of a block cost more than their elements.
 constexpr int64_t kRowModeLength = 64;
+// Rows below this share blocks where no more than kFewMoves inputs and the like must be moved for
+// it: a block costs some 80 ns beside its elements, and more where it does not fill a chain's
+// groups; moving 128 elements takes 15.
 constexpr int64_t kLongRow = 384;
+constexpr int kFewMoves = 2;
 // A pattern may have this many elements, and must stay the same for this many points, so that
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
@@ -51,11 +53,16 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
   row_length_ = dims.empty() ? 1 : dims.back();
   row_mode_ = flat_rows <= 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength);
   if (!row_mode_ || dims.size() <= 1 || dims.back() >= kLongRow) return;
-  bool moves = false;
-  for (const LoopInput& input : program_.inputs) moves |= FlatAccessOf(input.view) == Access::kMove;
+  int moves = 0;
+  const auto count = [&](const LoopView& view, bool moved) {
+    if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kFewMoves + 1;
+  };
+  for (const LoopInput& input : program_.inputs)
+    count(input.view, FlatAccessOf(input.view) == Access::kMove);
   for (const LoopStore& store : program_.stores)
-    moves |= FlatAccessOf(store.view) != Access::kPointer;
-  row_mode_ = moves;
+    count(store.view, FlatAccessOf(store.view) != Access::kPointer);
+  for (const LoopView& iota : program_.iotas) count(iota, !IsDense(iota, dims));
+  row_mode_ = moves > kFewMoves;
 }
 
 Access BlockFrame::FlatAccessOf(const LoopView& view) const {

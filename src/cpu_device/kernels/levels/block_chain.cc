@@ -3,6 +3,7 @@
 // Chains of operations (block_ops.h). The registers of the machine are eight vectors each, so that
 // the jump from one instruction to the next is paid once for eight vector operations; they are
 // variables with names, because compilers leave arrays in memory.
+#include "src/cpu_device/kernels/chain_ops.h"
 #include "src/cpu_device/kernels/mask-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -61,10 +62,6 @@ struct Ops {
   PJRT_INLINE V ShiftRightArithmetic(V a, V b) {
     const U most = U{} + (kWidth - 1);
     return (V)((S)a >> (S)((U)b < kWidth ? (U)b : most));
-  }
-  PJRT_INLINE V RotateLeft(V a, V b) {
-    const U left = (U)a << ((U)b & (kWidth - 1)), right = (U)a >> ((kWidth - (U)b) & (kWidth - 1));
-    return (V)((U)b <= kWidth ? left | right : U{});
   }
   PJRT_INLINE V Negate(V a) {
     if constexpr (kIsFloat<T>) {
@@ -319,38 +316,35 @@ L_MinimumScalar : {
   PJRT_SHIFT(ShiftRightArithmetic, PJRT_RIGHT_SIGNED, PJRT_SIGN)
 #undef PJRT_NAME
 
-  // Rotations.
-#define PJRT_NAME RotateLeft
-L_RotateLeftBlock : {
-  const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;
-  PJRT_EACH(PJRT_FROM_BLOCK)
-  PJRT_NEXT();
-}
-L_RotateLeftSaved : {
-  PJRT_EACH(PJRT_FROM_SAVED)
-  PJRT_NEXT();
-}
-L_RotateLeftScalar : {
-  const UnsignedOf<T> amount = *reinterpret_cast<const UnsignedOf<T>*>(slots[in->slot]);
-  if (amount > O::kWidth) {
-    PJRT_EACH(PJRT_ZERO)
-  } else if (amount % O::kWidth != 0) {
+  // One instruction where it is a rotation.
+L_ShiftBoth : {
+  using Unsigned = UnsignedOf<T>;
+  const Unsigned left = *reinterpret_cast<const Unsigned*>(slots[in->slot]);
+  ++in;
+  const Unsigned right = *reinterpret_cast<const Unsigned*>(slots[in->slot]);
+  const int by = static_cast<int>(left % O::kWidth), back = static_cast<int>(right % O::kWidth);
+  if (by != 0 && left < O::kWidth && right == O::kWidth - left) {
 #if defined(__AVX512F__)
-    const __m512i by = sizeof(T) == 4 ? _mm512_set1_epi32(static_cast<int>(amount))
-                                      : _mm512_set1_epi64(static_cast<int64_t>(amount));
-#define PJRT_X(i)                                                  \
-  a##i = (V)(sizeof(T) == 4 ? _mm512_rolv_epi32((__m512i)a##i, by) \
-                            : _mm512_rolv_epi64((__m512i)a##i, by));
+    const __m512i all = sizeof(T) == 4 ? _mm512_set1_epi32(by) : _mm512_set1_epi64(by);
+#define PJRT_X(i)                                                   \
+  a##i = (V)(sizeof(T) == 4 ? _mm512_rolv_epi32((__m512i)a##i, all) \
+                            : _mm512_rolv_epi64((__m512i)a##i, all));
 #else
-    const int by = static_cast<int>(amount), back = static_cast<int>(O::kWidth - amount);
 #define PJRT_X(i) a##i = (V)(((typename O::U)a##i << by) | ((typename O::U)a##i >> back));
 #endif
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
+    PJRT_NEXT();
   }
+  const Unsigned kept_left = left < O::kWidth ? ~Unsigned{0} : 0;
+  const Unsigned kept_right = right < O::kWidth ? ~Unsigned{0} : 0;
+#define PJRT_X(i)                                        \
+  a##i = (V)((((typename O::U)a##i << by) & kept_left) | \
+             (((typename O::U)a##i >> back) & kept_right));
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
   PJRT_NEXT();
 }
-#undef PJRT_NAME
 
 // Predicates.
 #define PJRT_SELECT_ELSE(i, operand) a##i = Blend<T>(masks.template At<i>(), operand, a##i);
@@ -445,6 +439,47 @@ L_Save:
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
+L_Exchange:
+#define PJRT_X(i)       \
+  {                     \
+    const V old = a##i; \
+    a##i = b##i;        \
+    b##i = old;         \
+  }
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  PJRT_NEXT();
+#define PJRT_TO_B(i) b##i = O::PJRT_NAME(b##i, a##i);
+#define PJRT_NAME Add
+L_AddToB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME Subtract
+L_SubtractFromB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME Multiply
+L_MultiplyB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME And
+L_AndToB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME Or
+L_OrToB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME Xor
+L_XorToB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
 L_Negate:
 #define PJRT_X(i) a##i = O::Negate(a##i);
   PJRT_EACH(PJRT_X)

@@ -25,14 +25,17 @@ constexpr float kExpG[] = {0x1.6d7b86p-10f, 0x1.1239fep-7f, 0x1.5554bep-5f, 0x1.
 struct ExpParts {
   float part, first, second;
 };
-// With kShift + n and r for x = n log(2) + r.
-PJRT_INLINE ExpParts ExpOfRest(float shifted, float r) {
+PJRT_INLINE float ExpPolynomial(float r) {  // exp(r) - 1
   float g = kExpG[0];
   g = MulAdd(g, r, kExpG[1]);
   g = MulAdd(g, r, kExpG[2]);
   g = MulAdd(g, r, kExpG[3]);
   g = MulAdd(g, r, kExpG[4]);
-  const float part = MulAdd(r * r, g, r);
+  return MulAdd(r * r, g, r);
+}
+// With kShift + n and r for x = n log(2) + r.
+PJRT_INLINE ExpParts ExpOfRest(float shifted, float r) {
+  const float part = ExpPolynomial(r);
   // 2^n in two factors: n goes from -151 to 128. Only the second product can round.
   const int32_t exponent = static_cast<int32_t>(ToBits(shifted)) - static_cast<int32_t>(0x4b400000);
   const int32_t half = exponent >> 1;
@@ -54,6 +57,14 @@ PJRT_INLINE ExpParts SplitExp(float x, float tail) {
 PJRT_INLINE float ExpInside(float x) {
   const ExpParts e = SplitExp(x);
   return (1 + e.part) * e.first * e.second;
+}
+// For |x| < 87.
+PJRT_INLINE float ExpOfModerate(float x) {
+  const float shifted = MulAdd(x, kLog2E, kShift);
+  const float n = shifted - kShift;
+  const float r = MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x));
+  const float power = BitCast<float>((ToBits(shifted) << 23) + 0x3f800000u);
+  return (1 + ExpPolynomial(r)) * power;
 }
 
 constexpr float kLowestExp = -104, kHighestExp = 89;  // beyond, the result is 0 and infinity
@@ -97,7 +108,7 @@ struct Tanh {
   PJRT_INLINE float Run(float x) {
     const float size = AbsF32(x);
     const float bounded = size > 10.0f ? 10.0f : size;
-    const float far = 1 - 2 / (ExpInside(2 * bounded) + 1);
+    const float far = 1 - 2 / (ExpOfModerate(2 * bounded) + 1);
     // (tanh(x) - x) / x^3 on |x| <= 0.625, to 2^-32.
     const float s = size * size;
     float p = 0x1.197b7cp-9f;
@@ -179,7 +190,7 @@ struct Erf {
     p = MulAdd(p, t, -0x1.afab6cp-1f);
     p = MulAdd(p, t, -0x1.51c9b2p+1f);
     p = MulAdd(p, t, -0x1.d97fcp+0f);
-    const float far = 1 - ExpInside(p);
+    const float far = 1 - ExpOfModerate(p);
     const float result = size < 1.0f ? near : far;
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
   }

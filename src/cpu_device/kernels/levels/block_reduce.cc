@@ -29,6 +29,34 @@ PJRT_INLINE T FoldLanes(T* lanes, int64_t count) {
   return lanes[0];
 }
 
+// The same for all lanes, by vectors down to 16 bytes: of a row of 128 elements, one by one took
+// most of the time.
+template <class Op, typename T, int kHalf = kLanes / 2>
+PJRT_INLINE T FoldAllLanes(T* lanes) {
+  constexpr int kBytes = kHalf * static_cast<int>(sizeof(T));
+  if constexpr (kBytes < 16) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kHalf; ++j) lanes[j] = Op::Run(lanes[j], lanes[j + kHalf]);
+  } else {
+    constexpr int kVectorBytes = kBytes < PJRT_VECTOR_BYTES ? kBytes : PJRT_VECTOR_BYTES;
+    constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
+    typedef T Vector __attribute__((vector_size(kVectorBytes)));
+#pragma GCC unroll 16
+    for (int j = 0; j < kHalf; j += kWidth) {
+      Vector low, high;
+      __builtin_memcpy(&low, lanes + j, sizeof(low));
+      __builtin_memcpy(&high, lanes + kHalf + j, sizeof(high));
+      low = Op::Apply(low, high);
+      __builtin_memcpy(lanes + j, &low, sizeof(low));
+    }
+  }
+  if constexpr (kHalf > 1) {
+    return FoldAllLanes<Op, T, kHalf / 2>(lanes);
+  } else {
+    return lanes[0];
+  }
+}
+
 template <class Op, typename T>
 PJRT_INLINE T ReduceRow(const T* a, int64_t n) {
   using Vector = typename Lanes<T>::Vector;
@@ -53,7 +81,7 @@ PJRT_INLINE T ReduceRow(const T* a, int64_t n) {
 #pragma GCC unroll 32
   for (int v = 0; v < kVectors; ++v) __builtin_memcpy(lanes + v * kWidth, &sums[v], sizeof(Vector));
   for (int64_t j = 0; i + j < n; ++j) lanes[j] = Op::Run(lanes[j], a[i + j]);
-  return FoldLanes<Op>(lanes, kLanes);
+  return FoldAllLanes<Op>(lanes);
 }
 
 // Rows that are shorter than the lanes are folded many at a time: lane j of all of them is an
