@@ -17,7 +17,7 @@ struct Maximum {
     const T larger = a > b ? a : b;
     const T same = BitCast<T>(ToBits(a) & ToBits(b));
     const T ordered = a == b ? same : larger;
-    return (a != a) | (b != b) ? a + b : ordered;
+    return ((a != a) | (b != b)) ? a + b : ordered;
   }
 };
 struct Minimum {
@@ -26,7 +26,7 @@ struct Minimum {
     const T smaller = a < b ? a : b;
     const T same = BitCast<T>(ToBits(a) | ToBits(b));
     const T ordered = a == b ? same : smaller;
-    return (a != a) | (b != b) ? a + b : ordered;
+    return ((a != a) | (b != b)) ? a + b : ordered;
   }
 };
 

@@ -80,7 +80,6 @@ ChannelConvStep::ChannelConvStep(ConvParams params, ConvOutput output, CType com
                                  const Kernels& kernels, BufferId weights)
     : p_(std::move(params)),
       output_(std::move(output)),
-      compute_(compute),
       size_(kCTypeSize[static_cast<int>(compute)]),
       kernel_(kernels.window->channel_conv[static_cast<int>(compute)]),
       block_kernels_(*kernels.block),

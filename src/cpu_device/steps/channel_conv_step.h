@@ -49,7 +49,6 @@ class ChannelConvStep final : public Step {
 
   const ConvParams p_;
   const ConvOutput output_;
-  const CType compute_;
   const int size_;  // of an element of the compute type
   const ChannelConvFn kernel_;
   const BlockKernels& block_kernels_;
