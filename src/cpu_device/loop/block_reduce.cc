@@ -9,7 +9,7 @@
 // * Long inner: a block lies along the innermost dim and folds element by element into a block of
 //   accumulators, which begin as the initial value.
 // * Short inner: a block holds several reduced points of `inner` elements each. Few fold in order,
-//   from the initial value on, many pairwise.
+//   from the initial value on, many pairwise; a body folds neighbours.
 // * Many short inner: a block lies along all inner dims and crosses their rows, else as for a long
 //   inner.
 // * Short inner, folded by a body: outer dims become inner ones first. A body is called for a block
@@ -49,6 +49,8 @@ constexpr int64_t kFewPoints = 64;
 constexpr int64_t kManyRows = 16;
 // So few accumulators are not worth a call of a body.
 constexpr int64_t kFewAccumulators = 64;
+// So many points with few accumulators each fold in fewer calls of a body as a tree.
+constexpr int64_t kTreePoints = 4;
 // Values that lie in an input, in rows with gaps, are folded from so many rows at a time, a piece
 // of each after the other: memory gives several streams sooner than one that is broken off again
 // and again. 1024 x 4096 folded over its first dim took 1060 us and takes 250.
@@ -286,9 +288,15 @@ class ReduceKernel final : public LoopKernel {
                char* const* out) const {
     if (fold.body == nullptr) {
       fold.rows(out[0], values[0], 1, n);
-      return;
+    } else {
+      FoldPoints(w, fold, values, n, 1, out);
     }
-    // A binary tree over neighbours: even elements with odd ones, until one is left.
+  }
+
+  // Folds n points of `inner` contiguous elements of each value to one by the body, in order, at
+  // out[i]: a binary tree over neighbours, even points with odd ones, until one is left.
+  void FoldPoints(const Work& w, const Fold& fold, const char* const* values, int64_t n,
+                  int64_t inner, char* const* out) const {
     const size_t count = fold.sizes.size();
     absl::InlinedVector<const char*, 8> params(2 * count);
     absl::InlinedVector<char*, 4> results(count);
@@ -301,23 +309,29 @@ class ReduceKernel final : public LoopKernel {
     while (n > 1) {
       const int64_t half = n / 2;
       for (size_t i = 0; i < count; ++i) {
-        const int size = fold.sizes[i];
-        k_.gather_stride[SizeLog2(size)](Temporary(w, left_, i), from[i], 2, half);
-        k_.gather_stride[SizeLog2(size)](Temporary(w, right_, i), from[i] + size, 2, half);
+        const int64_t point = fold.sizes[i] * inner;
+        char *left = Temporary(w, left_, i), *right = Temporary(w, right_, i);
+        if (inner == 1) {
+          k_.gather_stride[SizeLog2(fold.sizes[i])](left, from[i], 2, half);
+          k_.gather_stride[SizeLog2(fold.sizes[i])](right, from[i] + point, 2, half);
+          continue;
+        }
+        for (int64_t j = 0; j < half; ++j) {
+          std::memcpy(left + j * point, from[i] + 2 * j * point, point);
+          std::memcpy(right + j * point, from[i] + (2 * j + 1) * point, point);
+        }
       }
       // The odd one out moves along; its place in `results` is behind the half that the call
       // writes.
-      for (size_t i = 0; i < count; ++i) {
-        const int size = fold.sizes[i];
-        char last[16];
-        std::memcpy(last, from[i] + (n - 1) * size, size);
-        if (n % 2 != 0) std::memcpy(results[i] + half * size, last, size);
+      for (size_t i = 0; i < count && n % 2 != 0; ++i) {
+        const int64_t point = fold.sizes[i] * inner;
+        std::memcpy(results[i] + half * point, from[i] + (n - 1) * point, point);
       }
-      fold.body->Call(params.data(), results.data(), half, w.memory + body_scratch_);
+      fold.body->Call(params.data(), results.data(), half * inner, w.memory + body_scratch_);
       for (size_t i = 0; i < count; ++i) from[i] = results[i];
       n = half + n % 2;
     }
-    for (size_t i = 0; i < count; ++i) std::memcpy(out[i], from[i], fold.sizes[i]);
+    for (size_t i = 0; i < count; ++i) std::memcpy(out[i], from[i], fold.sizes[i] * inner);
   }
 
   static bool HasInit(const Fold& fold) { return !fold.reduce->init_inputs.empty(); }
@@ -595,6 +609,11 @@ class ReduceKernel final : public LoopKernel {
             left -= half;
           }
           Accumulate(*w, fold, &block, inner_, r == 0 && !HasInit(fold));
+        } else if (fold.body != nullptr && inner_ < kFewAccumulators && count >= kTreePoints) {
+          absl::InlinedVector<char*, 4> folded;
+          for (size_t i = 0; i < fold.sizes.size(); ++i) folded.push_back(Temporary(*w, left_, i));
+          FoldPoints(*w, fold, values.data(), count, inner_, folded.data());
+          Accumulate(*w, fold, folded.data(), inner_, r == 0 && !HasInit(fold));
         } else {
           for (int64_t j = 0; j < count; ++j)
             Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_,
