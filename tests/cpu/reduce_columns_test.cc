@@ -60,5 +60,36 @@ TEST(ReduceColumnsTest, RowsOfSomeLengthAreSummedOneAfterTheOtherToo) {
   CheckSum(3, 64, 40, 0, 40);
 }
 
+// Over an outer and the inner dim: pieces of each result lie apart.
+TEST(ReduceColumnsTest, PiecesThatLieApartAreSummed) {
+  for (int64_t outer : {1, 2, 9, 40}) {
+    for (int64_t length : {100, 256, 300, 1024, 1500}) {
+      const int64_t kept = 3, width = length + 5;
+      std::vector<float> x(outer * kept * width), expected(kept, 1.0f);
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * i % 17);
+      for (int64_t o = 0; o < outer; ++o) {
+        for (int64_t k = 0; k < kept; ++k) {
+          for (int64_t i = 2; i < length + 2; ++i) expected[k] += x[(o * kept + k) * width + i];
+        }
+      }
+      const Literal operand = Array<float>({outer, kept, width}, x);
+      EXPECT_EQ(
+          RunOne<float>(
+              absl::Substitute(
+                  "func.func @main(%x: tensor<$0x3x$1xf32>) -> tensor<3xf32> {\n"
+                  "  %init = stablehlo.constant dense<1.0> : tensor<f32>\n"
+                  "  %0 = stablehlo.slice %x [0:$0, 0:3, 2:$3] : (tensor<$0x3x$1xf32>) -> "
+                  "tensor<$0x3x$2xf32>\n"
+                  "  %1 = stablehlo.reduce(%0 init: %init) applies stablehlo.add across "
+                  "dimensions = [0, 2] : (tensor<$0x3x$2xf32>, tensor<f32>) -> tensor<3xf32>\n"
+                  "  return %1 : tensor<3xf32>\n}\n",
+                  outer, width, length, length + 2),
+              {&operand}),
+          expected)
+          << outer << " pieces of " << length;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

@@ -15,7 +15,7 @@
 // * Short inner, folded by a body: outer dims become inner ones first. A body is called for a block
 //   of accumulators, and a call costs as much as it takes to fold a hundred of them.
 // * Where there is nothing to compute but the fold, a long inner, or one that folds in order, is
-//   read where it lies, several reduced points at a time.
+//   read where it lies, several reduced points at a time; so are the pieces of a long reduction.
 //
 // Each order of folding depends on the sizes alone, so that a result has the same bits however the
 // work is split. Folds with a body (rather than a monoid) keep the order of the elements, as an
@@ -211,17 +211,26 @@ class ReduceKernel final : public LoopKernel {
     scratch_bytes_ = AlignUp(frame_.scratch_bytes()) + body_scratch_ + AlignUp(body_bytes);
   }
 
-  // Whether all values are folded where they lie.
-  void PlanStreams() {
+  // Whether there is nothing to compute but folds of values that lie in inputs, in steps along dim
+  // d.
+  bool FindStreams(int d) {
     const LoopProgram& p = frame_.program();
-    if (p.num_reduced != 1 || !p.stores.empty()) return;
-    if (!columns_ && (!in_order_ || inner_ < kOrderedInner)) return;
     for (Fold& fold : folds_) {
       const int input = fold.body == nullptr ? frame_.InputOfBlock(fold.first_block) : -1;
-      if (input < 0) return;
-      fold.stream_stride = p.inputs[input].view.strides[p.num_outer] * fold.sizes[0];
+      if (input < 0) return false;
+      fold.stream_stride = p.inputs[input].view.strides[d] * fold.sizes[0];
     }
-    streams_ = columns_ = true;
+    return p.stores.empty();
+  }
+  void PlanStreams() {
+    const LoopProgram& p = frame_.program();
+    if (inner_ == 1) {
+      streams_ = frame_.row_mode() && p.num_reduced == 2 && p.dims.back() <= block_ &&
+                 static_cast<int>(p.dims.size()) == p.num_outer + 2 && FindStreams(p.num_outer);
+    } else if (p.num_reduced == 1 && (columns_ || (in_order_ && inner_ >= kOrderedInner))) {
+      streams_ = FindStreams(p.num_outer);
+      columns_ |= streams_;
+    }
   }
 
   int64_t inner_per_block() const { return columns_ || inner_ == 1 ? 1 : inner_; }
@@ -473,11 +482,12 @@ class ReduceKernel final : public LoopKernel {
     const int64_t begin = o * reduced_, end = begin + reduced_;
     for (int64_t at = begin; at < end;) {
       const int64_t n = std::min(frame_.BlockAt(at, end), block_);
-      w->state->Evaluate(at, n);
+      if (!streams_ || at == begin) w->state->Evaluate(at, n);
       for (const Fold& fold : folds_) {
         if (fold.body == nullptr) {
           char* const accumulator = Accumulator(*w, fold, 0) + row * fold.sizes[0];
-          const char* const values = w->state->block(fold.first_block);
+          const char* values = w->state->block(fold.first_block);
+          if (streams_) values += (at - begin) / n * fold.stream_stride;
           alignas(16) char folded[16];
           fold.rows(at == begin ? accumulator : folded, values, 1, n);
           if (at != begin) fold.op(accumulator, accumulator, folded, nullptr, 1);
@@ -659,7 +669,7 @@ class ReduceKernel final : public LoopKernel {
   bool long_inner_ = false;  // the innermost dim is long
   bool columns_ = false;     // blocks lie along rows of row_ inner points
   bool in_order_ = false;    // a short inner is folded one reduced point after the other
-  bool streams_ = false;     // blocks along rows are folded where they lie
+  bool streams_ = false;     // values are folded where they lie
   int64_t row_ = 1;
   int64_t block_ = 1024;
   int64_t outer_per_unit_ = 1, blocks_per_row_ = 1, units_ = 0;
