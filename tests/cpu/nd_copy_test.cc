@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -228,6 +229,16 @@ TEST(NdCopyTest, AFewElementsThatStayTogetherNeedNoAlignment) {
     for (int64_t i = 0; i < 40 * 50 * 2; ++i) {
       ASSERT_EQ(result[1 + i], source[1 + i / 100 * 2 + i / 2 % 50 * 80 + i % 2])
           << kernels->level << " at " << i;
+    }
+    // The same, apart on one side only, and one pair for all.
+    for (const auto& [from_step, to_step] : {std::pair{6, 2}, std::pair{2, 6}, std::pair{0, 2}}) {
+      NdCopy({300, 2}, {from_step, 1}, {to_step, 1}, 1, *kernels)
+          .Run(reinterpret_cast<const char*>(source.data() + 1),
+               reinterpret_cast<char*>(result.data() + 1));
+      for (int i = 0; i < 600; ++i) {
+        ASSERT_EQ(result[1 + i / 2 * to_step + i % 2], source[1 + i / 2 * from_step + i % 2])
+            << kernels->level << " from " << from_step << " to " << to_step << " at " << i;
+      }
     }
   }
 }

@@ -63,7 +63,10 @@ bool CopyPart(Evaluation& e, Dims start, Dims step) {
   if (out == nullptr || e.bytes.empty()) return out != nullptr;
   DimList strides = StridesOf(from, e.element_bytes);
   const char* first = from.bytes.data() + Offset(start, strides);
-  for (size_t d = 0; d < strides.size(); ++d) strides[d] *= step[d];
+  for (size_t d = 0; d < strides.size(); ++d) {
+    // A step that nothing is taken by may be of any size.
+    strides[d] = e.result.dims()[d] > 1 ? strides[d] * step[d] : 0;
+  }
   StridedCopy(static_cast<int>(e.element_bytes), e.result.dims(), first, strides, out,
               StridesOf(e.result.dims(), e.element_bytes));
   return true;

@@ -336,9 +336,9 @@ std::vector<Phase> PhasesOf(const Spatial& s) {
     const bool any = result.first < std::min(step, s.window);
     at.window = any ? (s.window - result.first + step - 1) / step : 0;
     at.output_size = (s.output_size - phase + period - 1) / period;
-    at.stride = period * s.stride / s.base_dilation;
+    at.stride = s.stride / std::gcd(s.stride, s.base_dilation);
     at.padding_low = any ? -(place(result.first) / s.base_dilation) : 0;
-    at.window_dilation = step * s.window_dilation / s.base_dilation;
+    at.window_dilation = s.window_dilation / std::gcd(s.window_dilation, s.base_dilation);
     at.base_dilation = 1;
     phases.push_back(result);
   }

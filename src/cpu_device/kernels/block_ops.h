@@ -166,7 +166,7 @@ using ReduceRowsFn = void (*)(void* out, const void* a, int64_t rows, int64_t n)
 // float rounds to nearest even, once).
 using ConvertFn = void (*)(void* dst, const void* src, int64_t n);
 
-// dst[i] = src[i * stride] for i < n, strides in elements; for element sizes 1, 2, 4, 8, 16.
+// dst[i] = src[i * stride] for i < n: elements of 1, 2, 4, 8, 16 bytes, aligned or not, as below.
 using GatherStrideFn = void (*)(void* dst, const void* src, int64_t stride, int64_t n);
 // dst[i * stride] = src[i].
 using ScatterStrideFn = void (*)(void* dst, const void* src, int64_t stride, int64_t n);

@@ -189,16 +189,17 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
 
 // Copies the elements that an input's view shows of points [from, from + n) to a dense block.
 void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) const {
-  const int size_log2 = SizeLog2(ByteWidth(frame_.program_.inputs[input].type));
+  const int size = ByteWidth(frame_.program_.inputs[input].type);
+  const int size_log2 = SizeLog2(size);
   const BlockKernels& k = frame_.kernels_;
   const char* const array = inputs_[input];
   frame_.input_walks_[input].ForEachPiece(
       from, n,
       [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
-        const char* at = array + (offset << size_log2);
-        const int64_t bytes = count << size_log2;
+        const char* at = array + offset * size;
+        const int64_t bytes = count * size;
         if (stride == 1) {
-          k.copy_rows(block, bytes, at, row_stride << size_log2, bytes, rows);
+          k.copy_rows(block, bytes, at, row_stride * size, bytes, rows);
           block += rows * bytes;
           return;
         }
@@ -209,30 +210,31 @@ void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) co
             k.gather_stride[size_log2](block, at, stride, count);
           }
           block += bytes;
-          at += row_stride << size_log2;
+          at += row_stride * size;
         }
       });
 }
 
 // The other way round.
 void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_t n) const {
-  const int size_log2 = SizeLog2(ByteWidth(frame_.program_.stores[store].type));
+  const int size = ByteWidth(frame_.program_.stores[store].type);
+  const int size_log2 = SizeLog2(size);
   const BlockKernels& k = frame_.kernels_;
   char* const array = outputs_[store];
   frame_.store_walks_[store].ForEachPiece(
       from, n,
       [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
-        char* at = array + (offset << size_log2);
-        const int64_t bytes = count << size_log2;
+        char* at = array + offset * size;
+        const int64_t bytes = count * size;
         if (stride == 1) {
-          k.copy_rows(at, row_stride << size_log2, block, bytes, bytes, rows);
+          k.copy_rows(at, row_stride * size, block, bytes, bytes, rows);
           block += rows * bytes;
           return;
         }
         for (int64_t row = 0; row < rows; ++row) {
           k.scatter_stride[size_log2](at, block, stride, count);
           block += bytes;
-          at += row_stride << size_log2;
+          at += row_stride * size;
         }
       });
 }

@@ -14,17 +14,26 @@ void Copy(void* dst, const void* a, const void*, const void*, int64_t n) {
   if (dst != a && n > 0) memcpy(dst, a, static_cast<size_t>(n) * sizeof(T));
 }
 
+// Memory that holds a T anywhere: copies join what lies side by side to wider elements, which then
+// need not be aligned.
+template <typename T>
+struct AnywhereOf {
+  typedef T Type __attribute__((aligned(1), may_alias));
+};
+template <typename T>
+using Anywhere = typename AnywhereOf<T>::Type;
+
 template <typename T>
 void FillBlock(void* dst, const void* src, int64_t n) {
-  T* const d = static_cast<T*>(dst);
-  const T value = *static_cast<const T*>(src);
+  Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
+  const T value = *static_cast<const Anywhere<T>*>(src);
   for (int64_t i = 0; i < n; ++i) d[i] = value;
 }
 
 template <typename T>
 void GatherStride(void* dst, const void* src, int64_t stride, int64_t n) {
-  T* const d = static_cast<T*>(dst);
-  const T* const s = static_cast<const T*>(src);
+  Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
+  const Anywhere<T>* const s = static_cast<const Anywhere<T>*>(src);
   if (stride == 1) {
     if (n > 0) memcpy(d, s, static_cast<size_t>(n) * sizeof(T));
   } else if (stride == 2) {
@@ -40,8 +49,8 @@ void GatherStride(void* dst, const void* src, int64_t stride, int64_t n) {
 
 template <typename T>
 void ScatterStride(void* dst, const void* src, int64_t stride, int64_t n) {
-  T* const d = static_cast<T*>(dst);
-  const T* const s = static_cast<const T*>(src);
+  Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
+  const Anywhere<T>* const s = static_cast<const Anywhere<T>*>(src);
   if (stride == 1) {
     if (n > 0) memcpy(d, s, static_cast<size_t>(n) * sizeof(T));
   } else {
@@ -188,7 +197,8 @@ void FillMove(BlockKernels* k) {
   FillSize<uint16_t>(k, 1);
   FillSize<uint32_t>(k, 2);
   FillSize<uint64_t>(k, 3);
-  FillSize<Bits128>(k, 4);
+  typedef uint64_t Pair __attribute__((vector_size(16)));
+  FillSize<Pair>(k, 4);
   k->copy_rows = CopyRows;
   k->stream_rows = StreamRows;
   SetIota<int8_t>(k, IotaInteger<uint8_t>);
