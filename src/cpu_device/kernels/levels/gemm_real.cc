@@ -65,8 +65,8 @@ void RowTile(int64_t k, const void* a, int64_t a_row_stride, const void* b, int6
 }
 
 template <typename T>
-void Set(GemmKernels* kernels) {
-  GemmTile& tile = kernels->tile[static_cast<int>(kCType<T>)];
+void Set(GemmKernels* kernels, CType type) {
+  GemmTile& tile = kernels->tile[static_cast<int>(type)];
   tile.fn = Tile<T, kVectors>;
   tile.mr = kMr;
   tile.nr = kVectors * kLanes<T>;
@@ -81,12 +81,13 @@ void Set(GemmKernels* kernels) {
 }  // namespace
 
 void FillRealTiles(GemmKernels* kernels) {
-  Set<float>(kernels);
-  Set<double>(kernels);
-  Set<int32_t>(kernels);
-  Set<uint32_t>(kernels);
-  Set<int64_t>(kernels);
-  Set<uint64_t>(kernels);
+  Set<float>(kernels, CType::kF32);
+  Set<double>(kernels, CType::kF64);
+  // Sums of integers wrap, which those without a sign may.
+  Set<uint32_t>(kernels, CType::kS32);
+  Set<uint32_t>(kernels, CType::kU32);
+  Set<uint64_t>(kernels, CType::kS64);
+  Set<uint64_t>(kernels, CType::kU64);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
