@@ -344,7 +344,8 @@ TEST(GatherScatterTest, WindowsOfTwoDimsAndBatchesGoWhereTheyBelong) {
 }
 
 TEST(GatherScatterTest, RowsAreSummedToTheSameBitsWithAnyNumberOfThreads) {
-  const int64_t size = 300, n = 5000, row = 64;
+  // Long rows that are no whole number of lines: each thread takes a piece of every row.
+  const int64_t size = 30, n = 200, row = 1003;
   Numbers numbers;
   std::vector<int32_t> indices(n);
   for (int32_t& index : indices) index = static_cast<int32_t>(numbers.Below(size + 10)) - 5;
@@ -359,16 +360,16 @@ TEST(GatherScatterTest, RowsAreSummedToTheSameBitsWithAnyNumberOfThreads) {
   for (int threads : {1, 2, 3, 8}) {
     const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(threads));
     const auto results = RunProgram(*client, R"(
-      func.func @main(%x: tensor<300x64xf32>, %i: tensor<5000x1xi32>, %u: tensor<5000x64xf32>)
-          -> tensor<300x64xf32> {
+      func.func @main(%x: tensor<30x1003xf32>, %i: tensor<200x1xi32>, %u: tensor<200x1003xf32>)
+          -> tensor<30x1003xf32> {
         %0 = "stablehlo.scatter"(%x, %i, %u) ({
           ^bb0(%a: tensor<f32>, %b: tensor<f32>):
             %s = stablehlo.add %a, %b : tensor<f32>
             stablehlo.return %s : tensor<f32>
           }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
             inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
-          : (tensor<300x64xf32>, tensor<5000x1xi32>, tensor<5000x64xf32>) -> tensor<300x64xf32>
-        return %0 : tensor<300x64xf32>
+          : (tensor<30x1003xf32>, tensor<200x1xi32>, tensor<200x1003xf32>) -> tensor<30x1003xf32>
+        return %0 : tensor<30x1003xf32>
       })",
                                     {&x, &index, &u});
     ASSERT_TRUE(results.ok()) << results.status();

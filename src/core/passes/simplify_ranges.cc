@@ -117,7 +117,7 @@ class RangeSimplifier {
     }
   }
 
-  // A rule of Simplify, which what has changed may have a case for now.
+  // Applies a rule of Simplify again: an operand that was replaced may have made a case for it.
   Value* Apply(SimplifyRule rule, const Op& op) {
     Emitter emit(module_, const_cast<Op*>(&op));
     const Replacement values = rule(op, emit);

@@ -4,8 +4,8 @@
 // the vectors. Combined in place: the operand has been copied to the result before.
 //
 // A window that is one run of elements, replaced or combined by a known operation, is the common
-// case and has a kernel of its own. Several threads share it by taking the results' parts, so that
-// each element sees its updates in order.
+// case and has a kernel of its own. Several threads share long runs by taking a piece of each, so
+// that each element sees its updates in order.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 
@@ -62,7 +62,7 @@ class ScatterStep final : public Step {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 
  private:
-  // The windows whose results begin within [first, last).
+  // Elements [first, last) of all windows that are one run.
   void RunRows(const RunContext& context, int64_t first, int64_t last) const;
   // The window of one index vector, whatever its shape; parts outside of the results are dropped.
   void RunWindow(const RunContext& context, int64_t index, int64_t update_at,
@@ -78,8 +78,7 @@ class ScatterStep final : public Step {
   int64_t window_count_ = 1;
   int64_t row_length_ = 0;       // of windows that are one run; 0: they are not, or have no kernel
   bool may_be_partial_ = false;  // a window may lie partly outside
-  int64_t result_count_ = 1;     // elements that the results cover
-  int64_t parts_ = 1;            // of the results, for several threads
+  int64_t max_parts_ = 1;        // of each run, for several threads
   int64_t block_ = 256;
   int64_t scratch_bytes_ = 0;
 };
