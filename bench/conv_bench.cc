@@ -85,21 +85,17 @@ void BM_GradientOfKernel3x3(benchmark::State& state) {
            "pad = [[1, 1], [1, 1]]", 1, 4. * 28 * 28 * 64 * 64 * 9});
 }
 
-void Threads(benchmark::internal::Benchmark* b) {
-  b->ArgName("threads")->UseRealTime()->Unit(benchmark::kMicrosecond)->Arg(1);
-  if (Cores() > 1) b->Arg(Cores());
-}
-BENCHMARK(BM_Conv3x3)->Apply(Threads);
-BENCHMARK(BM_Conv3x3Nchw)->Apply(Threads);
-BENCHMARK(BM_Conv1x1)->Apply(Threads);
-BENCHMARK(BM_Stem7x7Stride2)->Apply(Threads);
-BENCHMARK(BM_Depthwise3x3)->Apply(Threads);
-BENCHMARK(BM_Depthwise3x3Nchw)->Apply(Threads);
-BENCHMARK(BM_Groups32Of4)->Apply(Threads);
-BENCHMARK(BM_Groups4Of32)->Apply(Threads);
-BENCHMARK(BM_Transposed3x3Stride2)->Apply(Threads);
-BENCHMARK(BM_Dilated3x3)->Apply(Threads);
-BENCHMARK(BM_GradientOfKernel3x3)->Apply(Threads);
+BENCHMARK(BM_Conv3x3)->Apply(OverThreads);
+BENCHMARK(BM_Conv3x3Nchw)->Apply(OverThreads);
+BENCHMARK(BM_Conv1x1)->Apply(OverThreads);
+BENCHMARK(BM_Stem7x7Stride2)->Apply(OverThreads);
+BENCHMARK(BM_Depthwise3x3)->Apply(OverThreads);
+BENCHMARK(BM_Depthwise3x3Nchw)->Apply(OverThreads);
+BENCHMARK(BM_Groups32Of4)->Apply(OverThreads);
+BENCHMARK(BM_Groups4Of32)->Apply(OverThreads);
+BENCHMARK(BM_Transposed3x3Stride2)->Apply(OverThreads);
+BENCHMARK(BM_Dilated3x3)->Apply(OverThreads);
+BENCHMARK(BM_GradientOfKernel3x3)->Apply(OverThreads);
 
 }  // namespace
 }  // namespace pjrt::bench

@@ -72,14 +72,11 @@ void BM_LongChain(benchmark::State& state) {
   Measure(state, Unary(body, "f32"), 8 * kSize);
 }
 
-#define PJRT_BENCH(name)                                                          \
-  BENCHMARK(name)->ArgName("threads")->Arg(1)->Arg(Cores())->UseRealTime()->Unit( \
-      benchmark::kMicrosecond)
-PJRT_BENCH(BM_Tanh);
-PJRT_BENCH(BM_Exponential);
-PJRT_BENCH(BM_NegateBf16);
-PJRT_BENCH(BM_Gelu);
-PJRT_BENCH(BM_LongChain);
+BENCHMARK(BM_Tanh)->Apply(OverThreads);
+BENCHMARK(BM_Exponential)->Apply(OverThreads);
+BENCHMARK(BM_NegateBf16)->Apply(OverThreads);
+BENCHMARK(BM_Gelu)->Apply(OverThreads);
+BENCHMARK(BM_LongChain)->Apply(OverThreads);
 
 }  // namespace
 }  // namespace pjrt::bench

@@ -23,7 +23,7 @@ int64_t Side(const benchmark::State& state, int size) {
   return side;
 }
 
-// One op whose result has as many bytes as its operand.
+// One op of one operand, which reads and writes `bytes`.
 void Unary(benchmark::State& state, const std::string& from, const std::string& to,
            const std::string& op, int64_t bytes) {
   MeasureOfBandwidth(state,
@@ -31,13 +31,13 @@ void Unary(benchmark::State& state, const std::string& from, const std::string& 
                                       "  %0 = $2 : (tensor<$0>) -> tensor<$1>\n"
                                       "  return %0 : tensor<$1>\n}\n",
                                       from, to, op),
-                     2 * bytes);
+                     bytes);
 }
 
 void Transpose(benchmark::State& state, int size, const char* element) {
   const int64_t side = Side(state, size);
   const std::string type = absl::StrCat(side, "x", side, "x", element);
-  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", side * side * size);
+  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", 2 * side * side * size);
 }
 void BM_TransposeU8(benchmark::State& state) { Transpose(state, 1, "ui8"); }
 void BM_TransposeBf16(benchmark::State& state) { Transpose(state, 2, "bf16"); }
@@ -48,73 +48,57 @@ void BM_TransposeC128(benchmark::State& state) { Transpose(state, 16, "complex<f
 void BM_TransposeOddF32(benchmark::State& state) {
   const int64_t side = Side(state, 4) - 21;
   const std::string type = absl::StrCat(side, "x", side, "xf32");
-  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", side * side * 4);
+  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", 2 * side * side * 4);
 }
 void BM_TransposeHeads(benchmark::State& state) {
   const int64_t batch = Bytes(state) / (256 * 8 * 64 * 2);
   Unary(state, absl::StrCat(batch, "x256x8x64xbf16"), absl::StrCat(batch, "x8x256x64xbf16"),
-        "stablehlo.transpose %x, dims = [0, 2, 1, 3]", batch * 256 * 8 * 64 * 2);
+        "stablehlo.transpose %x, dims = [0, 2, 1, 3]", 2 * batch * 256 * 8 * 64 * 2);
 }
 void BM_ChannelsLast(benchmark::State& state) {
   const int64_t batch = Bytes(state) / (64 * 64 * 64 * 4);
   Unary(state, absl::StrCat(batch, "x64x64x64xf32"), absl::StrCat(batch, "x64x64x64xf32"),
-        "stablehlo.transpose %x, dims = [0, 2, 3, 1]", batch * 64 * 64 * 64 * 4);
+        "stablehlo.transpose %x, dims = [0, 2, 3, 1]", 2 * batch * 64 * 64 * 64 * 4);
 }
 void BM_ChannelsFirst(benchmark::State& state) {
   const int64_t batch = Bytes(state) / (56 * 56 * 64 * 4);
   Unary(state, absl::StrCat(batch, "x56x56x64xf32"), absl::StrCat(batch, "x64x56x56xf32"),
-        "stablehlo.transpose %x, dims = [0, 3, 1, 2]", batch * 56 * 56 * 64 * 4);
+        "stablehlo.transpose %x, dims = [0, 3, 1, 2]", 2 * batch * 56 * 56 * 64 * 4);
 }
 // Pixels of three bytes to planes.
 void BM_Planes(benchmark::State& state) {
   const int64_t batch = Bytes(state) / (256 * 256 * 3);
   Unary(state, absl::StrCat(batch, "x256x256x3xui8"), absl::StrCat(batch, "x3x256x256xui8"),
-        "stablehlo.transpose %x, dims = [0, 3, 1, 2]", batch * 256 * 256 * 3);
+        "stablehlo.transpose %x, dims = [0, 3, 1, 2]", 2 * batch * 256 * 256 * 3);
 }
 void BM_Reverse(benchmark::State& state) {
   const int64_t side = Side(state, 4);
-  const std::string type = absl::StrCat("tensor<", side, "x", side, "xf32>");
-  MeasureOfBandwidth(state,
-                     absl::Substitute("func.func @main(%x: $0) -> $0 {\n"
-                                      "  %0 = stablehlo.reverse %x, dims = [0, 1] : $0\n"
-                                      "  return %0 : $0\n}\n",
-                                      type),
-                     2 * Bytes(state));
+  const std::string type = absl::StrCat(side, "x", side, "xf32");
+  Unary(state, type, type, "stablehlo.reverse %x, dims = [0, 1]", 2 * Bytes(state));
 }
 // The bytes of every second element are all read.
 void BM_EverySecond(benchmark::State& state) {
   const int64_t rows = Bytes(state) / 8192;
-  MeasureOfBandwidth(
-      state,
-      absl::Substitute("func.func @main(%x: tensor<$0x2048xf32>) -> tensor<$0x1024xf32> {\n"
-                       "  %0 = stablehlo.slice %x [0:$0, 0:2048:2] : (tensor<$0x2048xf32>) -> "
-                       "tensor<$0x1024xf32>\n  return %0 : tensor<$0x1024xf32>\n}\n",
-                       rows),
-      3 * Bytes(state) / 2);
+  Unary(state, absl::StrCat(rows, "x2048xf32"), absl::StrCat(rows, "x1024xf32"),
+        absl::StrCat("stablehlo.slice %x [0:", rows, ", 0:2048:2]"), 3 * Bytes(state) / 2);
 }
-// Two arrays side by side.
-void BM_Concatenate(benchmark::State& state) {
-  const int64_t rows = Bytes(state) / 4096;
+// Two arrays of `rows` x `columns`.
+void Concatenate(benchmark::State& state, int dim, int64_t rows, int64_t columns) {
   MeasureOfBandwidth(
       state,
       absl::Substitute(
-          "func.func @main(%x: tensor<$0x512xf32>, %y: tensor<$0x512xf32>) -> tensor<$0x1024xf32> "
-          "{\n  %0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<$0x512xf32>, "
-          "tensor<$0x512xf32>) -> tensor<$0x1024xf32>\n  return %0 : tensor<$0x1024xf32>\n}\n",
-          rows),
+          "func.func @main(%x: tensor<$0xf32>, %y: tensor<$0xf32>) -> tensor<$1xf32> "
+          "{\n  %0 = stablehlo.concatenate %x, %y, dim = $2 : (tensor<$0xf32>, "
+          "tensor<$0xf32>) -> tensor<$1xf32>\n  return %0 : tensor<$1xf32>\n}\n",
+          absl::StrCat(rows, "x", columns),
+          dim == 0 ? absl::StrCat(2 * rows, "x", columns) : absl::StrCat(rows, "x", 2 * columns),
+          dim),
       2 * Bytes(state));
 }
-// Two arrays below each other.
+// Side by side, and below each other.
+void BM_Concatenate(benchmark::State& state) { Concatenate(state, 1, Bytes(state) / 4096, 512); }
 void BM_ConcatenateRows(benchmark::State& state) {
-  const int64_t rows = Bytes(state) / 8192;
-  MeasureOfBandwidth(
-      state,
-      absl::Substitute("func.func @main(%x: tensor<$0x1024xf32>, %y: tensor<$0x1024xf32>) -> "
-                       "tensor<$1x1024xf32> {\n  %0 = stablehlo.concatenate %x, %y, dim = 0 : "
-                       "(tensor<$0x1024xf32>, tensor<$0x1024xf32>) -> tensor<$1x1024xf32>\n"
-                       "  return %0 : tensor<$1x1024xf32>\n}\n",
-                       rows, 2 * rows),
-      2 * Bytes(state));
+  Concatenate(state, 0, Bytes(state) / 8192, 1024);
 }
 void BM_Pad(benchmark::State& state) {
   const int64_t rows = Bytes(state) / 4096;
@@ -142,28 +126,22 @@ void BM_UpdateSlice(benchmark::State& state) {
       5 * Bytes(state) / 2);
 }
 
-#define PJRT_BENCH(name)                      \
-  BENCHMARK(name)                             \
-      ->ArgNames({"threads", "MiB"})          \
-      ->ArgsProduct({{1, Cores()}, {4, 256}}) \
-      ->UseRealTime()                         \
-      ->Unit(benchmark::kMicrosecond)
-PJRT_BENCH(BM_TransposeU8);
-PJRT_BENCH(BM_TransposeBf16);
-PJRT_BENCH(BM_TransposeF32);
-PJRT_BENCH(BM_TransposeF64);
-PJRT_BENCH(BM_TransposeC128);
-PJRT_BENCH(BM_TransposeOddF32);
-PJRT_BENCH(BM_TransposeHeads);
-PJRT_BENCH(BM_ChannelsLast);
-PJRT_BENCH(BM_ChannelsFirst);
-PJRT_BENCH(BM_Planes);
-PJRT_BENCH(BM_Reverse);
-PJRT_BENCH(BM_EverySecond);
-PJRT_BENCH(BM_Concatenate);
-PJRT_BENCH(BM_ConcatenateRows);
-PJRT_BENCH(BM_Pad);
-PJRT_BENCH(BM_UpdateSlice);
+BENCHMARK(BM_TransposeU8)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeF32)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeF64)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeC128)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeOddF32)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeHeads)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ChannelsLast)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ChannelsFirst)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_Planes)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_Reverse)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_EverySecond)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_Concatenate)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ConcatenateRows)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_Pad)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_UpdateSlice)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

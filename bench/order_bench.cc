@@ -88,26 +88,16 @@ void BM_CumulativeSumOfRowsI32(benchmark::State& state) { CumulativeSum(state, "
 void BM_CumulativeSumOfRowsF64(benchmark::State& state) { CumulativeSum(state, "f64", 8, true); }
 void BM_CumulativeSumOfColumns(benchmark::State& state) { CumulativeSum(state, "f32", 4, false); }
 
-#define PJRT_BENCH(name)                                                          \
-  BENCHMARK(name)->ArgName("threads")->Arg(1)->Arg(Cores())->UseRealTime()->Unit( \
-      benchmark::kMicrosecond)
-PJRT_BENCH(BM_SortF32);
-PJRT_BENCH(BM_SortI32);
-PJRT_BENCH(BM_SortF64);
-PJRT_BENCH(BM_SortRowsF32);
-PJRT_BENCH(BM_ArgSortF32);
-PJRT_BENCH(BM_TopK);
-#undef PJRT_BENCH
-#define PJRT_BENCH(name)                      \
-  BENCHMARK(name)                             \
-      ->ArgNames({"threads", "MiB"})          \
-      ->ArgsProduct({{1, Cores()}, {4, 256}}) \
-      ->UseRealTime()                         \
-      ->Unit(benchmark::kMicrosecond)
-PJRT_BENCH(BM_CumulativeSumOfRowsF32);
-PJRT_BENCH(BM_CumulativeSumOfRowsI32);
-PJRT_BENCH(BM_CumulativeSumOfRowsF64);
-PJRT_BENCH(BM_CumulativeSumOfColumns);
+BENCHMARK(BM_SortF32)->Apply(OverThreads);
+BENCHMARK(BM_SortI32)->Apply(OverThreads);
+BENCHMARK(BM_SortF64)->Apply(OverThreads);
+BENCHMARK(BM_SortRowsF32)->Apply(OverThreads);
+BENCHMARK(BM_ArgSortF32)->Apply(OverThreads);
+BENCHMARK(BM_TopK)->Apply(OverThreads);
+BENCHMARK(BM_CumulativeSumOfRowsF32)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfRowsI32)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfRowsF64)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfColumns)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

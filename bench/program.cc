@@ -102,6 +102,18 @@ void MeasureOfBandwidth(benchmark::State& state, absl::string_view text, int64_t
   state.counters["of_bandwidth"] = static_cast<double>(bytes) / least / bandwidth;
 }
 
+void OverThreads(benchmark::internal::Benchmark* b) {
+  b->ArgName("threads")->UseRealTime()->Unit(benchmark::kMicrosecond)->Arg(1);
+  if (Cores() > 1) b->Arg(Cores());
+}
+
+void OverThreadsAndSizes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"threads", "MiB"})->UseRealTime()->Unit(benchmark::kMicrosecond);
+  for (const int64_t size : {4, 256}) b->Args({1, size});
+  if (Cores() == 1) return;
+  for (const int64_t size : {4, 256}) b->Args({Cores(), size});
+}
+
 std::string AxpyText(int64_t n) {
   return absl::StrReplaceAll(R"(
     func.func @main(%a: tensor<f32>, %x: tensor<Nxf32>, %y: tensor<Nxf32>) -> tensor<Nxf32> {

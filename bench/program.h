@@ -46,6 +46,12 @@ double Repeat(benchmark::State& state, Program& program);
 // threads.
 void MeasureOfBandwidth(benchmark::State& state, absl::string_view text, int64_t bytes);
 
+// Arguments of benchmarks. OverThreads sets state.range(0), threads: one, and as many as there are
+// cores. OverThreadsAndSizes sets state.range(1) as well, MiB: an array that stays in the last
+// cache and one that does not. Both measure real time and report microseconds.
+void OverThreads(benchmark::internal::Benchmark* b);
+void OverThreadsAndSizes(benchmark::internal::Benchmark* b);
+
 // StableHLO text of programs that several benchmarks use.
 std::string AxpyText(int64_t n);  // a * x + y on f32
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element);

@@ -91,26 +91,20 @@ void ArgMax(benchmark::State& state, int dim) {
 void BM_ArgMaxOfRows(benchmark::State& state) { ArgMax(state, 1); }
 void BM_ArgMaxOfColumns(benchmark::State& state) { ArgMax(state, 0); }
 
-#define PJRT_BENCH(name)                      \
-  BENCHMARK(name)                             \
-      ->ArgNames({"threads", "MiB"})          \
-      ->ArgsProduct({{1, Cores()}, {4, 256}}) \
-      ->UseRealTime()                         \
-      ->Unit(benchmark::kMicrosecond)
-PJRT_BENCH(BM_SumOfRows);
-PJRT_BENCH(BM_SumOfColumns);
-PJRT_BENCH(BM_SumOfAll);
-PJRT_BENCH(BM_SumOfMiddle);
-PJRT_BENCH(BM_SumOfOuterAndInner);
-PJRT_BENCH(BM_MaximumOfRows);
-PJRT_BENCH(BM_MaximumOfColumns);
-PJRT_BENCH(BM_SumOfRowsBf16);
-PJRT_BENCH(BM_SumOfColumnsBf16);
-PJRT_BENCH(BM_SumOfRowsI32);
-PJRT_BENCH(BM_SumOfRowsF64);
-PJRT_BENCH(BM_SumOfColumnsF64);
-PJRT_BENCH(BM_ArgMaxOfRows);
-PJRT_BENCH(BM_ArgMaxOfColumns);
+BENCHMARK(BM_SumOfRows)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfColumns)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfAll)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfMiddle)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfOuterAndInner)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_MaximumOfRows)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_MaximumOfColumns)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfRowsBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfColumnsBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfRowsI32)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfRowsF64)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfColumnsF64)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ArgMaxOfRows)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ArgMaxOfColumns)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

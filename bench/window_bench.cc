@@ -59,15 +59,11 @@ void BM_SumPool7Of1d(benchmark::State& state) {
           16. * 65536 * 2);
 }
 
-void Threads(benchmark::internal::Benchmark* b) {
-  b->ArgName("threads")->UseRealTime()->Unit(benchmark::kMicrosecond)->Arg(1);
-  if (Cores() > 1) b->Arg(Cores());
-}
-BENCHMARK(BM_MaxPool2x2)->Apply(Threads);
-BENCHMARK(BM_MaxPool2x2Nchw)->Apply(Threads);
-BENCHMARK(BM_MaxPool3x3Stride2)->Apply(Threads);
-BENCHMARK(BM_SumPool3x3Same)->Apply(Threads);
-BENCHMARK(BM_SumPool7Of1d)->Apply(Threads);
+BENCHMARK(BM_MaxPool2x2)->Apply(OverThreads);
+BENCHMARK(BM_MaxPool2x2Nchw)->Apply(OverThreads);
+BENCHMARK(BM_MaxPool3x3Stride2)->Apply(OverThreads);
+BENCHMARK(BM_SumPool3x3Same)->Apply(OverThreads);
+BENCHMARK(BM_SumPool7Of1d)->Apply(OverThreads);
 
 }  // namespace
 }  // namespace pjrt::bench

@@ -68,6 +68,18 @@ Tensor Values(PrimitiveType type, std::vector<int64_t> dims, std::mt19937& rando
   return tensor;
 }
 
+// How far apart neighbours along each dim of a Case's array lie, where the array's dims are `dims`
+// and dim order[i] of the Case stands at place i.
+std::vector<int64_t> Strides(const std::vector<int>& order, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> strides(order.size());
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = stride;
+    stride *= dims[i];
+  }
+  return strides;
+}
+
 // The definition.
 Tensor Convolve(const Case& c, const Tensor& lhs, const Tensor& rhs,
                 const std::vector<int64_t>& result_space) {
@@ -78,6 +90,10 @@ Tensor Convolve(const Case& c, const Tensor& lhs, const Tensor& rhs,
   result.data.resize(Product(result.dims));
   std::vector<int64_t> window;
   for (const Window& w : c.windows) window.push_back(w.size);
+  std::vector<std::vector<int64_t>> taps;
+  for (int64_t t = 0; t < Product(window); ++t) taps.push_back(Coordinates(t, window));
+  const std::vector<int64_t> lhs_strides = Strides(c.orders[0], lhs.dims);
+  const std::vector<int64_t> rhs_strides = Strides(c.orders[1], rhs.dims);
   const int64_t group_channels = c.channels / c.groups;
   const int64_t group_features = c.features / c.groups / c.batch_groups;
   for (int64_t i = 0; i < result.count(); ++i) {
@@ -85,27 +101,23 @@ Tensor Convolve(const Case& c, const Tensor& lhs, const Tensor& rhs,
     std::vector<int64_t> place(rank + 2);
     for (size_t d = 0; d < at.size(); ++d) place[c.orders[2][d]] = at[d];
     const int64_t group = place[1] / group_features;
+    const int64_t batch = c.batch_groups > 1 ? group * (c.batch / c.batch_groups) : 0;
+    const int64_t channel = c.groups > 1 ? group * group_channels : 0;
     double sum = 0;
-    for (int64_t t = 0; t < Product(window); ++t) {
-      const std::vector<int64_t> tap = Coordinates(t, window);
-      std::vector<int64_t> from(rank + 2), weight(rank + 2);
+    for (const std::vector<int64_t>& tap : taps) {
+      int64_t from = (batch + place[0]) * lhs_strides[0] + channel * lhs_strides[1];
+      int64_t weight = place[1] * rhs_strides[1];
       bool inside = true;
       for (size_t d = 0; d < rank && inside; ++d) {
         const Window& w = c.windows[d];
         const int64_t x = place[d + 2] * w.stride + tap[d] * w.window_dilation - w.low;
         inside = x >= 0 && x % w.base_dilation == 0 && x / w.base_dilation < c.space[d];
-        from[d + 2] = x / w.base_dilation;
-        weight[d + 2] = w.reversed ? w.size - 1 - tap[d] : tap[d];
+        from += x / w.base_dilation * lhs_strides[d + 2];
+        weight += (w.reversed ? w.size - 1 - tap[d] : tap[d]) * rhs_strides[d + 2];
       }
       if (!inside) continue;
-      from[0] = c.batch_groups > 1 ? group * (c.batch / c.batch_groups) + place[0] : place[0];
-      weight[1] = place[1];
-      for (int64_t k = 0; k < group_channels; ++k) {
-        from[1] = c.groups > 1 ? group * group_channels + k : k;
-        weight[0] = k;
-        sum += lhs.data[Linear(Arrange(c.orders[0], from), lhs.dims)] *
-               rhs.data[Linear(Arrange(c.orders[1], weight), rhs.dims)];
-      }
+      for (int64_t k = 0; k < group_channels; ++k)
+        sum += lhs.data[from + k * lhs_strides[1]] * rhs.data[weight + k * rhs_strides[0]];
     }
     result.data[i] = sum;
   }

@@ -17,8 +17,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Functions of %a, %b and %t, zeros, in whose regions $E stands for "%e", a zero: where $USE is
-// the line that takes it from %t, or from a constant.
+// Functions of %a, %b and %t, which is zeros. In their regions %e is a zero, which $USE takes from
+// %t, or from a constant. $ADD is the region that adds two integers and %e.
 struct Case {
   const char* name;
   const char* element;
@@ -29,23 +29,11 @@ struct Case {
 const Case kCases[] = {
     {"reduce", "i32", {3, 4, 5}, {2}, R"(
   %i = stablehlo.constant dense<7> : tensor<i32>
-  %0 = "stablehlo.reduce"(%a, %i) ({
-  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
-    $USE
-    %s = stablehlo.add %x, %y : tensor<i32>
-    %r = stablehlo.add %s, %e : tensor<i32>
-    stablehlo.return %r : tensor<i32>
-  }) {dimensions = array<i64: 2, 0>} : (tensor<3x4x5xi32>, tensor<i32>) -> tensor<4xi32>
+  %0 = "stablehlo.reduce"(%a, %i) ($ADD) {dimensions = array<i64: 2, 0>} : (tensor<3x4x5xi32>, tensor<i32>) -> tensor<4xi32>
   return %0 : tensor<4xi32>)"},
     {"reduce_of_nothing", "i32", {3, 0}, {2}, R"(
   %i = stablehlo.constant dense<7> : tensor<i32>
-  %0 = "stablehlo.reduce"(%a, %i) ({
-  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
-    $USE
-    %s = stablehlo.add %x, %y : tensor<i32>
-    %r = stablehlo.add %s, %e : tensor<i32>
-    stablehlo.return %r : tensor<i32>
-  }) {dimensions = array<i64: 1>} : (tensor<3x0xi32>, tensor<i32>) -> tensor<3xi32>
+  %0 = "stablehlo.reduce"(%a, %i) ($ADD) {dimensions = array<i64: 1>} : (tensor<3x0xi32>, tensor<i32>) -> tensor<3xi32>
   return %0 : tensor<3xi32>)"},
     {"reduce_of_two", "f32", {40, 3}, {40, 3}, R"(
   %i = stablehlo.constant dense<-9.0> : tensor<f32>
@@ -61,23 +49,11 @@ const Case kCases[] = {
   return %0#1 : tensor<3xf32>)"},
     {"reduce_window", "i32", {5, 7}, {2}, R"(
   %i = stablehlo.constant dense<3> : tensor<i32>
-  %0 = "stablehlo.reduce_window"(%a, %i) ({
-  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
-    $USE
-    %s = stablehlo.add %x, %y : tensor<i32>
-    %r = stablehlo.add %s, %e : tensor<i32>
-    stablehlo.return %r : tensor<i32>
-  }) {window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 1, 2>, base_dilations = array<i64: 2, 1>, window_dilations = array<i64: 3, 2>, padding = dense<[[1, 2], [-1, 3]]> : tensor<2x2xi64>} : (tensor<5x7xi32>, tensor<i32>) -> tensor<9x3xi32>
+  %0 = "stablehlo.reduce_window"(%a, %i) ($ADD) {window_dimensions = array<i64: 2, 3>, window_strides = array<i64: 1, 2>, base_dilations = array<i64: 2, 1>, window_dilations = array<i64: 3, 2>, padding = dense<[[1, 2], [-1, 3]]> : tensor<2x2xi64>} : (tensor<5x7xi32>, tensor<i32>) -> tensor<9x3xi32>
   return %0 : tensor<9x3xi32>)"},
     {"scatter_of_windows", "i32", {6, 5, 4}, {7, 2, 3}, R"(
   %at = stablehlo.constant dense<[[0, 0], [3, 4], [4, 1], [-1, 2], [2, 2], [3, 3], [0, 2]]> : tensor<7x2xi32>
-  %0 = "stablehlo.scatter"(%a, %at, %b) ({
-  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
-    $USE
-    %s = stablehlo.add %x, %y : tensor<i32>
-    %r = stablehlo.add %s, %e : tensor<i32>
-    stablehlo.return %r : tensor<i32>
-  }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], inserted_window_dims = [1], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 1>} : (tensor<6x5x4xi32>, tensor<7x2xi32>, tensor<7x2x3xi32>) -> tensor<6x5x4xi32>
+  %0 = "stablehlo.scatter"(%a, %at, %b) ($ADD) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], inserted_window_dims = [1], scatter_dims_to_operand_dims = [1, 0], index_vector_dim = 1>} : (tensor<6x5x4xi32>, tensor<7x2xi32>, tensor<7x2x3xi32>) -> tensor<6x5x4xi32>
   return %0 : tensor<6x5x4xi32>)"},
     {"scatter_of_batches", "i32", {3, 8, 2}, {3, 5}, R"(
   %k = stablehlo.constant dense<[[0, 7, 8, 1, 1], [2, 2, 200, 4, 0], [6, 5, 4, 3, 2]]> : tensor<3x5xui8>
@@ -110,13 +86,7 @@ const Case kCases[] = {
     %s = stablehlo.add %x, %e : tensor<i32>
     %p = stablehlo.compare GE, %s, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %p : tensor<i1>
-  }, {
-  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
-    $USE
-    %s = stablehlo.add %x, %y : tensor<i32>
-    %r = stablehlo.add %s, %e : tensor<i32>
-    stablehlo.return %r : tensor<i32>
-  }) {window_dimensions = array<i64: 3, 3>, window_strides = array<i64: 2, 2>, padding = dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>} : (tensor<6x9xi32>, tensor<3x4xi32>, tensor<i32>) -> tensor<6x9xi32>
+  }, $ADD) {window_dimensions = array<i64: 3, 3>, window_strides = array<i64: 2, 2>, padding = dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>} : (tensor<6x9xi32>, tensor<3x4xi32>, tensor<i32>) -> tensor<6x9xi32>
   return %0 : tensor<6x9xi32>)"},
     {"sort_rows", "i32", {5, 37}, {5, 37}, R"(
   %0:2 = "stablehlo.sort"(%a, %b) ({
@@ -137,6 +107,14 @@ const Case kCases[] = {
   }) {dimension = 0 : i64} : (tensor<64x3xf32>) -> tensor<64x3xf32>
   return %0 : tensor<64x3xf32>)"},
 };
+
+constexpr char kAdd[] = R"({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    $USE
+    %s = stablehlo.add %x, %y : tensor<i32>
+    %r = stablehlo.add %s, %e : tensor<i32>
+    stablehlo.return %r : tensor<i32>
+  })";
 
 class SerialRegionsTest : public ::testing::TestWithParam<Case> {};
 
@@ -165,7 +143,9 @@ TEST_P(SerialRegionsTest, GiveWhatTheOpGives) {
   const auto run = [&](const std::string& use) {
     const std::string text =
         head + result + " {" +
-        absl::StrReplaceAll(body, {{"$USE", absl::StrReplaceAll(use, {{"$T", element}})}}) + "\n}";
+        absl::StrReplaceAll(absl::StrReplaceAll(body, {{"$ADD", kAdd}}),
+                            {{"$USE", absl::StrReplaceAll(use, {{"$T", element}})}}) +
+        "\n}";
     return RunAll(text, {&a, &b, &t});
   };
   const auto plain = run(type == S32 ? "%e = stablehlo.constant dense<0> : tensor<$T>"
