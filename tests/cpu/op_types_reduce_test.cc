@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
 #include "tests/cpu/element_values.h"
@@ -110,6 +111,25 @@ TEST_P(ReduceTypesTest, ProductsToAPreferredType) {
              ": (tensor<40x$T>, tensor<40x$T>) -> tensor<" +
              name + ">\n  return %0 : tensor<" + name + ">\n}\n",
          {Numbers(type, {40}, a), Numbers(type, {40}, b)}, wide, {sum});
+}
+
+// Products of two types, such as f32 and i32, as programs lowered for other platforms hold them.
+TEST_P(ReduceTypesTest, ProductsOfTwoTypes) {
+  const PrimitiveType type = GetParam();
+  for (const PrimitiveType other : {PRED, S4, S8, U16, S32, U64, F8E5M2, BF16, F32, F64, C64}) {
+    const PrimitiveType result = IsComplex(type) || IsComplex(other) ? C128 : F64;
+    const std::vector<Number> a = Small(type, 9), b = Small(other, 9, 3);
+    Number sum = 0;
+    for (int k = 0; k < 9; ++k) sum += a[k] * b[k];
+    const std::string types = absl::StrCat("(tensor<9x$T>, tensor<9x", StableHloTypeName(other),
+                                           ">) -> tensor<", StableHloTypeName(result), ">");
+    Expect(types,
+           absl::StrCat("func.func @main(%a: tensor<9x$T>, %b: tensor<9x", StableHloTypeName(other),
+                        ">) -> tensor<", StableHloTypeName(result),
+                        "> {\n  %0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : ",
+                        types, "\n  return %0 : tensor<", StableHloTypeName(result), ">\n}\n"),
+           {Numbers(type, {9}, a), Numbers(other, {9}, b)}, result, {sum});
+  }
 }
 
 // Strided, padded, dilated on both sides, reversed, in two groups.

@@ -105,7 +105,10 @@ TEST(ExpandChloTest, BroadcastCompareSelectAndComplexExpand) {
 func.func @main(%a: tensor<3x1xf32>, %b: tensor<4xf32>) -> (tensor<3x4xf32>, tensor<3x4xcomplex<f32>>) {
   %0 = "chlo.broadcast_compare"(%a, %b) {comparison_direction = #chlo<comparison_direction LT>}
       : (tensor<3x1xf32>, tensor<4xf32>) -> tensor<3x4xi1>
-  %1 = chlo.broadcast_select %0, %a, %b
+  %3 = chlo.broadcast_compare %a, %b {comparison_direction = #chlo<comparison_direction GE>}
+      : (tensor<3x1xf32>, tensor<4xf32>) -> tensor<3x4xi1>
+  %4 = stablehlo.xor %0, %3 : tensor<3x4xi1>
+  %1 = chlo.broadcast_select %4, %a, %b
       : (tensor<3x4xi1>, tensor<3x1xf32>, tensor<4xf32>) -> tensor<3x4xf32>
   %2 = chlo.broadcast_complex %a, %b : (tensor<3x1xf32>, tensor<4xf32>) -> tensor<3x4xcomplex<f32>>
   return %1, %2 : tensor<3x4xf32>, tensor<3x4xcomplex<f32>>

@@ -22,7 +22,8 @@ TEST(ExpandCustomCalls, AnnotationsAreTheirOperands) {
        {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.GlobalToLocalShape",
         "xla.sdy.LocalToGlobalShape", "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier",
         "local_xla.sdy.FuncResultSharding", "annotate_device_placement", "LayoutConstraint",
-        "InspectSharding", "mark_tensor"}) {
+        "InspectSharding", "MoveToDevice", "MoveToHost", "PinToDevice", "PinToDeviceSram",
+        "mark_tensor"}) {
     ExpectExpands(
         absl::StrCat(
             R"(

@@ -32,16 +32,6 @@ absl::Status CheckPairs(absl::string_view what, Type lhs, absl::Span<const int64
   return absl::OkStatus();
 }
 
-// Operands of floats may be of different types; others agree.
-absl::Status CheckElements(Type lhs, Type rhs) {
-  const Type a = lhs.element_type(), b = rhs.element_type();
-  if (SameType(a, b) || IsQuantized(a) || IsQuantized(b)) return absl::OkStatus();
-  if (a.Is(TypeKind::kFloat) && b.Is(TypeKind::kFloat)) return absl::OkStatus();
-  if (a.Is(TypeKind::kInteger) && b.Is(TypeKind::kInteger)) return absl::OkStatus();
-  return InvalidArgument(rule::kAgree, "lhs and rhs must have the same element type; given ",
-                         lhs.ToString(), " and ", rhs.ToString());
-}
-
 }  // namespace
 
 absl::Status CheckContractionQuantization(const Op& op,
@@ -105,7 +95,6 @@ absl::Status CheckContractionQuantization(const Op& op,
 
 absl::Status InferDot(const InferInput& in, TypeList* out) {
   const Type lhs = in.operand_type(0), rhs = in.operand_type(1);
-  PJRT_RETURN_IF_ERROR(CheckElements(lhs, rhs));
   PJRT_RETURN_IF_ERROR(CheckPrecisionConfig(in.attr("precision_config"), 2));
   if (lhs.rank() < 1 || lhs.rank() > 2 || rhs.rank() < 1 || rhs.rank() > 2) {
     return InvalidArgument(rule::kAgree, "lhs and rhs must have rank 1 or 2; given ",
@@ -121,7 +110,6 @@ absl::Status InferDot(const InferInput& in, TypeList* out) {
 
 absl::Status InferDotGeneral(const InferInput& in, TypeList* out) {
   const Type lhs = in.operand_type(0), rhs = in.operand_type(1);
-  PJRT_RETURN_IF_ERROR(CheckElements(lhs, rhs));
   PJRT_RETURN_IF_ERROR(CheckPrecisionConfig(in.attr("precision_config"), 2));
   const std::optional<DotDimensionNumbers> numbers =
       DotDimensionNumbers::From(in.attr("dot_dimension_numbers"));
@@ -207,7 +195,9 @@ absl::Status ReadLetters(absl::string_view text, Type type, LetterSizes* sizes,
   return absl::OkStatus();
 }
 
-absl::Status InferLetters(const InferInput& in, TypeList* out) {
+}  // namespace
+
+absl::Status InferEinsum(const InferInput& in, TypeList* out) {
   const absl::string_view config = in.attr("einsum_config").AsString();
   if (config.find('.') != absl::string_view::npos) {
     return Unimplemented(rule::kNoInference, "the result of an einsum with '...' must be given");
@@ -238,14 +228,5 @@ absl::Status InferLetters(const InferInput& in, TypeList* out) {
   out->assign(1, MakeTensor(*in.context, extents, in.operand_type(0).element_type()));
   return absl::OkStatus();
 }
-
-}  // namespace
-
-absl::Status InferEinsum(const InferInput& in, TypeList* out) {
-  PJRT_RETURN_IF_ERROR(CheckElements(in.operand_type(0), in.operand_type(1)));
-  return InferLetters(in, out);
-}
-
-absl::Status InferUnaryEinsum(const InferInput& in, TypeList* out) { return InferLetters(in, out); }
 
 }  // namespace pjrt::ir

@@ -66,7 +66,6 @@ PJRT_INFER(InferConvolution);
 PJRT_VERIFY(VerifyDot);
 PJRT_VERIFY(VerifyConvolution);
 PJRT_INFER(InferEinsum);
-PJRT_INFER(InferUnaryEinsum);
 
 // infer_reductions.cc
 PJRT_INFER(InferReduce);

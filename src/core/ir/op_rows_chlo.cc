@@ -108,6 +108,7 @@ constexpr OpRow kRows[] = {
         .Attr("comparison_direction", AttrType::kEnum, "chlo.comparison_direction")
         .Opt("compare_type", AttrType::kEnum, "FLOAT, SIGNED or UNSIGNED by the element type",
              "chlo.comparison_type")
+        .Asm("$* {} : functional")
         .Infer(InferBroadcastCompare),
     Row(OpCode::kChloBroadcastSelect, "select of broadcast operands")
         .In("pred", kB | kU)

@@ -44,7 +44,7 @@ constexpr OpRow kRows[] = {
         .Attr("einsum_config", AttrType::kString)
         .Is(kDeprecated)
         .Asm("$* , config = @einsum_config:string {} : functional")
-        .Infer(InferUnaryEinsum),
+        .Infer(InferEinsum),
     Row(OpCode::kConvolution, "dot products of windows of lhs with rhs")
         .In("lhs")
         .In("rhs", kAny | kQA)

@@ -105,6 +105,10 @@ bool IsIdentity(absl::string_view target) {
   constexpr absl::string_view kTargets[] = {
       "InspectSharding",
       "LayoutConstraint",
+      "MoveToDevice",
+      "MoveToHost",
+      "PinToDevice",
+      "PinToDeviceSram",
       "SPMDFullToShardShape",
       "SPMDShardToFullShape",
       "Sharding",
