@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "src/core/ir/asm_printer.h"
+#include "src/core/ir/reducer.h"
 
 namespace pjrt::ir {
 namespace {
@@ -20,30 +21,13 @@ bool TypesMatch(absl::Span<Value* const> arguments, const Op& op, size_t first_o
 // on scalars of the operand's element type; null otherwise.
 const Op* LoneReducer(const Op& reduce) {
   const Block& body = *reduce.region()->block();
-  const Op* op = body.front();
-  const Op* last = body.back();
-  if (reduce.num_operands() != 2 || body.num_arguments() != 2 || op == nullptr ||
-      op->next() != last || op == last) {
+  const Op* const op = ReducerOp(body);
+  if (reduce.num_operands() != 2 || op == nullptr || op->operand(0) != body.argument(0) ||
+      !op->attributes().empty() || op->num_regions() != 0) {
     return nullptr;
   }
-  switch (op->opcode()) {
-    case OpCode::kAdd:
-    case OpCode::kMultiply:
-    case OpCode::kMaximum:
-    case OpCode::kMinimum:
-    case OpCode::kAnd:
-    case OpCode::kOr:
-    case OpCode::kXor:
-      break;
-    default:
-      return nullptr;
-  }
-  if (!op->attributes().empty() || op->num_operands() != 2 || op->operand(0) != body.argument(0) ||
-      op->operand(1) != body.argument(1) || op->num_results() != 1 || op->num_regions() != 0) {
-    return nullptr;
-  }
-  if (!last->Is(OpCode::kReturn) || !last->attributes().empty() || last->num_operands() != 1 ||
-      last->operand(0) != op->result() || last->num_results() != 0) {
+  const Op& last = *body.terminator();
+  if (!last.Is(OpCode::kReturn) || !last.attributes().empty() || last.num_results() != 0) {
     return nullptr;
   }
   const Type scalar = op->result_type();

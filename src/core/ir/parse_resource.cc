@@ -20,21 +20,26 @@ bool Parser::ParseDenseResource(Attribute* attribute) {
   return ParseDenseResource(attribute, &type);
 }
 
+bool Parser::ParseResourceKey(absl::string_view* key) {
+  *key = tok_.text();
+  if (Is(TokenKind::kString)) {
+    if (!Unescape(tok_.text(), &scratch_)) return false;
+    *key = context_->Intern(scratch_);
+  } else if (!Is(TokenKind::kBareId)) {
+    return Unexpected("the key of a resource");
+  }
+  Next();
+  return true;
+}
+
 // A resource that the text does not hold (elided ones above all) stays as text: it prints, and
 // whoever needs its data fails.
 bool Parser::ParseDenseResource(Attribute* attribute, Type* type) {
   Next();
   if (!Expect(TokenKind::kLess)) return false;
   const Token key = tok_;
-  absl::string_view name = key.text();
-  if (Is(TokenKind::kString)) {
-    if (!Unescape(key.text(), &scratch_)) return false;
-    name = context_->Intern(scratch_);
-  } else if (!Is(TokenKind::kBareId)) {
-    return Unexpected("the key of a resource");
-  }
-  Next();
-  if (!Expect(TokenKind::kGreater, "behind the key") ||
+  absl::string_view name;
+  if (!ParseResourceKey(&name) || !Expect(TokenKind::kGreater, "behind the key") ||
       !Expect(TokenKind::kColon, "and the type of the constant")) {
     return false;
   }
@@ -110,16 +115,8 @@ bool Parser::ParseResourceDict(int level) {
   if (!nesting.ok()) return false;
   if (!Is(TokenKind::kLBrace)) return Unexpected("'{' and the entries of the section");
   return ParseList(TokenKind::kLBrace, TokenKind::kRBrace, "the resources", [&] {
-    const Token key = tok_;
-    absl::string_view name = key.text();
-    if (Is(TokenKind::kString)) {
-      if (!Unescape(key.text(), &scratch_)) return false;
-      name = context_->Intern(scratch_);
-    } else if (!Is(TokenKind::kBareId)) {
-      return Unexpected("the key of a resource");
-    }
-    Next();
-    if (!Expect(TokenKind::kColon)) return false;
+    absl::string_view name;
+    if (!ParseResourceKey(&name) || !Expect(TokenKind::kColon)) return false;
     if (Is(TokenKind::kLBrace)) return ParseResourceDict(level >= 0 ? level + 1 : -1);
     if (level == 1 && Is(TokenKind::kString)) resources_[name] = tok_.text();
     if (!Is(TokenKind::kString) && !Is(TokenKind::kBareId) && !Is(TokenKind::kInteger)) {

@@ -292,6 +292,8 @@ class Parser {
   // --- parse_resource.cc ---
   bool ParseDenseResource(Attribute* attribute);
   bool ParseDenseResource(Attribute* attribute, Type* type);
+  // The key of a resource: a word or a string.
+  bool ParseResourceKey(absl::string_view* key);
   bool ParseResourceBlob(absl::string_view quoted, Type type, Attribute* attribute);
   bool ParseResourceSection();
   bool ParseResourceDict(int level);

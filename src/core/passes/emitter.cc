@@ -53,6 +53,15 @@ std::vector<Value*> Emitter::Inline(const Block& body, absl::Span<Value* const> 
 
 void Emitter::Return(absl::Span<Value* const> values) { Make("stablehlo.return", values, {}); }
 
+void MoveOps(Module* module, Block* from, Block* to) {
+  // An op moves before another, so there has to be one for as long as that takes.
+  Emitter at_end(module, to, Location());
+  at_end.Return({});
+  Op* const mark = to->back();
+  for (Op* op : *from) op->MoveBefore(mark);
+  mark->Erase();
+}
+
 Term Emitter::Constant(Type type, double value) {
   const Attribute attr = context().DenseSplat(type, value);
   for (const auto& [known, made] : constants_) {

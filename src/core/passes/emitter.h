@@ -88,6 +88,9 @@ class Emitter {
   std::vector<std::pair<Attribute, Value*>> constants_;
 };
 
+// Moves the ops of `from` to the end of `to`, which holds no terminator yet.
+void MoveOps(Module* module, Block* from, Block* to);
+
 // The type of `type`'s dimensions with other elements.
 Type WithElement(Context& context, Type type, PrimitiveType element);
 Type WithDims(Context& context, Type type, absl::Span<const int64_t> dims);

@@ -12,6 +12,7 @@
 
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/wide_elements.h"
+#include "src/core/ir/reducer.h"
 #include "src/core/passes/evaluate.h"
 
 namespace pjrt::ir {
@@ -363,27 +364,9 @@ bool EvaluateReduce(Evaluation& e) {
   const PrimitiveType type = ArithmeticType(e.result.element_type());
   const Block* body = e.op->region()->block();
   if (e.operands.size() != 2 || !(IsInteger(type) || type == PRED) || body == nullptr) return false;
-  const Op* combine = body->front();
-  const bool is_one_op =
-      combine != nullptr && combine->next() == body->terminator() &&
-      body->terminator() != nullptr && combine->num_operands() == 2 &&
-      combine->num_results() == 1 && body->terminator()->operand(0) == combine->result() &&
-      combine->operand(0)->argument_of() == body && combine->operand(1)->argument_of() == body &&
-      combine->operand(0) != combine->operand(1);
-  if (!is_one_op) return false;
-  switch (combine->opcode()) {
-    case OpCode::kAdd:
-    case OpCode::kMultiply:
-    case OpCode::kMaximum:
-    case OpCode::kMinimum:
-    case OpCode::kAnd:
-    case OpCode::kOr:
-    case OpCode::kXor:
-      break;
-    default:
-      return false;
-  }
-  if (ArithmeticType(combine->result_type().element_type()) != type) return false;
+  const Op* const combine = ReducerOp(*body);
+  if (combine == nullptr || ArithmeticType(combine->result_type().element_type()) != type)
+    return false;
   const ElementFunction& function = *FindFunction(combine->opcode());
   const Type input = e.operands[0].type;
   if (input.element_count() > e.max_elements) return false;

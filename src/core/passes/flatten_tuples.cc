@@ -224,26 +224,15 @@ class TupleFlattener {
       AppendLeaves(op->result_type(i), &results);
     }
     if (!any) return op;
-    OpState state;
-    state.name = op->name();
-    state.location = op->location();
-    state.operands = operands;
-    state.result_types = results;
-    state.attributes = op->attributes();
-    state.num_regions = op->num_regions();
-    Op* flat = module_->Append(op->block(), state, op);
+    Op* flat = Emitter(module_, op)
+                   .Make(op->name(), operands, results, op->attributes(), op->num_regions());
     for (size_t r = 0; r < op->num_regions(); ++r) {
       Block* from = op->region(r)->block();
       Block* to = flat->region(r)->AddBlock();
       std::vector<Value*> arguments;
       for (Value* argument : from->arguments())
         argument->ReplaceAllUsesWith(to->AddArgument(argument->type(), argument->location()));
-      // Ops move before one that is already there.
-      OpState end;
-      end.name = "stablehlo.return";
-      Op* mark = module_->Append(to, end);
-      for (Op* inner : *from) inner->MoveBefore(mark);
-      mark->Erase();
+      MoveOps(module_, from, to);
       if (AnyTuple(to->arguments())) FlattenArguments(to);
     }
     if (op->num_results() > 0) {

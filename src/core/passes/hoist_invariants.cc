@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/effects.h"
+#include "src/core/passes/emitter.h"
 
 namespace pjrt::ir {
 namespace {
@@ -105,14 +106,7 @@ void DropUnchanged(Module* module, Op* loop) {
     operands.push_back(loop->operand(i));
     types.push_back(loop->operand_type(i));
   }
-  OpState state;
-  state.name = loop->name();
-  state.location = loop->location();
-  state.operands = operands;
-  state.result_types = types;
-  state.attributes = loop->attributes();
-  state.num_regions = 2;
-  Op* copy = module->Append(loop->block(), state, loop);
+  Op* copy = Emitter(module, loop).Make(loop->name(), operands, types, loop->attributes(), 2);
   for (size_t r = 0; r < 2; ++r) {
     Block *from = loop->region(r)->block(), *to = copy->region(r)->AddBlock();
     for (const size_t i : kept) {
@@ -126,14 +120,9 @@ void DropUnchanged(Module* module, Op* loop) {
     } else {
       for (const size_t i : kept) results.push_back(terminator->operand(i));
     }
-    OpState end;
-    end.name = terminator->name();
-    end.location = terminator->location();
-    end.operands = results;
-    Op* last = module->Append(to, end);
-    for (Op* op : *from) {
-      if (op != terminator) op->MoveBefore(last);
-    }
+    MoveOps(module, from, to);
+    Emitter(module, terminator).Make(terminator->name(), results, {});
+    terminator->Erase();
   }
   for (size_t k = 0; k < kept.size(); ++k)
     loop->result(kept[k])->ReplaceAllUsesWith(copy->result(k));

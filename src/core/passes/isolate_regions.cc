@@ -182,14 +182,7 @@ class RegionIsolator {
                                       scalars[i]->type().primitive_type()));
       }
     }
-    OpState state;
-    state.name = op->name();
-    state.location = op->location();
-    state.operands = operands;
-    state.result_types = results;
-    state.attributes = op->attributes();
-    state.num_regions = 1;
-    Op* wide = module_->Append(op->block(), state, op);
+    Op* wide = emit.Make(op->name(), operands, results, op->attributes(), 1);
     FillRegion(op, wide, scalars, form);
     for (size_t i = 0; i < op->num_results(); ++i)
       op->result(i)->ReplaceAllUsesWith(wide->result(i));
@@ -217,20 +210,14 @@ class RegionIsolator {
         }
       }
     }
-    OpState end;
-    end.name = "stablehlo.return";
-    Op* mark = module_->Append(to, end);
-    for (Op* inner : *from) inner->MoveBefore(mark);
-    mark->Erase();
+    MoveOps(module_, from, to);
     for (size_t s = 0; s < scalars.size(); ++s) ReplaceInside(*to, scalars[s], first[s]);
     if (groups == 1) return;
     Op* old_end = to->terminator();
     std::vector<Value*> values;
     for (const Use& use : old_end->operand_uses()) values.push_back(use.value());
     values.insert(values.end(), first.begin(), first.end());
-    end.location = old_end->location();
-    end.operands = values;
-    module_->Append(to, end);
+    Emitter(module_, old_end).Return(values);
     old_end->Erase();
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pjrt/ir/op_attributes.h"
+#include "src/core/ir/reducer.h"
 #include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
@@ -39,24 +40,8 @@ Replacement SimplifyReduce(const Op& op, Emitter& emit) {
   for (const int64_t d : op.IntsAttr("dimensions")) {
     if (op.operand_type(0).dim(d) != 1) return {};
   }
-  const Block& body = *op.region()->block();
-  const Op* const inner = body.front();
-  if (inner == nullptr || inner->next() != body.terminator() || inner->num_operands() != 2 ||
-      body.terminator()->operand(0) != inner->result() || inner->operand(0) != body.argument(0) ||
-      inner->operand(1) != body.argument(1))
-    return {};
-  switch (inner->opcode()) {
-    case OpCode::kAdd:
-    case OpCode::kMultiply:
-    case OpCode::kMaximum:
-    case OpCode::kMinimum:
-    case OpCode::kAnd:
-    case OpCode::kOr:
-    case OpCode::kXor:
-      break;
-    default:
-      return {};
-  }
+  const Op* const inner = ReducerOp(*op.region()->block());
+  if (inner == nullptr) return {};
   const Type type = op.result_type();
   Value* init = Respread(op.operand(1), type, emit);
   if (init == nullptr) {

@@ -9,6 +9,7 @@
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/ir/reducer.h"
 #include "src/cpu_device/compile/constants.h"
 #include "src/cpu_device/compile/diagnostics.h"
 
@@ -489,24 +490,18 @@ absl::StatusOr<std::shared_ptr<const LoopProgram>> BuildBody(const ir::Block& bl
 }
 
 std::optional<Monoid> MatchMonoid(const ir::Block& block) {
-  const ir::Op* op = block.front();
-  const ir::Op* end = block.terminator();
-  if (op == nullptr || end == nullptr || op->next() != end || block.num_arguments() != 2 ||
-      op->num_operands() != 2 || end->num_operands() != 1)
-    return std::nullopt;
-  if (end->operand(0) != op->result() || op->result_type().rank() != 0) return std::nullopt;
-  const bool in_order = op->operand(0) == block.argument(0) && op->operand(1) == block.argument(1);
-  const bool swapped = op->operand(0) == block.argument(1) && op->operand(1) == block.argument(0);
-  if (!in_order && !swapped) return std::nullopt;
+  const ir::Op* const op = ir::ReducerOp(block);
+  if (op == nullptr || op->result_type().rank() != 0) return std::nullopt;
+  const bool is_pred = op->result_type().primitive_type() == PRED;
   switch (op->opcode()) {
     case OpCode::kAdd:
-      return op->result_type().primitive_type() == PRED ? Monoid::kOr : Monoid::kAdd;
+      return is_pred ? Monoid::kOr : Monoid::kAdd;
     case OpCode::kMultiply:
-      return op->result_type().primitive_type() == PRED ? Monoid::kAnd : Monoid::kMultiply;
+      return is_pred ? Monoid::kAnd : Monoid::kMultiply;
     case OpCode::kMaximum:
-      return op->result_type().primitive_type() == PRED ? Monoid::kOr : Monoid::kMaximum;
+      return is_pred ? Monoid::kOr : Monoid::kMaximum;
     case OpCode::kMinimum:
-      return op->result_type().primitive_type() == PRED ? Monoid::kAnd : Monoid::kMinimum;
+      return is_pred ? Monoid::kAnd : Monoid::kMinimum;
     case OpCode::kAnd:
       return Monoid::kAnd;
     case OpCode::kOr:

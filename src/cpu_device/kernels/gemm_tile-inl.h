@@ -29,6 +29,38 @@ struct VectorOf {
 template <typename T>
 inline constexpr int kLanes = PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T));
 
+// Calls fn(type, T{}) for each type of real numbers that have products, where T computes them: sums
+// of products that wrap have the same bits, signed or not.
+template <class Fn>
+PJRT_INLINE void ForEachProductType(const Fn& fn) {
+  fn(CType::kF32, float{});
+  fn(CType::kF64, double{});
+  fn(CType::kS32, uint32_t{});
+  fn(CType::kU32, uint32_t{});
+  fn(CType::kS64, uint64_t{});
+  fn(CType::kU64, uint64_t{});
+}
+
+// A tile of sums in registers: all 0, and written to the rows of `to`.
+template <typename V, int kRows, int kVectors>
+PJRT_INLINE void ClearTile(V (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j) sums[i][j] = V{};
+  }
+}
+template <typename T, typename V, int kRows, int kVectors>
+PJRT_INLINE void StoreTile(const V (&sums)[kRows][kVectors], T* to, int64_t stride) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVectors; ++j)
+      *reinterpret_cast<typename VectorOf<T>::Unaligned*>(to + i * stride + j * kLanes<T>) =
+          sums[i][j];
+  }
+}
+
 // Adds up the tile. `element(i)` is A's element of row i, the next one after each call of `step`.
 // acc + a * b is fused where the level has such an instruction and the source is compiled with
 // contraction on (gemm_real.cc is).
@@ -39,11 +71,7 @@ PJRT_INLINE void SumTile(int64_t k, Element element, Step step, const T* b, int6
   using U = typename VectorOf<T>::Unaligned;
   constexpr int kWidth = kLanes<T>;
   V acc[kRows][kVectors];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j) acc[i][j] = V{};
-  }
+  ClearTile(acc);
   for (int64_t p = 0; p < k; ++p) {
     V row[kVectors];
 #pragma GCC unroll 8
@@ -103,11 +131,8 @@ PJRT_INLINE void RunComplexTile(int64_t k, const R* a, const R* b, int64_t b_str
   using U = typename VectorOf<R>::Unaligned;
   constexpr int kWidth = kLanes<R>;
   V by_re[kRows][kVectors], by_im[kRows][kVectors];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
-    for (int j = 0; j < kVectors; ++j) by_re[i][j] = by_im[i][j] = V{};
-  }
+  ClearTile(by_re);
+  ClearTile(by_im);
   for (int64_t p = 0; p < k; ++p) {
     V row[kVectors];
 #pragma GCC unroll 8

@@ -18,11 +18,7 @@ PJRT_INLINE void Tile(T* out, int64_t out_stride, const T* in, int64_t in_stride
   using U = typename VectorOf<T>::Unaligned;
   constexpr int kWidth = kLanes<T>;
   V sums[kRows][kVectors];
-#pragma GCC unroll 4
-  for (int p = 0; p < kRows; ++p) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) sums[p][v] = V{};
-  }
+  ClearTile(sums);
   for (int64_t t = 0; t < taps; ++t) {
     const T* const w = weights + t * weight_stride;
     const T* const x = in + offsets[t];
@@ -34,12 +30,7 @@ PJRT_INLINE void Tile(T* out, int64_t out_stride, const T* in, int64_t in_stride
         sums[p][v] += *reinterpret_cast<const U*>(x + p * in_stride + v * kWidth) * weight;
     }
   }
-#pragma GCC unroll 4
-  for (int p = 0; p < kRows; ++p) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v)
-      *reinterpret_cast<U*>(out + p * out_stride + v * kWidth) = sums[p][v];
-  }
+  StoreTile(sums, out, out_stride);
 }
 
 template <typename T, int kRows>
@@ -74,26 +65,13 @@ void Convolve(void* out, int64_t out_stride, const void* in, int64_t in_stride,
   }
 }
 
-template <typename T>
-void Set(WindowKernels* kernels) {
-  kernels->channel_conv[static_cast<int>(kCType<T>)] = Convolve<T>;
-  kernels->channel_lanes[static_cast<int>(kCType<T>)] = kLanes<T>;
-}
-
 }  // namespace
 
 void FillChannelConvolutions(WindowKernels* kernels) {
-  Set<float>(kernels);
-  Set<double>(kernels);
-  // Sums of products that wrap have the same bits, signed or not.
-  Set<uint32_t>(kernels);
-  Set<uint64_t>(kernels);
-  constexpr int kS32 = static_cast<int>(CType::kS32), kU32 = static_cast<int>(CType::kU32);
-  constexpr int kS64 = static_cast<int>(CType::kS64), kU64 = static_cast<int>(CType::kU64);
-  kernels->channel_conv[kS32] = kernels->channel_conv[kU32];
-  kernels->channel_lanes[kS32] = kernels->channel_lanes[kU32];
-  kernels->channel_conv[kS64] = kernels->channel_conv[kU64];
-  kernels->channel_lanes[kS64] = kernels->channel_lanes[kU64];
+  ForEachProductType([&](CType type, auto zero) {
+    kernels->channel_conv[static_cast<int>(type)] = Convolve<decltype(zero)>;
+    kernels->channel_lanes[static_cast<int>(type)] = kLanes<decltype(zero)>;
+  });
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

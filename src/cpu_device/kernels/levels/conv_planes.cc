@@ -24,11 +24,7 @@ PJRT_INLINE void Tile(T* out, int64_t out_stride, const T* in, const int64_t* of
   using U = typename VectorOf<T>::Unaligned;
   constexpr int kWidth = kLanes<T>;
   V sums[kRows][kColumns];
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kColumns; ++v) sums[r][v] = V{};
-  }
+  ClearTile(sums);
   for (int64_t t = 0; t < taps; ++t) {
     const T* const x = in + offsets[t];
     const T* const w = weights + t * weight_stride;
@@ -42,12 +38,7 @@ PJRT_INLINE void Tile(T* out, int64_t out_stride, const T* in, const int64_t* of
       for (int v = 0; v < kColumns; ++v) sums[r][v] += places[v] * weight;
     }
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kColumns; ++v)
-      *reinterpret_cast<U*>(out + r * out_stride + v * kWidth) = sums[r][v];
-  }
+  StoreTile(sums, out, out_stride);
 }
 
 template <typename T, int kRows>
@@ -88,16 +79,9 @@ void Convolve(void* out, int64_t out_stride, const void* in, const int64_t* offs
 }  // namespace
 
 void FillPlaneConvolutions(WindowKernels* kernels) {
-  const auto set = [&](CType type, PlaneConvFn fn) {
-    kernels->plane_conv[static_cast<int>(type)] = fn;
-  };
-  set(CType::kF32, Convolve<float>);
-  set(CType::kF64, Convolve<double>);
-  // Sums of products that wrap have the same bits, signed or not.
-  set(CType::kS32, Convolve<uint32_t>);
-  set(CType::kU32, Convolve<uint32_t>);
-  set(CType::kS64, Convolve<uint64_t>);
-  set(CType::kU64, Convolve<uint64_t>);
+  ForEachProductType([&](CType type, auto zero) {
+    kernels->plane_conv[static_cast<int>(type)] = Convolve<decltype(zero)>;
+  });
   kernels->plane_rows = kMaxRows;
 }
 

@@ -81,13 +81,7 @@ void Set(GemmKernels* kernels, CType type) {
 }  // namespace
 
 void FillRealTiles(GemmKernels* kernels) {
-  Set<float>(kernels, CType::kF32);
-  Set<double>(kernels, CType::kF64);
-  // Sums of integers wrap, which those without a sign may.
-  Set<uint32_t>(kernels, CType::kS32);
-  Set<uint32_t>(kernels, CType::kU32);
-  Set<uint64_t>(kernels, CType::kS64);
-  Set<uint64_t>(kernels, CType::kU64);
+  ForEachProductType([&](CType type, auto zero) { Set<decltype(zero)>(kernels, type); });
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

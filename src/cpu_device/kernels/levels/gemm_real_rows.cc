@@ -267,13 +267,7 @@ void Set(GemmKernels* kernels, CType type) {
 }  // namespace
 
 void FillRowKernels(GemmKernels* kernels) {
-  Set<float>(kernels, CType::kF32);
-  Set<double>(kernels, CType::kF64);
-  // Sums of products that wrap have the same bits, signed or not.
-  Set<uint32_t>(kernels, CType::kS32);
-  Set<uint32_t>(kernels, CType::kU32);
-  Set<uint64_t>(kernels, CType::kS64);
-  Set<uint64_t>(kernels, CType::kU64);
+  ForEachProductType([&](CType type, auto zero) { Set<decltype(zero)>(kernels, type); });
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
