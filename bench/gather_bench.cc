@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers and scatters, by rows of 512 bytes and by single elements, at indices in order and spread
-// over the array. MiB: the size of the array. of_bandwidth: bytes of elements and indices read and
-// written a second, over those of memcpy by as many threads on arrays of that size; memory moves
-// whole cache lines, so single elements spread over a large array reach a sixteenth at best.
+// Gathers and scatters, by rows of 512 bytes, by columns and by single elements, at indices in
+// order and spread over the array. MiB: the size of the array. of_bandwidth: bytes of elements and
+// indices read and written a second, over those of memcpy by as many threads on arrays of that
+// size; memory moves whole cache lines, so single elements spread over a large array reach a
+// sixteenth at best.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -43,6 +44,20 @@ void Gather(benchmark::State& state, int64_t row, bool is_spread) {
                        n, row, Indices(n, is_spread)),
       8 * n * row + 8 * n);
 }
+// The columns of a matrix of rows of `row` f32, in order or in another.
+void GatherColumns(benchmark::State& state, int64_t row, bool is_spread) {
+  const int64_t n = (state.range(1) << 20) / (4 * row);
+  MeasureOfBandwidth(
+      state,
+      absl::Substitute("func.func @main(%x: tensor<$0x$1xf32>) -> tensor<$0x$1xf32> {\n$2"
+                       "  %0 = \"stablehlo.gather\"(%x, %i) {dimension_numbers = "
+                       "#stablehlo.gather<offset_dims = [0], collapsed_slice_dims = [1], "
+                       "start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: $0, "
+                       "1>} : (tensor<$0x$1xf32>, tensor<$1x1xi32>) -> tensor<$0x$1xf32>\n"
+                       "  return %0 : tensor<$0x$1xf32>\n}\n",
+                       n, row, Indices(row, is_spread)),
+      8 * n * row);
+}
 void Scatter(benchmark::State& state, int64_t row, bool is_spread, const char* combine) {
   const int64_t n = (state.range(1) << 20) / (4 * row);
   MeasureOfBandwidth(
@@ -65,6 +80,8 @@ void BM_GatherRows(benchmark::State& state) { Gather(state, kRow, true); }
 void BM_GatherRowsInOrder(benchmark::State& state) { Gather(state, kRow, false); }
 void BM_GatherPoints(benchmark::State& state) { Gather(state, 1, true); }
 void BM_GatherPointsInOrder(benchmark::State& state) { Gather(state, 1, false); }
+void BM_GatherColumns(benchmark::State& state) { GatherColumns(state, kRow, true); }
+void BM_GatherFewColumns(benchmark::State& state) { GatherColumns(state, 4, true); }
 void BM_ScatterAddRows(benchmark::State& state) { Scatter(state, kRow, true, "add"); }
 void BM_ScatterAddRowsInOrder(benchmark::State& state) { Scatter(state, kRow, false, "add"); }
 void BM_ScatterAddPoints(benchmark::State& state) { Scatter(state, 1, true, "add"); }
@@ -81,6 +98,8 @@ PJRT_BENCH(BM_GatherRows);
 PJRT_BENCH(BM_GatherRowsInOrder);
 PJRT_BENCH(BM_GatherPoints);
 PJRT_BENCH(BM_GatherPointsInOrder);
+PJRT_BENCH(BM_GatherColumns);
+PJRT_BENCH(BM_GatherFewColumns);
 PJRT_BENCH(BM_ScatterAddRows);
 PJRT_BENCH(BM_ScatterAddRowsInOrder);
 PJRT_BENCH(BM_ScatterAddPoints);

@@ -3,6 +3,7 @@
 // gather and scatter. Both walk an index space and look at a window of an array for each of its
 // points.
 #include <algorithm>
+#include <limits>
 
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/status_macros.h"
@@ -87,6 +88,16 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
   return absl::OkStatus();
 }
 
+// Adds a dim behind others, as one with the last where both arrays walk the two as one.
+void AddOuter(GatherParams::OuterDim dim, std::vector<GatherParams::OuterDim>* outer) {
+  if (!outer->empty() && outer->back().array_stride == dim.array_stride * dim.size &&
+      outer->back().result_stride == dim.result_stride * dim.size) {
+    dim.size *= outer->back().size;
+    outer->pop_back();
+  }
+  outer->push_back(dim);
+}
+
 }  // namespace
 
 absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
@@ -117,14 +128,24 @@ absl::Status LowerGather(Lowering& lowering, const ir::Op& op, Steps* steps) {
     components.push_back(
         {static_cast<int64_t>(k) * stride, array.dims[d] - sizes[d], array.strides[d]});
   }
+  int64_t points_stride = std::numeric_limits<int64_t>::max();
+  for (size_t d = 0; d < space.dims.size(); ++d) {
+    if (space.dims[d] > 1) points_stride = std::min(points_stride, space.window_strides[d]);
+  }
   Dims window_dims, from_strides, to_strides;
   size_t offset_dim = 0;
   for (int64_t d = 0; d < static_cast<int64_t>(array.dims.size()); ++d) {
     if (Contains(numbers->collapsed_slice_dims, d) || Contains(numbers->operand_batching_dims, d))
       continue;
+    const int64_t to = result.strides[numbers->offset_dims[offset_dim++]];
+    if (sizes[d] == 1) continue;
+    if (to > points_stride) {
+      AddOuter({sizes[d], array.strides[d], to}, &p.outer);
+      continue;
+    }
     window_dims.push_back(sizes[d]);
     from_strides.push_back(array.strides[d]);
-    to_strides.push_back(result.strides[numbers->offset_dims[offset_dim++]]);
+    to_strides.push_back(to);
   }
   p.window =
       NdCopy(window_dims, from_strides, to_strides, p.element_size, *lowering.kernels().block);

@@ -2,6 +2,7 @@
 #include "src/cpu_device/steps/gather_step.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
@@ -12,51 +13,102 @@ namespace pjrt::cpu {
 namespace {
 
 constexpr double kUnitNs = 20000;
+// Of several places of the outer dims so many points make a unit at most.
+constexpr int64_t kPointsAtPlaces = 1024;
+// Few points at several places are moved by one call of a kernel, up to so many.
+constexpr int64_t kExpanded = 512;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
 GatherStep::GatherStep(IndexWalk walk, GatherParams params)
     : walk_(std::move(walk)), p_(std::move(params)) {
+  for (const GatherParams::OuterDim& dim : p_.outer) places_ *= dim.size;
   const int64_t points = std::max<int64_t>(walk_.num_points(), 1);
-  points_per_unit_ = std::max<int64_t>(
-      1, static_cast<int64_t>(kUnitNs / (cost_ns() / static_cast<double>(points))));
+  const double one_ns = cost_ns() / static_cast<double>(points * places_);
+  const int64_t per_unit = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / one_ns));
+  points_per_unit_ = places_ == 1 ? per_unit : std::min(points, kPointsAtPlaces);
+  places_per_unit_ = places_ == 1 ? 1 : std::max<int64_t>(1, per_unit / points_per_unit_);
 }
 
 double GatherStep::cost_ns() const {
-  const double point = p_.window.count() == 1 ? 1.5 : 2 + p_.window.cost_ns();
-  return 20 + static_cast<double>(walk_.num_points()) * point;
+  const double point = p_.window.count() > 1 ? 2 + p_.window.cost_ns() : places_ > 1 ? 0.7 : 1.5;
+  return 20 + static_cast<double>(walk_.num_points() * places_) * point;
 }
 
-void GatherStep::RunPoints(const RunContext& context, int64_t begin, int64_t end) const {
-  const char* array = context.buffer(p_.array) + p_.array_offset;
-  char* result = context.buffer(p_.result);
+// The windows, without outer dims, at n offsets.
+void GatherStep::Move(const char* array, char* result, int64_t result_stride,
+                      const int64_t* offsets, int64_t n) const {
   const int64_t size = p_.element_size;
-  const GatherPointsFn gather_points = p_.kernels->gather_points[SizeLog2(p_.element_size)];
-  walk_.ForEachBlock(context.buffer(p_.indices) + p_.indices_offset, begin, end,
-                     [&](const IndexWalk::Block& block) {
-                       char* to = result + block.window * size;
-                       const int64_t stride = block.window_stride;
-                       if (p_.window.count() == 1) {
-                         gather_points(to, stride, array, block.offsets, block.n);
-                       } else if (p_.window.is_contiguous()) {
-                         p_.kernels->gather_rows(to, stride * size, array, block.offsets, size,
-                                                 p_.window.bytes(), block.n);
-                       } else {
-                         for (int64_t i = 0; i < block.n; ++i)
-                           p_.window.Run(array + block.offsets[i] * size, to + i * stride * size);
-                       }
-                     });
+  if (p_.window.count() == 1) {
+    p_.kernels->gather_points[SizeLog2(p_.element_size)](result, result_stride, array, offsets, n);
+  } else if (p_.window.is_contiguous()) {
+    p_.kernels->gather_rows(result, result_stride * size, array, offsets, size, p_.window.bytes(),
+                            n);
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      p_.window.Run(array + offsets[i] * size, result + i * result_stride * size);
+  }
+}
+
+void GatherStep::RunPoints(const RunContext& context, int64_t begin, int64_t end, int64_t first,
+                           int64_t last) const {
+  const char* const array = context.buffer(p_.array) + p_.array_offset;
+  char* const result = context.buffer(p_.result);
+  const int64_t size = p_.element_size;
+  const char* const indices = context.buffer(p_.indices) + p_.indices_offset;
+  if (p_.outer.empty()) {
+    walk_.ForEachBlock(indices, begin, end, [&](const IndexWalk::Block& block) {
+      Move(array, result + block.window * size, block.window_stride, block.offsets, block.n);
+    });
+    return;
+  }
+  const GatherParams::OuterDim& inner = p_.outer.back();
+  int64_t expanded[kExpanded];
+  walk_.ForEachBlock(indices, begin, end, [&](const IndexWalk::Block& block) {
+    // Where the points of a place end, those of the next begin: they are as one longer row.
+    const int64_t together = inner.result_stride == block.n * block.window_stride
+                                 ? std::min(kExpanded / block.n, inner.size)
+                                 : 1;
+    const int64_t* offsets = block.offsets;
+    if (together > 1) {
+      for (int64_t r = 0; r < together; ++r) {
+        for (int64_t i = 0; i < block.n; ++i)
+          expanded[r * block.n + i] = block.offsets[i] + r * inner.array_stride;
+      }
+      offsets = expanded;
+    }
+    int64_t count;
+    for (int64_t place = first; place < last; place += count) {
+      const int64_t at = place % inner.size;
+      count = std::min({together, inner.size - at, last - place});
+      int64_t from = at * inner.array_stride, to = block.window + at * inner.result_stride;
+      int64_t rest = place / inner.size;
+      for (size_t d = p_.outer.size() - 1; d-- > 0 && rest > 0;) {
+        const GatherParams::OuterDim& dim = p_.outer[d];
+        from += rest % dim.size * dim.array_stride;
+        to += rest % dim.size * dim.result_stride;
+        rest /= dim.size;
+      }
+      Move(array + from * size, result + to * size, block.window_stride, offsets, count * block.n);
+    }
+  });
 }
 
 absl::Status GatherStep::Run(const RunContext& context) const {
   const int64_t points = walk_.num_points();
-  const int64_t units = (points + points_per_unit_ - 1) / points_per_unit_;
-  if (units <= 1 || context.team == nullptr) {
-    RunPoints(context, 0, points);
+  const int64_t parts = CeilDiv(points, points_per_unit_);
+  const int64_t units = parts * CeilDiv(places_, places_per_unit_);
+  if (units <= 1 || context.team == nullptr || context.team->size() == 1) {
+    RunPoints(context, 0, points, 0, places_);
     return absl::OkStatus();
   }
   context.team->ParallelFor(units, [&](int64_t unit, int) {
-    RunPoints(context, unit * points_per_unit_, std::min(points, (unit + 1) * points_per_unit_));
+    const int64_t begin = unit % parts * points_per_unit_;
+    const int64_t first = unit / parts * places_per_unit_;
+    RunPoints(context, begin, std::min(points, begin + points_per_unit_), first,
+              std::min(places_, first + places_per_unit_));
   });
   return absl::OkStatus();
 }
@@ -64,7 +116,7 @@ absl::Status GatherStep::Run(const RunContext& context) const {
 // One window of one element.
 bool GatherStep::EmitScalar(ScalarAssembler* assembler) const {
   const int size = p_.element_size;
-  if (walk_.num_points() != 1 || p_.window.count() != 1 || size > 8) return false;
+  if (walk_.num_points() != 1 || places_ != 1 || p_.window.count() != 1 || size > 8) return false;
   ScalarAssembler::Reg at = assembler->Integer(0);
   const PrimitiveType type = walk_.index_type();
   const int bytes = ByteWidth(type);
@@ -78,8 +130,8 @@ bool GatherStep::EmitScalar(ScalarAssembler* assembler) const {
 }
 
 std::string GatherStep::Describe() const {
-  return absl::StrCat("gather ", walk_.num_points(), " windows of ", p_.window.count(),
-                      " elements");
+  return absl::StrCat("gather ", walk_.num_points(), " windows of ", p_.window.count(), " elements",
+                      places_ > 1 ? absl::StrCat(" at ", places_, " places") : "");
 }
 
 }  // namespace pjrt::cpu
