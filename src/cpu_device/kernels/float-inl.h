@@ -55,7 +55,7 @@ PJRT_INLINE V MaximumOf(V a, V b) {
   using Bits = decltype(a == b);
   const V larger = a > b ? a : b;
   const V ordered = a == b ? (V)((Bits)a & (Bits)b) : larger;
-  return (a != a) | (b != b) ? a + b : ordered;
+  return ((a != a) | (b != b)) ? a + b : ordered;
 }
 template <typename T, typename V>
 PJRT_INLINE V MinimumOf(V a, V b) {
@@ -65,7 +65,7 @@ PJRT_INLINE V MinimumOf(V a, V b) {
   using Bits = decltype(a == b);
   const V smaller = a < b ? a : b;
   const V ordered = a == b ? (V)((Bits)a | (Bits)b) : smaller;
-  return (a != a) | (b != b) ? a + b : ordered;
+  return ((a != a) | (b != b)) ? a + b : ordered;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::floats
