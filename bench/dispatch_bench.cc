@@ -27,6 +27,20 @@ void BM_ExecuteAndAwaitAxpyOfOneElement(benchmark::State& state) {
 }
 BENCHMARK(BM_ExecuteAndAwaitAxpyOfOneElement)->ArgName("threads")->Arg(1)->Arg(2);
 
+// The same by a program of any size, and by an export for two platforms: what finding the program
+// for the arguments adds.
+void BM_ExecuteAxpyOfAnySize(benchmark::State& state) {
+  Program program(AnyAxpyText(), 1);
+  for (auto _ : state) program.Execute();
+}
+BENCHMARK(BM_ExecuteAxpyOfAnySize);
+
+void BM_ExecuteAxpyForTwoPlatforms(benchmark::State& state) {
+  Program program(PlatformsAxpyText(), 1);
+  for (auto _ : state) program.Execute();
+}
+BENCHMARK(BM_ExecuteAxpyForTwoPlatforms);
+
 void BM_ParseMlp(benchmark::State& state) {
   const std::string text = MlpText();
   for (auto _ : state) benchmark::DoNotOptimize(ir::ParseModule(text));

@@ -60,7 +60,9 @@ Program::Program(absl::string_view text, int threads) {
   PjRtMemorySpace* const memory = OrExit(client.addressable_devices()[0]->default_memory_space());
   const std::shared_ptr<const ir::Module> module = OrExit(executable_->GetModules())[0];
   for (const ir::Type type : module->EntryFunction().type().inputs()) {
-    const Literal literal = Filled(type.primitive_type(), type.dims());
+    std::vector<int64_t> sizes(type.dims().begin(), type.dims().end());
+    std::replace(sizes.begin(), sizes.end(), ir::kDynamic, int64_t{1});
+    const Literal literal = Filled(type.primitive_type(), sizes);
     inputs_.push_back(OrExit(client.BufferFromHostLiteral(literal, memory)));
     const absl::Status ready = inputs_.back()->GetReadyFuture().Await();
     if (!ready.ok()) OrExit(absl::StatusOr<int>(ready));
@@ -123,6 +125,33 @@ std::string AxpyText(int64_t n) {
       return %2 : tensor<Nxf32>
     })",
                              {{"N", absl::StrCat(n)}});
+}
+
+std::string AnyAxpyText() {
+  return R"(
+    func.func @main(%a: tensor<f32>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+      %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+      %s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+      %0 = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+      %1 = stablehlo.multiply %0, %x : tensor<?xf32>
+      %2 = stablehlo.add %1, %y : tensor<?xf32>
+      return %2 : tensor<?xf32>
+    })";
+}
+
+std::string PlatformsAxpyText() {
+  return R"(
+    func.func @main(%p: tensor<i32> {jax.global_constant = "_platform_index"}, %x: tensor<1xf32>, %y: tensor<1xf32>) -> tensor<1xf32> {
+      %0 = "stablehlo.case"(%p) ({
+        %1 = stablehlo.multiply %x, %y : tensor<1xf32>
+        stablehlo.return %1 : tensor<1xf32>
+      }, {
+        %1 = stablehlo.subtract %x, %y : tensor<1xf32>
+        stablehlo.return %1 : tensor<1xf32>
+      }) : (tensor<i32>) -> tensor<1xf32>
+      %2 = stablehlo.add %0, %y : tensor<1xf32>
+      return %2 : tensor<1xf32>
+    })";
 }
 
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element) {

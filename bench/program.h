@@ -23,7 +23,8 @@ PjRtClient& Client(int threads);
 class Program {
  public:
   // Compiles `text` for a client with `threads` threads. Arguments are filled with small numbers of
-  // their types. A program that does not compile or run ends the process with a message.
+  // their types; sizes that the program leaves open are 1. A program that does not compile or run
+  // ends the process with a message.
   Program(absl::string_view text, int threads);
 
   // Dispatches one execution and drops its results.
@@ -54,6 +55,9 @@ void OverThreadsAndSizes(benchmark::internal::Benchmark* b);
 
 // StableHLO text of programs that several benchmarks use.
 std::string AxpyText(int64_t n);  // a * x + y on f32
+// The same for any n, and with an index of the platform, to which nothing but a case belongs.
+std::string AnyAxpyText();
+std::string PlatformsAxpyText();
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element);
 std::string MlpText();  // 784-512-512-10 on 128 rows, relu and softmax
 

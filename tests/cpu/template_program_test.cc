@@ -138,8 +138,9 @@ TEST(TemplateProgramTest, AssertionsOnSizesDoNotKeepAProgramFromBeingCompiled) {
 
 // Platform 1 is the one that this device can run.
 constexpr char kPlatforms[] = R"(
-  func.func @main(%p: tensor<i32> {jax.global_constant = "_platform_index"}, %x: tensor<$0xf32>) -> tensor<$0xf32> {
-    %0 = call @inner(%p, %x) : (tensor<i32>, tensor<$0xf32>) -> tensor<$0xf32>
+  func.func @main(%p: tensor<$1> {jax.global_constant = "_platform_index"}, %x: tensor<$0xf32>) -> tensor<$0xf32> {
+    %i = stablehlo.convert %p : (tensor<$1>) -> tensor<i32>
+    %0 = call @inner(%i, %x) : (tensor<i32>, tensor<$0xf32>) -> tensor<$0xf32>
     return %0 : tensor<$0xf32>
   }
   func.func private @inner(%p: tensor<i32>, %x: tensor<$0xf32>) -> tensor<$0xf32> {
@@ -162,14 +163,22 @@ constexpr char kPlatforms[] = R"(
 
 TEST(TemplateProgramTest, ThePlatformsIndexChoosesWhatIsCompiled) {
   PjRtClient& client = OneThreadClient();
-  const Literal x = Array<float>({2}, {1, 2}), zero = Scalar<int32_t>(0), one = Scalar<int32_t>(1);
+  const Literal x = Array<float>({2}, {1, 2});
+  // The index is of the width of the exporter's default integers.
+  const Literal narrow[] = {Scalar<int32_t>(0), Scalar<int32_t>(1)};
+  const Literal wide[] = {Scalar<int64_t>(0), Scalar<int64_t>(1)};
   for (const char* size : {"2", "?"}) {
-    const auto executable = Compile(client, absl::Substitute(kPlatforms, size));
-    ASSERT_TRUE(executable.ok()) << executable.status();
-    const auto negated = RunWith(client, **executable, {&one, &x});
-    ASSERT_TRUE(negated.ok()) << negated.status();
-    EXPECT_THAT(*negated, ElementsAre(-1, -2));
-    EXPECT_FALSE(RunWith(client, **executable, {&zero, &x}).ok());
+    for (const char* type : {"i32", "i64"}) {
+      const Literal* const index = type == std::string("i32") ? narrow : wide;
+      const auto executable = Compile(client, absl::Substitute(kPlatforms, size, type));
+      ASSERT_TRUE(executable.ok()) << executable.status();
+      for (int round = 0; round < 2; ++round) {
+        const auto negated = RunWith(client, **executable, {&index[1], &x});
+        ASSERT_TRUE(negated.ok()) << negated.status();
+        EXPECT_THAT(*negated, ElementsAre(-1, -2));
+        EXPECT_FALSE(RunWith(client, **executable, {&index[0], &x}).ok());
+      }
+    }
   }
 }
 

@@ -81,6 +81,31 @@ TEST(TemplateTest, WhatTheBackendRefusesForEverySizeIsRefusedAtOnce) {
   EXPECT_THAT(sizes, ElementsAre(2, 1, 4, 12));
 }
 
+TEST(TemplateTest, TheProgramThatRanLastIsTakenForItsShapesOnly) {
+  std::vector<int64_t> sizes;
+  const TestClient test(Compiling(&sizes));
+  const TestClient other(Compiling(&sizes));
+  const auto executable = test.client->Compile(PjRtProgram(kAddOne, ProgramFormat::kText), {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto x = test.MakeIota(2), longer = test.MakeIota(3), foreign = other.MakeIota(2);
+  const auto invalid = absl::StatusCode::kInvalidArgument;
+  for (int round = 0; round < 2; ++round) {
+    for (PjRtBuffer* const argument : {x.get(), x.get(), longer.get()}) {
+      const auto outputs = RunOnce(**executable, {argument});
+      ASSERT_TRUE(outputs.ok()) << outputs.status();
+      EXPECT_EQ((*outputs)[0]->dimensions(), argument->dimensions());
+      // What is refused leaves it as it was.
+      EXPECT_THAT(RunOnce(**executable, {foreign.get()}).status(), Fails(invalid, "[PJRT-R050]"));
+      EXPECT_THAT(RunOnce(**executable, {nullptr}).status(), Fails(invalid, "[PJRT-R050]"));
+      EXPECT_THAT(RunOnce(**executable, {}).status(), Fails(invalid, "[PJRT-R054]"));
+    }
+  }
+  const auto gone = test.MakeIota(3);
+  gone->Delete();
+  EXPECT_THAT(RunOnce(**executable, {gone.get()}).status(), Fails(invalid, "[PJRT-R055]"));
+  EXPECT_THAT(sizes, ElementsAre(2, 2, 3));
+}
+
 TEST(TemplateTest, ResultsOfPendingInputsFollowThem) {
   std::vector<int64_t> sizes;
   const TestClient test(Compiling(&sizes));

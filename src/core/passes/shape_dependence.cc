@@ -53,10 +53,27 @@ int PlatformIndex(Function entry) {
     const Attribute name = entry.ArgAttr(i, "jax.global_constant");
     if (argument->first_use() != nullptr && name.Is(AttrKind::kString) &&
         name.AsString() == "_platform_index" && argument->type().IsTensor() &&
-        argument->type().rank() == 0 && argument->type().primitive_type() == S32)
+        argument->type().rank() == 0 &&
+        (argument->type().primitive_type() == S32 || argument->type().primitive_type() == S64))
       return static_cast<int>(i);
   }
   return -1;
+}
+
+// How many branches a case on `index` has, at most, and at least 1.
+int MostBranches(const Value* index) {
+  int most = 1;
+  std::vector<const Value*> pending = {index};
+  while (!pending.empty()) {
+    const Value* const value = pending.back();
+    pending.pop_back();
+    for (const Use* use = value->first_use(); use != nullptr; use = use->next()) {
+      const Op& op = *use->owner();
+      if (op.Is(OpCode::kConvert)) pending.push_back(op.result());
+      if (op.Is(OpCode::kCase)) most = std::max(most, static_cast<int>(op.num_regions()));
+    }
+  }
+  return most;
 }
 
 class Analysis {
@@ -84,12 +101,7 @@ class Analysis {
     if (platform >= 0) {
       deciding_.insert(platform);
       found.platform_index = platform;
-      const Value* const index = entry_.body()->argument(static_cast<size_t>(platform));
-      for (const Use* use = index->first_use(); use != nullptr; use = use->next()) {
-        if (!use->owner()->Is(OpCode::kCase)) continue;
-        found.num_platforms =
-            std::max(found.num_platforms, static_cast<int>(use->owner()->num_regions()));
-      }
+      found.num_platforms = MostBranches(entry_.body()->argument(static_cast<size_t>(platform)));
     }
     for (const Value* argument : entry_.body()->arguments()) {
       found.is_dynamic |= IsDynamicType(argument->type());

@@ -92,6 +92,10 @@ class CommonPjRtBuffer final : public PjRtBuffer {
   // Under a usage or donation hold.
   const BufferContents& contents() const { return contents_; }
 
+  // Copies the first `size` bytes, of a buffer that has as many, where this takes no waiting: its
+  // contents are there and the host can read them where they lie. False otherwise.
+  bool TryReadNow(void* dst, size_t size);
+
   // Under a usage hold: `ended` becomes ready when the operation no longer needs the memory.
   void AddUsage(Future<> ended);
   // Under a donation hold, which ends: the buffer is dead and its contents are the caller's.

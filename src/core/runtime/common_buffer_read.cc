@@ -127,6 +127,17 @@ Future<> CommonPjRtBuffer::LazyToLiteral(
   return done.ok() ? *std::move(done) : Future<>(done.status());
 }
 
+bool CommonPjRtBuffer::TryReadNow(void* dst, size_t size) {
+  if (holds_.TryUsage() != HoldState::Result::kHeld) return false;
+  const void* bytes = nullptr;
+  if (contents_.definition.IsReady() && contents_.definition.Await().ok()) {
+    bytes = contents_.memory.get()->host_pointer();
+  }
+  if (bytes != nullptr) std::memcpy(dst, bytes, size);
+  holds_.DropUsage(common_client()->parking_lot());
+  return bytes != nullptr;
+}
+
 absl::StatusOr<std::vector<int64_t>> CommonPjRtBuffer::logical_dimensions() {
   if (type_->shape.is_static()) return PjRtBuffer::logical_dimensions();
   std::vector<char> staging(type_->bytes);

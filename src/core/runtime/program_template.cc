@@ -11,6 +11,7 @@
 #include "src/core/base/error.h"
 #include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/runtime/common_buffer.h"
 #include "src/core/runtime/tensor_shape.h"
 
 namespace pjrt {
@@ -27,24 +28,28 @@ absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what, size_t i) {
   return shape;
 }
 
-// Appends the integers that a buffer holds, which is dense: of rank 0 or 1.
-absl::Status AppendValues(PjRtBuffer* buffer, SpecializationKey* key) {
-  const PrimitiveType type = buffer->element_type();
-  const size_t width = static_cast<size_t>(ByteWidth(type));
-  const size_t count = static_cast<size_t>(ElementCount(buffer->dimensions()));
-  absl::InlinedVector<char, 64> bytes(width * count);
-  const Future<> read = buffer->CopyRawToHost(bytes.data(), 0, static_cast<int64_t>(bytes.size()));
-  PJRT_RETURN_IF_ERROR(read.Await());
-  const bool is_signed = IsSignedInteger(type);
-  for (size_t i = 0; i < count; ++i) {
+// The bytes of an array of integers, dense: of rank 0 or 1.
+class IntegerBytes {
+ public:
+  explicit IntegerBytes(const Shape& shape)
+      : is_signed_(IsSignedInteger(shape.element_type())),
+        width_(static_cast<size_t>(ByteWidth(shape.element_type()))),
+        bytes_(width_ * static_cast<size_t>(ElementCount(shape))) {}
+
+  absl::Span<char> bytes() { return absl::MakeSpan(bytes_); }
+  size_t count() const { return bytes_.size() / width_; }
+  int64_t at(size_t i) const {
     uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data() + i * width, width);
-    const int spare = 64 - 8 * static_cast<int>(width);
-    key->push_back(is_signed ? static_cast<int64_t>(bits << spare) >> spare
-                             : static_cast<int64_t>(bits));
+    std::memcpy(&bits, bytes_.data() + i * width_, width_);
+    const int spare = 64 - 8 * static_cast<int>(width_);
+    return is_signed_ ? static_cast<int64_t>(bits << spare) >> spare : static_cast<int64_t>(bits);
   }
-  return absl::OkStatus();
-}
+
+ private:
+  bool is_signed_;
+  size_t width_;
+  absl::InlinedVector<char, 64> bytes_;
+};
 
 }  // namespace
 
@@ -57,6 +62,7 @@ absl::StatusOr<std::shared_ptr<const ProgramTemplate>> ProgramTemplate::Make(
     if (shape.is_dynamic()) {
       made->dynamic_parameters_.push_back(static_cast<int>(made->parameters_.size()));
     }
+    made->signature_.push_back({shape.element_type(), static_cast<int>(shape.rank())});
     made->parameters_.push_back(std::move(shape));
   }
   for (const ir::Type type : signature.results()) {
@@ -115,9 +121,48 @@ absl::StatusOr<SpecializationKey> ProgramTemplate::KeyOf(absl::Span<PjRtBuffer* 
                              "; the program ", name(), " expects ",
                              parameters_[i].ToString(/*print_layout=*/false));
     }
-    PJRT_RETURN_IF_ERROR(AppendValues(arguments[i], &key));
+    IntegerBytes values(parameters_[i]);
+    const absl::Span<char> bytes = values.bytes();
+    if (!static_cast<CommonPjRtBuffer*>(arguments[i])->TryReadNow(bytes.data(), bytes.size())) {
+      PJRT_RETURN_IF_ERROR(
+          arguments[i]->CopyRawToHost(bytes.data(), 0, static_cast<int64_t>(bytes.size())).Await());
+    }
+    for (size_t e = 0; e < values.count(); ++e) key.push_back(values.at(e));
   }
   return key;
+}
+
+bool ProgramTemplate::IsKeyOf(const SpecializationKey& key, absl::Span<PjRtBuffer* const> arguments,
+                              const PjRtClient* client) const {
+  if (arguments.size() != signature_.size()) return false;
+  const int64_t* expected = key.data();
+  for (const int i : dynamic_parameters_) {
+    if (arguments[i] == nullptr) return false;
+    const Shape& given = arguments[i]->on_device_shape();
+    const int rank = signature_[i].rank;
+    if (given.element_type() != signature_[i].type || given.rank() != rank) return false;
+    for (int d = 0; d < rank; ++d) {
+      if (given.dimensions(d) != expected[d] || given.is_dynamic_dimension(d)) return false;
+    }
+    expected += rank;
+  }
+  for (const int i : deciding_parameters_) {
+    if (arguments[i] == nullptr || arguments[i]->client() != client) return false;
+    const Shape& given = arguments[i]->on_device_shape();
+    if (given.element_type() != signature_[i].type || given.is_dynamic() ||
+        given.dimensions() != parameters_[i].dimensions()) {
+      return false;
+    }
+    IntegerBytes values(given);
+    const absl::Span<char> bytes = values.bytes();
+    if (!static_cast<CommonPjRtBuffer*>(arguments[i])->TryReadNow(bytes.data(), bytes.size())) {
+      return false;
+    }
+    for (size_t e = 0; e < values.count(); ++e) {
+      if (values.at(e) != *expected++) return false;
+    }
+  }
+  return true;
 }
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(

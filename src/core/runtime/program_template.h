@@ -46,6 +46,12 @@ class ProgramTemplate {
   absl::StatusOr<SpecializationKey> KeyOf(absl::Span<PjRtBuffer* const> arguments,
                                           const PjRtClient* client) const;
 
+  // Whether KeyOf gives that key, in less time; false where finding out means to wait. Whose
+  // buffers they are is not looked at, where only their shapes count: that is left to the
+  // execution.
+  bool IsKeyOf(const SpecializationKey& key, absl::Span<PjRtBuffer* const> arguments,
+               const PjRtClient* client) const;
+
   // The program for arguments of that key. Errors as those of ir::RefineArguments,
   // ir::RefineShapes, the verifier and Backend::Compile.
   absl::StatusOr<std::shared_ptr<const DeviceProgram>> Compile(
@@ -68,7 +74,12 @@ class ProgramTemplate {
   // on platform `platform`.
   SpecializationKey SampleKey(int64_t size, int64_t platform) const;
   std::shared_ptr<const ir::Module> module_;
+  struct TypeAndRank {
+    PrimitiveType type;
+    int rank;
+  };
   std::vector<Shape> parameters_;
+  std::vector<TypeAndRank> signature_;  // of parameters_
   std::vector<Shape> results_;
   std::vector<int> dynamic_parameters_;
   std::vector<int> deciding_parameters_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/runtime/template_executable.h"
 
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
 #include "src/core/base/fingerprint.h"
@@ -149,40 +152,64 @@ absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Get(
   });
 }
 
-absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Specialized(
-    absl::Span<PjRtBuffer* const> arguments) const {
-  PJRT_ASSIGN_OR_RETURN(const SpecializationKey key,
-                        executable_->program()->KeyOf(arguments, client_));
-  return Get(key);
+absl::StatusOr<SpecializationKey> TemplatePjRtLoadedExecutable::KeyOf(
+    absl::Span<const absl::Span<PjRtBuffer* const>> arguments) const {
+  const ProgramTemplate& program = *executable_->program();
+  PJRT_ASSIGN_OR_RETURN(SpecializationKey key, program.KeyOf(arguments[0], client_));
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    PJRT_ASSIGN_OR_RETURN(const SpecializationKey other, program.KeyOf(arguments[i], client_));
+    if (other != key) {
+      return InvalidArgument("PJRT-R072", "the arguments of ", name(), " on ",
+                             addressable_devices()[i]->DebugString(),
+                             " have other shapes, or other values that decide shapes, than "
+                             "those on ",
+                             addressable_devices()[0]->DebugString());
+    }
+  }
+  return key;
+}
+
+template <typename Run>
+auto TemplatePjRtLoadedExecutable::RunSpecialized(
+    absl::Span<const absl::Span<PjRtBuffer* const>> arguments, Run run) const
+    -> decltype(run(std::declval<const PjRtLoadedExecutable&>())) {
+  const LastProgram::Claim claim(&last_);
+  if (!claim.holds()) {
+    PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
+    PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Get(key));
+    return run(*program);
+  }
+  const bool is_last =
+      last_.program != nullptr && std::all_of(arguments.begin(), arguments.end(), [&](auto list) {
+        return executable_->program()->IsKeyOf(last_.key, list, client_);
+      });
+  if (!is_last) {
+    PJRT_ASSIGN_OR_RETURN(SpecializationKey key, KeyOf(arguments));
+    PJRT_ASSIGN_OR_RETURN(last_.program, Get(key));
+    last_.key = std::move(key);
+  }
+  return run(*last_.program);
 }
 
 absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>>
 TemplatePjRtLoadedExecutable::Execute(
     absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
     std::optional<std::vector<Future<>>>& returned_futures) const {
-  const auto specialize = [&]() -> absl::StatusOr<SpecializationCache::Program> {
+  const auto execute =
+      [&]() -> absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>> {
     PJRT_RETURN_IF_ERROR(CheckLists("Execute", argument_handles.size()));
-    const ProgramTemplate& program = *executable_->program();
-    PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, program.KeyOf(argument_handles[0], client_));
-    for (const std::vector<PjRtBuffer*>& arguments : argument_handles.subspan(1)) {
-      PJRT_ASSIGN_OR_RETURN(const SpecializationKey other, program.KeyOf(arguments, client_));
-      if (other != key) {
-        return InvalidArgument(
-            "PJRT-R072", "the arguments of ", name(), " on ",
-            addressable_devices()[&arguments - argument_handles.data()]->DebugString(),
-            " have other shapes, or other values that decide shapes, than "
-            "those on ",
-            addressable_devices()[0]->DebugString());
-      }
-    }
-    return Get(key);
+    if (argument_handles.empty())
+      return std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>();  // no device of this process
+                                                                       // takes part
+    const absl::InlinedVector<absl::Span<PjRtBuffer* const>, 4> lists(argument_handles.begin(),
+                                                                      argument_handles.end());
+    return RunSpecialized(lists, [&](const PjRtLoadedExecutable& program) {
+      return program.Execute(argument_handles, options, returned_futures);
+    });
   };
-  const absl::StatusOr<SpecializationCache::Program> program = specialize();
-  if (!program.ok()) {
-    if (returned_futures.has_value()) returned_futures->clear();
-    return program.status();
-  }
-  return (*program)->Execute(argument_handles, options, returned_futures);
+  auto results = execute();
+  if (!results.ok() && returned_futures.has_value()) returned_futures->clear();
+  return results;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>>
@@ -192,8 +219,9 @@ TemplatePjRtLoadedExecutable::ExecuteSharded(absl::Span<PjRtBuffer* const> argum
                                              bool fill_future) const {
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecuteSharded"));
-  PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Specialized(argument_handles));
-  return program->ExecuteSharded(argument_handles, device, options, returned_future, fill_future);
+  return RunSpecialized({argument_handles}, [&](const PjRtLoadedExecutable& program) {
+    return program.ExecuteSharded(argument_handles, device, options, returned_future, fill_future);
+  });
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>>
@@ -203,8 +231,9 @@ TemplatePjRtLoadedExecutable::ExecutePortable(absl::Span<PjRtBuffer* const> argu
                                               bool fill_future) const {
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecutePortable"));
-  PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Specialized(argument_handles));
-  return program->ExecutePortable(argument_handles, device, options, returned_future, fill_future);
+  return RunSpecialized({argument_handles}, [&](const PjRtLoadedExecutable& program) {
+    return program.ExecutePortable(argument_handles, device, options, returned_future, fill_future);
+  });
 }
 
 }  // namespace pjrt

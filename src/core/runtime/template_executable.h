@@ -5,6 +5,7 @@
 #ifndef PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
 #define PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -101,7 +102,7 @@ class SpecializationCache {
 
 class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
  public:
-  // How many specialised programs one executable keeps.
+  // How many specialised programs one executable keeps, beside the one that it ran last.
   static constexpr size_t kMaxPrograms = 64;
 
   static absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> Create(
@@ -128,13 +129,43 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
   TemplatePjRtLoadedExecutable(CommonPjRtClient* client,
                                std::shared_ptr<TemplatePjRtExecutable> executable,
                                ResolvedAssignment assignment);
-  // The program for these arguments.
-  absl::StatusOr<SpecializationCache::Program> Specialized(
-      absl::Span<PjRtBuffer* const> arguments) const;
+  // The program that ran last, so that executions like the one before find theirs with neither lock
+  // nor hash. It belongs to the execution that holds the claim, until that has been launched;
+  // others at the same time ask the cache.
+  struct LastProgram {
+    SpecializationKey key;
+    SpecializationCache::Program program;  // null before the first execution
+    std::atomic<bool> is_taken{false};
+
+    class Claim {
+     public:
+      explicit Claim(LastProgram* last)
+          : last_(last->is_taken.exchange(true, std::memory_order_acquire) ? nullptr : last) {}
+      ~Claim() {
+        if (last_ != nullptr) last_->is_taken.store(false, std::memory_order_release);
+      }
+      Claim(const Claim&) = delete;
+      Claim& operator=(const Claim&) = delete;
+      bool holds() const { return last_ != nullptr; }
+
+     private:
+      LastProgram* const last_;
+    };
+  };
+
+  // What `run` returns for the program of these arguments, one list a device, which all have the
+  // same key.
+  template <typename Run>
+  auto RunSpecialized(absl::Span<const absl::Span<PjRtBuffer* const>> arguments, Run run) const
+      -> decltype(run(std::declval<const PjRtLoadedExecutable&>()));
+  // The key of these arguments.
+  absl::StatusOr<SpecializationKey> KeyOf(
+      absl::Span<const absl::Span<PjRtBuffer* const>> arguments) const;
   absl::StatusOr<SpecializationCache::Program> Get(const SpecializationKey& key) const;
 
   const std::shared_ptr<TemplatePjRtExecutable> executable_;
   mutable SpecializationCache programs_{kMaxPrograms};
+  mutable LastProgram last_;
 };
 
 }  // namespace pjrt
