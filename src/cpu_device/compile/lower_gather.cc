@@ -61,6 +61,7 @@ int64_t VectorStride(const ArrayView& indices, int64_t index_vector_dim) {
 absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterParams* p) {
   const BlockKernels& kernels = *lowering.kernels().block;
   p->kernels = &kernels;
+  p->index_kernels = lowering.kernels().index;
   const ir::Op* end = body.terminator();
   const size_t n = p->arrays.size();
   const PrimitiveType type = p->arrays[0].type;

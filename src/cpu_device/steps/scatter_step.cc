@@ -34,6 +34,47 @@ int64_t RunLength(const std::vector<ScatterParams::Dim>& dims) {
   return length;
 }
 
+// Which offsets a batch has, in a hash table of memory that is given. Emptied by counting batches.
+class SeenOffsets {
+ public:
+  // Memory for n offsets: so much that few of them meet.
+  static int64_t Bytes(int64_t n) { return static_cast<int64_t>(Entries(n) * sizeof(uint64_t)); }
+
+  SeenOffsets(char* memory, int64_t n)
+      : table_(reinterpret_cast<uint64_t*>(memory)), entries_(Entries(n)) {
+    std::memset(memory, 0, Bytes(n));
+  }
+  void Clear() {
+    if (++batch_ < kBatches) return;
+    std::memset(table_, 0, entries_ * sizeof(uint64_t));
+    batch_ = 1;
+  }
+  // False when the offset, below 2^42 as all are, is there already.
+  bool Add(int64_t offset) {
+    const uint64_t entry = static_cast<uint64_t>(offset) * kBatches + batch_;
+    uint64_t at = static_cast<uint64_t>(offset) * 0x9e3779b97f4a7c15u >> 40;
+    for (;; ++at) {
+      uint64_t& there = table_[at & (entries_ - 1)];
+      if (there == entry) return false;
+      if (there % kBatches != batch_) {
+        there = entry;
+        return true;
+      }
+    }
+  }
+
+ private:
+  static constexpr uint64_t kBatches = uint64_t{1} << 21;
+  static uint64_t Entries(int64_t n) {
+    uint64_t entries = 16;
+    while (entries < 8 * static_cast<uint64_t>(n)) entries *= 2;
+    return entries;
+  }
+  uint64_t* table_;
+  uint64_t entries_;
+  uint64_t batch_ = 1;
+};
+
 }  // namespace
 
 ScatterStep::ScatterStep(IndexWalk walk, ScatterParams params)
@@ -49,25 +90,45 @@ ScatterStep::ScatterStep(IndexWalk walk, ScatterParams params)
   if (!may_be_partial_ && walk_.num_points() * row_bytes >= kMinSharedBytes)
     max_parts_ = std::max<int64_t>(row_bytes / kMinPieceBytes, 1);
   if (p_.body != nullptr) block_ = std::min(block_, p_.body->max_block());
+  const int64_t length = RunLength(p_.dims);
+  if ((p_.mode == ScatterParams::kBody || IsConverted()) && !may_be_partial_ && length > 0 &&
+      2 * length <= block_ && walk_.num_points() > 1) {
+    batch_length_ = length;
+    max_batch_ = std::min(block_ / length, walk_.num_points());
+    seen_bytes_ = SeenOffsets::Bytes(max_batch_);
+  }
   // For each array: current values, updates, results, and their memory types' bits.
-  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot +
+  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot + seen_bytes_ +
                    (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+}
+
+// Whether a known operation works on other types than lie in memory.
+bool ScatterStep::IsConverted() const {
+  const PrimitiveType type = p_.arrays[0].type;
+  return p_.mode == ScatterParams::kOp &&
+         (p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr);
+}
+
+// Kinds: 0 current values, 1 updates, 2 results, 3 bits of a memory type.
+char* ScatterStep::Slot(char* scratch, int kind, size_t array) const {
+  const int64_t slot = static_cast<int64_t>(kind) * static_cast<int64_t>(p_.arrays.size()) +
+                       static_cast<int64_t>(array);
+  return scratch + slot * block_ * kSlot;
 }
 
 double ScatterStep::cost_ns() const {
   const double window = static_cast<double>(window_count_);
   const double point = row_length_ > 0 ? 1.5 + window * 0.2
-                                       : 10 + window * (p_.mode == ScatterParams::kBody ? 10 : 1) *
-                                                  static_cast<double>(p_.arrays.size());
+                       : batch_length_ > 0
+                           ? 8 + window * 2 * static_cast<double>(p_.arrays.size())
+                           : 10 + window * (p_.mode == ScatterParams::kBody ? 10 : 1) *
+                                      static_cast<double>(p_.arrays.size());
   return 20 + static_cast<double>(walk_.num_points()) * point;
 }
 
 void ScatterStep::Combine(const RunContext& context, int64_t array_at, int64_t array_stride,
                           int64_t update_at, int64_t update_stride, int64_t n) const {
-  const bool converted =
-      p_.mode == ScatterParams::kOp && (p_.kernels->load[p_.arrays[0].type] != nullptr ||
-                                        p_.kernels->store[p_.arrays[0].type] != nullptr);
-  if (p_.mode == ScatterParams::kBody || converted) {
+  if (p_.mode == ScatterParams::kBody || IsConverted()) {
     CombineLoaded(context, array_at, array_stride, update_at, update_stride, n);
     return;
   }
@@ -98,13 +159,7 @@ void ScatterStep::CombineLoaded(const RunContext& context, int64_t array_at, int
   const BlockKernels& k = *p_.kernels;
   const size_t count = p_.arrays.size();
   char* const scratch = context.member_scratch(0);
-  const auto slot = [&](int kind, size_t i) {
-    return scratch +
-           (static_cast<int64_t>(kind) * static_cast<int64_t>(count) + static_cast<int64_t>(i)) *
-               block_ * kSlot;
-  };
-  absl::InlinedVector<const char*, 8> params(2 * count);
-  absl::InlinedVector<char*, 4> results(count);
+  const auto slot = [&](int kind, size_t i) { return Slot(scratch, kind, i); };
   for (int64_t done = 0; done < n; done += block_) {
     const int64_t m = std::min(block_, n - done);
     for (size_t i = 0; i < count; ++i) {
@@ -125,20 +180,12 @@ void ScatterStep::CombineLoaded(const RunContext& context, int64_t array_at, int
            slot(0, i));
       load(context.buffer(a.update) + (a.update_offset + update_at + done * update_stride) * size,
            update_stride, slot(1, i));
-      params[i] = slot(0, i);
-      params[count + i] = slot(1, i);
-      results[i] = slot(2, i);
     }
-    if (p_.mode == ScatterParams::kOp) {
-      p_.op(results[0], params[0], params[1], nullptr, m);
-    } else {
-      p_.body->Call(params.data(), results.data(), m,
-                    scratch + static_cast<int64_t>(count) * 4 * block_ * kSlot);
-    }
+    CombineSlots(scratch, m);
     for (size_t i = 0; i < count; ++i) {
       const ScatterParams::Array& a = p_.arrays[i];
       const int size = ByteWidth(a.type);
-      const char* from = results[i];
+      const char* from = slot(2, i);
       if (ConvertFn convert = k.store[a.type]; convert != nullptr) {
         convert(slot(3, i), from, m);
         from = slot(3, i);
@@ -148,6 +195,82 @@ void ScatterStep::CombineLoaded(const RunContext& context, int64_t array_at, int
           m);
     }
   }
+}
+
+void ScatterStep::CombineSlots(char* scratch, int64_t n) const {
+  if (p_.mode == ScatterParams::kOp) {
+    p_.op(Slot(scratch, 2, 0), Slot(scratch, 0, 0), Slot(scratch, 1, 0), nullptr, n);
+    return;
+  }
+  const size_t count = p_.arrays.size();
+  absl::InlinedVector<const char*, 8> params(2 * count);
+  absl::InlinedVector<char*, 4> results(count);
+  for (size_t i = 0; i < count; ++i) {
+    params[i] = Slot(scratch, 0, i);
+    params[count + i] = Slot(scratch, 1, i);
+    results[i] = Slot(scratch, 2, i);
+  }
+  p_.body->Call(params.data(), results.data(), n, Slot(scratch, 4, 0) + seen_bytes_);
+}
+
+void ScatterStep::CombineBatch(const RunContext& context, const int64_t* offsets,
+                               const int64_t* updates, int64_t n) const {
+  char* const scratch = context.member_scratch(0);
+  const BlockKernels& k = *p_.kernels;
+  const int64_t length = batch_length_;
+  for (size_t i = 0; i < p_.arrays.size(); ++i) {
+    const ScatterParams::Array& a = p_.arrays[i];
+    const int size = ByteWidth(a.type);
+    const auto load = [&](const char* array, const int64_t* at, char* to) {
+      const ConvertFn convert = k.load[a.type];
+      char* const bits = convert == nullptr ? to : Slot(scratch, 3, i);
+      if (length == 1) {
+        p_.index_kernels->gather_points[SizeLog2(size)](bits, 1, array, at, n);
+      } else {
+        p_.index_kernels->gather_rows(bits, length * size, array, at, size, length * size, n);
+      }
+      if (convert != nullptr) convert(to, bits, n * length);
+    };
+    load(context.buffer(a.result), offsets, Slot(scratch, 0, i));
+    load(context.buffer(a.update) + a.update_offset * size, updates, Slot(scratch, 1, i));
+  }
+  CombineSlots(scratch, n * length);
+  for (size_t i = 0; i < p_.arrays.size(); ++i) {
+    const ScatterParams::Array& a = p_.arrays[i];
+    const char* from = Slot(scratch, 2, i);
+    if (ConvertFn convert = k.store[a.type]; convert != nullptr) {
+      convert(Slot(scratch, 3, i), from, n * length);
+      from = Slot(scratch, 3, i);
+    }
+    p_.index_kernels->replace_rows[SizeLog2(ByteWidth(a.type))](context.buffer(a.result), offsets,
+                                                                from, length, length, n);
+  }
+}
+
+void ScatterStep::RunBatches(const RunContext& context) const {
+  SeenOffsets seen(Slot(context.member_scratch(0), 4, 0), max_batch_);
+  absl::InlinedVector<int64_t, 256> offsets(max_batch_), updates(max_batch_);
+  int64_t n = 0;
+  const auto combine = [&] {
+    CombineBatch(context, offsets.data(), updates.data(), n);
+    n = 0;
+    seen.Clear();
+  };
+  walk_.ForEachBlock(context.buffer(p_.indices) + p_.indices_offset, 0, walk_.num_points(),
+                     [&](const IndexWalk::Block& block) {
+                       for (int64_t i = 0; i < block.n; ++i) {
+                         const int64_t offset = block.offsets[i];
+                         if (offset < 0) continue;
+                         if (!seen.Add(offset)) {
+                           combine();
+                           seen.Add(offset);
+                         }
+                         offsets[n] = offset;
+                         updates[n++] = block.window + i * block.window_stride;
+                         if (n == max_batch_) combine();
+                       }
+                     });
+  if (n > 0) combine();
 }
 
 void ScatterStep::RunWindow(const RunContext& context, int64_t index, int64_t update_at,
@@ -226,6 +349,10 @@ void ScatterStep::RunRows(const RunContext& context, int64_t first, int64_t last
 }
 
 absl::Status ScatterStep::Run(const RunContext& context) const {
+  if (batch_length_ > 0) {
+    RunBatches(context);
+    return absl::OkStatus();
+  }
   if (row_length_ == 0) {
     walk_.ForEachBlock(context.buffer(p_.indices) + p_.indices_offset, 0, walk_.num_points(),
                        [&](const IndexWalk::Block& block) {
@@ -290,7 +417,9 @@ bool ScatterStep::EmitScalar(ScalarAssembler* assembler) const {
 std::string ScatterStep::Describe() const {
   return absl::StrCat("scatter ", walk_.num_points(), " windows of ", window_count_,
                       " elements into ", p_.arrays.size(), " arrays",
-                      row_length_ > 0 ? " by rows" : "");
+                      row_length_ > 0     ? " by rows"
+                      : batch_length_ > 0 ? " by batches"
+                                          : "");
 }
 
 }  // namespace pjrt::cpu

@@ -5,7 +5,9 @@
 //
 // A window that is one run of elements, replaced or combined by a known operation, is the common
 // case and has a kernel of its own. Several threads share long runs by taking a piece of each, so
-// that each element sees its updates in order.
+// that each element sees its updates in order. Short runs that are combined by a body, or in
+// another type than they lie in memory, are combined by the batch: as many as follow each other
+// with no two of the same place.
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_SCATTER_STEP_H_
 
@@ -49,6 +51,7 @@ struct ScatterParams {
   ScatterRowsFn rows = nullptr;  // one array: does the same to rows; null when there is no kernel
   std::shared_ptr<BodyKernel> body;
   const BlockKernels* kernels = nullptr;
+  const IndexKernels* index_kernels = nullptr;
 };
 
 class ScatterStep final : public Step {
@@ -72,6 +75,14 @@ class ScatterStep final : public Step {
                int64_t update_stride, int64_t n) const;
   void CombineLoaded(const RunContext& context, int64_t array_at, int64_t array_stride,
                      int64_t update_at, int64_t update_stride, int64_t n) const;
+  // Combines the elements of each array's slots 0 and 1 to slot 2, as they are computed with.
+  void CombineSlots(char* scratch, int64_t n) const;
+  char* Slot(char* scratch, int kind, size_t array) const;
+  bool IsConverted() const;
+  void RunBatches(const RunContext& context) const;
+  // n runs at different offsets; the updates are at `updates`, in elements.
+  void CombineBatch(const RunContext& context, const int64_t* offsets, const int64_t* updates,
+                    int64_t n) const;
 
   IndexWalk walk_;
   ScatterParams p_;
@@ -79,6 +90,9 @@ class ScatterStep final : public Step {
   int64_t row_length_ = 0;       // of windows that are one run; 0: they are not, or have no kernel
   bool may_be_partial_ = false;  // a window may lie partly outside
   int64_t max_parts_ = 1;        // of each run, for several threads
+  int64_t batch_length_ = 0;     // of runs that are combined by the batch; 0: they are not
+  int64_t max_batch_ = 0;        // runs
+  int64_t seen_bytes_ = 0;       // of the offsets of a batch
   int64_t block_ = 256;
   int64_t scratch_bytes_ = 0;
 };
