@@ -213,8 +213,9 @@ bool DecomposeEinsum(Emitter& emit, Op* op) {
     if (!SizesAgree(a, b)) return false;
     // Letters of one operand alone are summed before, in the type of the result.
     for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+      const Letters& elsewhere = other->letters;
       const auto lonely = [&](char letter) {
-        return !Has(other->letters, letter) && !Has(*result, letter);
+        return !Has(elsewhere, letter) && !Has(*result, letter);
       };
       if (!std::any_of(one->letters.begin(), one->letters.end(), lonely)) continue;
       one->x = Convert(one->x, element.primitive_type());

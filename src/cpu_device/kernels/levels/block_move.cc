@@ -3,6 +3,7 @@
 // Elements copied, filled, counted, gathered and scattered with a stride.
 #include <cstring>
 
+#include "src/cpu_device/kernels/anywhere.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 
@@ -13,15 +14,6 @@ template <typename T>
 void Copy(void* dst, const void* a, const void*, const void*, int64_t n) {
   if (dst != a && n > 0) memcpy(dst, a, static_cast<size_t>(n) * sizeof(T));
 }
-
-// Memory that holds a T anywhere: copies join what lies side by side to wider elements, which then
-// need not be aligned.
-template <typename T>
-struct AnywhereOf {
-  typedef T Type __attribute__((aligned(1), may_alias));
-};
-template <typename T>
-using Anywhere = typename AnywhereOf<T>::Type;
 
 template <typename T>
 void FillBlock(void* dst, const void* src, int64_t n) {

@@ -7,6 +7,7 @@
 // L1 cache; therefore no line is counted on to stay there: it is read once, to registers, and
 // written once. A matrix much larger than the caches is written past them (stream-inl.h), and what
 // comes next is asked for ahead: rows far apart are nothing that a machine foresees.
+#include "src/cpu_device/kernels/anywhere.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 #include "src/cpu_device/kernels/transpose-inl.h"
@@ -122,8 +123,8 @@ void TransposeEdge(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
 // Matrices with few columns, or few rows: the elements of a row are dealt out to as many places, or
 // collected from them.
 template <typename T, int kCols>
-void Deal(T* __restrict dst, int64_t dst_stride, const T* __restrict src, int64_t src_stride,
-          int64_t rows) {
+void Deal(Anywhere<T>* __restrict dst, int64_t dst_stride, const Anywhere<T>* __restrict src,
+          int64_t src_stride, int64_t rows) {
   if (src_stride == kCols) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int c = 0; c < kCols; ++c) dst[c * dst_stride + r] = src[r * kCols + c];
@@ -135,8 +136,8 @@ void Deal(T* __restrict dst, int64_t dst_stride, const T* __restrict src, int64_
   }
 }
 template <typename T, int kRows>
-void Collect(T* __restrict dst, int64_t dst_stride, const T* __restrict src, int64_t src_stride,
-             int64_t cols) {
+void Collect(Anywhere<T>* __restrict dst, int64_t dst_stride, const Anywhere<T>* __restrict src,
+             int64_t src_stride, int64_t cols) {
   if (dst_stride == kRows) {
     for (int64_t c = 0; c < cols; ++c) {
       for (int r = 0; r < kRows; ++r) dst[c * kRows + r] = src[r * src_stride + c];
@@ -221,25 +222,23 @@ void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
 template <typename T, bool kStream>
 void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
                  int64_t cols) {
-  // Several of an array's elements may be moved as one: it need not be aligned to its size.
-  typedef T Any __attribute__((aligned(1), may_alias));
-  Any* const d = static_cast<Any*>(dst);
-  const Any* const s = static_cast<const Any*>(src);
+  Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
+  const Anywhere<T>* const s = static_cast<const Anywhere<T>*>(src);
   switch (cols) {
     case 2:
-      return Deal<Any, 2>(d, dst_stride, s, src_stride, rows);
+      return Deal<T, 2>(d, dst_stride, s, src_stride, rows);
     case 3:
-      return Deal<Any, 3>(d, dst_stride, s, src_stride, rows);
+      return Deal<T, 3>(d, dst_stride, s, src_stride, rows);
     case 4:
-      return Deal<Any, 4>(d, dst_stride, s, src_stride, rows);
+      return Deal<T, 4>(d, dst_stride, s, src_stride, rows);
   }
   switch (rows) {
     case 2:
-      return Collect<Any, 2>(d, dst_stride, s, src_stride, cols);
+      return Collect<T, 2>(d, dst_stride, s, src_stride, cols);
     case 3:
-      return Collect<Any, 3>(d, dst_stride, s, src_stride, cols);
+      return Collect<T, 3>(d, dst_stride, s, src_stride, cols);
     case 4:
-      return Collect<Any, 4>(d, dst_stride, s, src_stride, cols);
+      return Collect<T, 4>(d, dst_stride, s, src_stride, cols);
   }
   T* const to = static_cast<T*>(dst);
   const T* const from = static_cast<const T*>(src);
