@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Version tokens that say whether a serialized executable fits a runtime.
+// Version tokens that say whether a serialized executable fits a runtime. Spec: PJRT C++ API,
+// section 1.18.
 #ifndef PJRT_ABI_VERSION_H_
 #define PJRT_ABI_VERSION_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AsyncHostToDeviceTransferManager: buffers whose contents arrive later and in pieces.
+// AsyncHostToDeviceTransferManager: buffers whose contents arrive later and in pieces. Spec: PJRT
+// C++ API, section 1.1.
 #ifndef PJRT_ASYNC_TRANSFER_H_
 #define PJRT_ASYNC_TRANSFER_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtBuffer: an array in a device's memory.
+// PjRtBuffer: an array in a device's memory. Spec: PJRT C++ API, section 1.6.
 #ifndef PJRT_BUFFER_H_
 #define PJRT_BUFFER_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtClient: the way into a platform. Devices, memory, compilation and data all start here.
+// PjRtClient: the way into a platform. Devices, memory, compilation and data all start here. Spec:
+// PJRT C++ API, section 1.1.
 #ifndef PJRT_CLIENT_H_
 #define PJRT_CLIENT_H_
 

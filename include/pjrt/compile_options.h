@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller may say about a compilation, and about loading its result.
+// What a caller may say about a compilation, and about loading its result. Spec: PJRT C++ API,
+// section 1.9.
 //
 // All of these are plain values without locks: use one object from one thread at a time.
 #ifndef PJRT_COMPILE_OPTIONS_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PjRtCompiler: compiles programs for a topology, with or without a client; and a registry of
-// compilers.
+// compilers. Spec: PJRT C++ API, section 1.13.
 #ifndef PJRT_COMPILER_H_
 #define PJRT_COMPILER_H_
 

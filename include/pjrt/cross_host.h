@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types of the calls that move buffers between hosts.
+// Types of the calls that move buffers between hosts. Spec: PJRT C++ API, section 1.1.
 #ifndef PJRT_CROSS_HOST_H_
 #define PJRT_CROSS_HOST_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtDevice: one device of a client.
+// PjRtDevice: one device of a client. Spec: PJRT C++ API, section 1.2.
 #ifndef PJRT_DEVICE_H_
 #define PJRT_DEVICE_H_
 

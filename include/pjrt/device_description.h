@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtDeviceDescription: what is known of a device without a client that can command it.
+// PjRtDeviceDescription: what is known of a device without a client that can command it. Spec: PJRT
+// C++ API, section 1.3.
 #ifndef PJRT_DEVICE_DESCRIPTION_H_
 #define PJRT_DEVICE_DESCRIPTION_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtDeviceDimensions: bounds of, or coordinates in, a mesh of devices. Spec: PJRT C++ API, 1.0.
+// PjRtDeviceDimensions: bounds of, or coordinates in, a mesh of devices. Spec: PJRT C++ API,
+// section 1.0.
 #ifndef PJRT_DEVICE_DIMENSIONS_H_
 #define PJRT_DEVICE_DIMENSIONS_H_
 

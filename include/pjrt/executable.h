@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compiled programs: PjRtExecutable, which is independent of any client, and PjRtLoadedExecutable,
-// which runs.
+// which runs. Spec: PJRT C++ API, sections 1.7 and 1.8.
 #ifndef PJRT_EXECUTABLE_H_
 #define PJRT_EXECUTABLE_H_
 

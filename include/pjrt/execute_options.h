@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller may say about one execution.
+// What a caller may say about one execution. Spec: PJRT C++ API, section 1.10.
 #ifndef PJRT_EXECUTE_OPTIONS_H_
 #define PJRT_EXECUTE_OPTIONS_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HostMemoryAllocator: host memory that a device can reach quickly.
+// HostMemoryAllocator: host memory that a device can reach quickly. Spec: PJRT C++ API, section
+// 1.17.
 #ifndef PJRT_HOST_MEMORY_ALLOCATOR_H_
 #define PJRT_HOST_MEMORY_ALLOCATOR_H_
 

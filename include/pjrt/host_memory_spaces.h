@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ready-made memory spaces that lie in the host's memory. Backends construct them; applications see
-// them through PjRtMemorySpace.
+// them through PjRtMemorySpace. Spec: PJRT C++ API, section 1.4.
 #ifndef PJRT_HOST_MEMORY_SPACES_H_
 #define PJRT_HOST_MEMORY_SPACES_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PjRtMemorySpace: a place that holds buffers, such as a device's own memory or pinned host memory.
+// Spec: PJRT C++ API, section 1.4.
 //
 // A memory space is where data is put; a device is what computes. A buffer belongs to one memory
 // space, and a memory space is attached to one or more devices that can compute on what lies in it.

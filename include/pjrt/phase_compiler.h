@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtPhaseCompiler: a compiler whose phases can be run one by one.
+// PjRtPhaseCompiler: a compiler whose phases can be run one by one. Spec: PJRT C++ API, section
+// 1.13.
 #ifndef PJRT_PHASE_COMPILER_H_
 #define PJRT_PHASE_COMPILER_H_
 

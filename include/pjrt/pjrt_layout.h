@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtLayout: the layout of a buffer as the runtime hands it around. Spec: PJRT C++ API, 1.15.
+// PjRtLayout: the layout of a buffer as the runtime hands it around. Spec: PJRT C++ API, section
+// 1.15.
 #ifndef PJRT_PJRT_LAYOUT_H_
 #define PJRT_PJRT_LAYOUT_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PjRtProgram: a program on its way to a compiler.
+// PjRtProgram: a program on its way to a compiler. Spec: PJRT C++ API, section 1.9.
 #ifndef PJRT_PROGRAM_H_
 #define PJRT_PROGRAM_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PjRtTopologyDescription: a set of devices to compile for, with no need to have them at hand.
+// Spec: PJRT C++ API, section 1.13.
 #ifndef PJRT_TOPOLOGY_H_
 #define PJRT_TOPOLOGY_H_
 

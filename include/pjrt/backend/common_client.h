@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CommonPjRtClient: a complete PjRtClient over a Backend.
+// CommonPjRtClient: a complete PjRtClient over a Backend. Spec: PJRT C++ API, section 1.20.
 #ifndef PJRT_BACKEND_COMMON_CLIENT_H_
 #define PJRT_BACKEND_COMMON_CLIENT_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RawBuffer: a piece of a device's memory, counted by reference.
+// RawBuffer: a piece of a device's memory, counted by reference. Spec: PJRT C++ API, section 1.20.
 //
 // Raw buffers are what a backend deals in: bytes in a memory space, without shape, readiness or
 // owner. The common client puts those around them.

@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -44,6 +45,7 @@ class Literal;
 // Owned literals' memory begins at a multiple of this; each element of a tuple does too.
 inline constexpr size_t kLiteralAlignment = 64;
 
+// What every literal can do: look, copy, convert, print.
 class LiteralBase {
  public:
   // Always has a layout on every array. The empty tuple for a default-constructed or moved-from
@@ -157,6 +159,7 @@ class LiteralBase {
   friend class MutableBorrowingLiteral;
 };
 
+// What writable literals can do besides.
 class MutableLiteralBase : public LiteralBase {
  public:
   void* untyped_data(const ShapeIndex& index = {});
@@ -192,6 +195,8 @@ class MutableLiteralBase : public LiteralBase {
   ~MutableLiteralBase() = default;
 };
 
+// A literal that owns its memory. Moving it leaves its memory where it is: spans and pointers stay
+// valid as long as the memory has an owner.
 class Literal : public MutableLiteralBase {
  public:
   // The empty tuple.
@@ -241,6 +246,7 @@ class Literal : public MutableLiteralBase {
   std::vector<Block> blocks_;
 };
 
+// A read-only view of a literal or of a part of it, cheap to copy.
 class LiteralSlice : public LiteralBase {
  public:
   LiteralSlice() = default;
@@ -250,6 +256,7 @@ class LiteralSlice : public LiteralBase {
   LiteralSlice(const LiteralBase& literal, const ShapeIndex& index);
 };
 
+// A read-only view of memory that is no literal.
 class BorrowingLiteral : public LiteralBase {
  public:
   // The empty tuple.
@@ -265,6 +272,7 @@ class BorrowingLiteral : public LiteralBase {
   std::shared_ptr<const Shape> owned_shape_;
 };
 
+// A writable view of a literal, or of memory that is none.
 class MutableBorrowingLiteral : public MutableLiteralBase {
  public:
   // The empty tuple.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU client: runs programs on the cores of this machine.
+// The CPU client: runs programs on the cores of this machine. Spec: PJRT C++ API, section 3.
 #ifndef PJRT_CPU_CPU_CLIENT_H_
 #define PJRT_CPU_CPU_CLIENT_H_
 

@@ -41,6 +41,7 @@ enum class AttrKind : uint8_t {
 struct AttributeStorage;
 struct NamedAttribute;
 
+// A handle of a constant; see the top of this file.
 class Attribute {
  public:
   // The null attribute; only `operator bool`, == and ToString may be called on it.
@@ -96,6 +97,7 @@ class Attribute {
   // kOpaque, kLocation: the text as written.
   absl::string_view text() const;
 
+  // As the text prints it, for example `array<i64: 1, 2>`.
   std::string ToString() const;
 
   const AttributeStorage* storage() const { return storage_; }
@@ -108,6 +110,7 @@ class Attribute {
 bool Equal(Attribute a, Attribute b);
 bool Equal(Type a, Type b);
 
+// An attribute as an op, a dictionary or a struct holds it.
 struct NamedAttribute {
   absl::string_view name;  // interned by the Context
   Attribute value;

@@ -107,11 +107,10 @@ class Builder {
   // Begins a function; ops made from now on, outside of regions, land in it.
   FunctionBuilder Function(absl::string_view name, bool is_private = false);
 
-  // The finished module, verified. INVALID_ARGUMENT with the first error: "[PJRT-Vnnn] in @main:
-  // 'stablehlo.add' op: rule; given
-  // ..., expected ..." for a violated rule, "[PJRT-Innn] ..." for a misuse of the Builder (a null
-  // value, a value of another Builder, a function without Return, a second Build). The Builder
-  // makes nothing after this.
+  // The finished module, verified, which the caller owns. INVALID_ARGUMENT with the first error:
+  // for a violated rule "[PJRT-Vnnn] in @main: 'stablehlo.add' op: rule; given ..., expected ...",
+  // for a misuse of the Builder "[PJRT-Innn] ..." (a null value, a value of another Builder, a
+  // function without Return, a second Build). The Builder makes nothing after this.
   absl::StatusOr<std::unique_ptr<Module>> Build();
 
   // The first error so far; Build() finds more.
@@ -120,8 +119,12 @@ class Builder {
 
   Type TensorType(PrimitiveType type, Dims dims) { return context().Tensor(dims, type); }
 
-  // --- Constants. T is a C++ type that stands for a PrimitiveType: float, int32_t, bool, half, ...
-  // ---
+  // Each method below makes the op of that name at the end of the function or region that is being
+  // filled, and returns the op's result, or null after an error. What an op computes, and what its
+  // operands and attributes must be, is said by the StableHLO specification, section "Ops", and
+  // docs/ops.md; `dims` are the sizes of the result where operands don't give them.
+
+  // --- Constants. T stands for an element type: float, int32_t, bool, half, ... ---
 
   template <typename T, typename = std::enable_if_t<PrimitiveTypeOf<T>() != INVALID>>
   Value* Constant(T value) {

@@ -13,6 +13,9 @@
 // Everything lives in the Module's arena and dies with it; pointers stay valid while the Module
 // lives, erased ops included (their memory is not reused). A Module may be read by several threads,
 // and changed by one while none reads.
+//
+// Nothing here is checked: indices are in range, values and ops belong to the same Module, and what
+// a change leaves behind is for VerifyModule to judge. Nothing fails but for want of memory.
 #ifndef PJRT_IR_MODULE_H_
 #define PJRT_IR_MODULE_H_
 
@@ -50,7 +53,7 @@ class Use {
  public:
   Value* value() const { return value_; }
   Op* owner() const { return owner_; }
-  unsigned operand_index() const;
+  unsigned operand_index() const;      // which of the owner's operands this is
   Use* next() const { return next_; }  // the next use of the same value
 
  private:
@@ -69,6 +72,8 @@ class Use {
 class Value {
  public:
   Type type() const { return type_; }
+  // Changes this value's type alone: ops that use it, and the function that it is an argument of,
+  // keep theirs.
   void set_type(Type type) { type_ = type; }
 
   // The op whose result this is; null for a block argument.
@@ -82,7 +87,10 @@ class Value {
 
   bool has_uses() const { return first_use_ != nullptr; }
   bool HasOneUse() const { return first_use_ != nullptr && first_use_->next() == nullptr; }
+  // The uses, in no particular order: follow Use::next(). Null without any.
   Use* first_use() const { return first_use_; }
+  // Makes all that use this value use `other`, which takes time linear in their number. Types are
+  // not looked at. Nothing happens when `other` is this value.
   void ReplaceAllUsesWith(Value* other);
 
   // The location of a block argument, as its text gave it.
@@ -106,6 +114,8 @@ class Value {
   Attribute location_;
 };
 
+// An operation: what it is called, the values that it takes and makes, attributes, and regions. The
+// numbers of operands, results and regions are fixed when it is made (Module::Append).
 class Op {
  public:
   // OpCode::kUnknown for an op of a dialect that the op set does not hold; name() tells it.
@@ -119,6 +129,7 @@ class Op {
   Value* operand(size_t i) const { return operands_[i].value(); }
   Type operand_type(size_t i) const { return operand(i)->type(); }
   void set_operand(size_t i, Value* value);
+  // The operands as edges, in order: the values are use.value().
   absl::Span<const Use> operand_uses() const {
     return absl::MakeConstSpan(operands_, num_operands_);
   }
@@ -126,6 +137,7 @@ class Op {
   size_t num_results() const { return num_results_; }
   Value* result(size_t i = 0) const { return &results_[i]; }
   Type result_type(size_t i = 0) const { return results_[i].type(); }
+  // Whether anything uses some result.
   bool HasResultUses() const;
 
   // Inherent and discardable attributes together, sorted by name.
@@ -139,18 +151,23 @@ class Op {
   absl::string_view StringAttr(absl::string_view name, absl::string_view otherwise = "") const;
   // The integers of a list attribute in any spelling (see GetIntList); empty when absent.
   absl::InlinedVector<int64_t, 6> IntsAttr(absl::string_view name) const;
+  // Adds an attribute, or replaces the one of that name.
   void SetAttr(absl::string_view name, Attribute value);
+  // Nothing happens when there is none of that name.
   void RemoveAttr(absl::string_view name);
 
   size_t num_regions() const { return num_regions_; }
   Region* region(size_t i = 0) const;
 
+  // The block that the op is in; null once it is erased.
   Block* block() const { return block_; }
   Module* module() const { return module_; }
   // The op that the block of this op belongs to; null at the top of the module.
   Op* parent() const;
+  // Its neighbours in the block; null at the ends.
   Op* next() const { return next_; }
   Op* prev() const { return prev_; }
+  // Whether it ends a block, as func.return and stablehlo.return do.
   bool IsTerminator() const;
 
   // Moves the op before `other`, of any block of the same module.
@@ -208,6 +225,7 @@ class Block {
   Iterator begin() const { return Iterator(first_); }
   Iterator end() const { return Iterator(nullptr); }
   bool empty() const { return first_ == nullptr; }
+  // The first and the last op; null in an empty block.
   Op* front() const { return first_; }
   Op* back() const { return last_; }
   // The last op when it is a terminator, else null.
@@ -218,11 +236,13 @@ class Block {
   absl::Span<Value* const> arguments() const {
     return absl::MakeConstSpan(arguments_, num_arguments_);
   }
+  // Adds an argument behind those that there are. The type of a function doesn't follow.
   Value* AddArgument(Type type, Attribute location = {});
-  // The argument must have no uses.
+  // The argument must have no uses; those behind it move up.
   void EraseArgument(size_t i);
 
   Region* parent() const { return parent_; }
+  // The op whose region holds the block; null for the module's body.
   Op* parent_op() const;
   Module* module() const { return module_; }
   // The next block of the same region; null at its end.
@@ -247,9 +267,10 @@ class Region {
   bool empty() const { return first_ == nullptr; }
   // The first block, null for an empty region `{}`.
   Block* block() const { return first_; }
+  // Adds an empty block behind those that there are.
   Block* AddBlock();
   size_t num_blocks() const;
-  Block* block(size_t i) const;
+  Block* block(size_t i) const;  // null for i >= num_blocks()
   Op* parent() const { return parent_; }
 
  private:
@@ -264,14 +285,15 @@ class Region {
 struct OpState {
   absl::string_view name;  // "stablehlo.add"; the opcode follows from it
   Location location;
-  absl::Span<Value* const>
-      operands;  // null ones must be set with set_operand before anything reads them
+  // Null ones must be set with set_operand before anything reads them.
+  absl::Span<Value* const> operands;
   absl::Span<const Type> result_types;
   absl::Span<const NamedAttribute> attributes;  // any order; names need not be interned
   size_t num_regions = 0;
 };
 
-// A view of a `func.func` op.
+// A view of a `func.func` op, cheap to copy. A null Function answers `operator bool` and op()
+// alone.
 class Function {
  public:
   explicit Function(Op* op = nullptr) : op_(op) {}
@@ -285,6 +307,7 @@ class Function {
   // The attribute dictionary of an argument or result; null when there is none.
   Attribute arg_attrs(size_t i) const;
   Attribute result_attrs(size_t i) const;
+  // One attribute of an argument or result by name; null when there is none.
   Attribute ArgAttr(size_t i, absl::string_view name) const;
   Attribute ResultAttr(size_t i, absl::string_view name) const;
 
@@ -292,8 +315,10 @@ class Function {
   Op* op_;
 };
 
+// A program. See the top of this file for ownership and threads.
 class Module {
  public:
+  // An empty module without a name.
   Module();
   ~Module();
   Module(const Module&) = delete;
@@ -307,7 +332,7 @@ class Module {
   void set_name(absl::string_view name) { name_ = context_.Intern(name); }
   // The module's own attributes, sorted by name.
   absl::Span<const NamedAttribute> attributes() const { return attributes_; }
-  Attribute attr(absl::string_view name) const;
+  Attribute attr(absl::string_view name) const;  // null when absent
   void SetAttr(absl::string_view name, Attribute value);
 
   // The top-level ops: functions, meshes, whatever the text holds.
@@ -322,7 +347,8 @@ class Module {
   // Makes an op, with its regions empty, and appends it to `block` (before `before` when that is
   // not null). The number of regions and the results' types are fixed from then on.
   Op* Append(Block* block, const OpState& state, Op* before = nullptr);
-  // func.func @name with a body block whose arguments have the types of `function_type`.
+  // Appends func.func @name with a body block whose arguments have the types of `function_type`,
+  // and without ops. Whether the name is taken isn't looked at.
   Function AddFunction(absl::string_view name, Type function_type, bool is_private = false);
 
   // Copies `op` and all it holds to `block` (before `before` when not null). `map` gives the value
@@ -341,7 +367,7 @@ class Module {
   // The number of ops, nested ones included.
   size_t op_count() const;
 
-  // The text the module was parsed from, for error messages; empty when built in C++.
+  // What error messages call the text that the module was parsed from; empty when built in C++.
   const std::string& source_name() const { return source_name_; }
   void set_source_name(std::string name) { source_name_ = std::move(name); }
 

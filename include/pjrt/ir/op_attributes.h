@@ -2,9 +2,8 @@
 //
 // The structured attributes of ops as plain C++ values, for passes and backends:
 //
-//   std::optional<DotDimensionNumbers> dot =
-//   DotDimensionNumbers::From(op.attr("dot_dimension_numbers")); std::optional<WindowAttrs> window
-//   = WindowAttrs::From(op);
+//   const auto numbers = DotDimensionNumbers::From(op.attr("dot_dimension_numbers"));
+//   const std::optional<WindowAttrs> window = WindowAttrs::From(op);
 //
 // Every From() gives nullopt when the attribute is absent, of another kind or has a field of the
 // wrong type, and fills fields that the text left out with their defaults. It does not check what

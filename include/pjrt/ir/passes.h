@@ -79,7 +79,7 @@ void FlattenTuples(Module* module);
 absl::Status ExpandChlo(Module* module, const PassOptions& options = {});
 
 // Replaces quantized types by their storage types and ops on them by ops on stored integers and
-// floats, which compute what the specification says, section "Quantized types": per tensor, per
+// floats, which compute what the StableHLO specification says of quantized types: per tensor, per
 // axis and per block.
 //
 // * Quantizing is round_nearest_even(clamp(min, x / scale + zero_point, max)), each step in the

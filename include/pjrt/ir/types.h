@@ -51,6 +51,7 @@ enum class Signedness : uint8_t { kSignless, kSigned, kUnsigned };
 struct TypeStorage;
 struct QuantizedParams;
 
+// A handle of a type; see the top of this file. Accessors that name kinds are for those kinds.
 class Type {
  public:
   // The null type; only `operator bool`, == and ToString (which says "<null>") may be called on it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rejects what the StableHLO specification calls invalid.
+// Rejects what the StableHLO specification calls invalid: its sections "Programs", "Types" and
+// "Ops".
 #ifndef PJRT_IR_VERIFIER_H_
 #define PJRT_IR_VERIFIER_H_
 
