@@ -46,6 +46,10 @@ uses() {
   uses 'src/core/runtime/|pjrt/backend/' src/core/passes
   uses 'src/core/(ir|passes|runtime)/|pjrt/(ir|backend)/' src/cpu_device/kernels src/cpu_device/custom_calls
   uses 'src/cpu_device/(backend|compile|custom_calls|loop|run|steps)/' src/cpu_device/kernels
+  uses 'src/cpu_device/(backend|compile|custom_calls|run|steps)/' src/cpu_device/loop
+  uses 'src/cpu_device/(backend|compile|custom_calls|steps)/' src/cpu_device/run
+  uses 'src/cpu_device/(backend|compile|custom_calls)/' src/cpu_device/steps
+  uses 'src/cpu_device/backend/' src/cpu_device/compile
   uses 'src/cpu_device/(backend|compile|loop|run|steps)/' src/cpu_device/custom_calls
 } | complain "An include that points up (see docs/architecture.md)"
 

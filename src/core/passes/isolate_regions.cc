@@ -171,15 +171,15 @@ class RegionIsolator {
       Value* const indices = operands[n];
       operands.erase(operands.begin() + static_cast<int64_t>(n));
       std::vector<Value*> updates;
+      updates.reserve(scalars.size());
       for (Value* scalar : scalars) updates.push_back(Repeated(&emit, scalar, operands[n]->type()));
       operands = Interleave<Value*>(operands, {repeated, updates});
       operands.insert(operands.begin() + static_cast<int64_t>(n + scalars.size()), indices);
     }
     if (form != Form::kMap) {
-      for (size_t i = 0; i < scalars.size(); ++i) {
-        results.push_back(WithElement(module_->context(),
-                                      form == Form::kSort ? op->operand_type(0) : results[0],
-                                      scalars[i]->type().primitive_type()));
+      const Type like = form == Form::kSort ? op->operand_type(0) : results[0];
+      for (const Value* scalar : scalars) {
+        results.push_back(WithElement(module_->context(), like, scalar->type().primitive_type()));
       }
     }
     Op* wide = emit.Make(op->name(), operands, results, op->attributes(), 1);

@@ -31,7 +31,6 @@ class PlanBuilder {
   BufferId Constant(absl::Span<const char> bytes);
 
   int64_t bytes(BufferId id) const { return buffers_[id].bytes; }
-  bool IsArena(BufferId id) const { return buffers_[id].kind == BufferPlace::kArena; }
 
   // `to` may take over the memory of `from` when `from` dies at the step emitted next.
   struct Share {
