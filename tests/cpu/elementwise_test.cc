@@ -48,6 +48,23 @@ std::string ElementText() {
   return std::string(GetPrimitiveTypeInfo(PrimitiveTypeOf<T>()).stablehlo_name);
 }
 
+// What the op gives of each pair, and of each element.
+template <typename T>
+std::vector<T> RunBinary(const std::string& op, const std::vector<T>& a, const std::vector<T>& b) {
+  const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
+  const std::string type = TensorText(dims, ElementText<T>());
+  const Literal x = Array<T>(dims, a), y = Array<T>(dims, b);
+  return RunOne<T>(BinaryText(absl::StrCat("\"stablehlo.", op, "\"(%a, %b)"), type, type),
+                   {&x, &y});
+}
+template <typename T>
+std::vector<T> RunUnary(const std::string& op, const std::vector<T>& a) {
+  const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
+  const std::string type = TensorText(dims, ElementText<T>());
+  const Literal x = Array<T>(dims, a);
+  return RunOne<T>(UnaryText(op, type, type), {&x});
+}
+
 template <typename T>
 class IntegerTest : public ::testing::Test {
  protected:
@@ -73,11 +90,7 @@ class IntegerTest : public ::testing::Test {
 
   void Binary(const std::string& op, const std::function<T(T, T)>& expected) {
     const auto [a, b] = Pairs(EdgeValues());
-    const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
-    const std::string type = TensorText(dims, ElementText<T>());
-    const Literal x = Array<T>(dims, a), y = Array<T>(dims, b);
-    const std::vector<T> result =
-        RunOne<T>(BinaryText(absl::StrCat("\"stablehlo.", op, "\"(%a, %b)"), type, type), {&x, &y});
+    const std::vector<T> result = RunBinary<T>(op, a, b);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i) {
       EXPECT_EQ(+result[i], +expected(a[i], b[i]))
@@ -87,10 +100,7 @@ class IntegerTest : public ::testing::Test {
 
   void Unary(const std::string& op, const std::function<T(T)>& expected) {
     const std::vector<T> a = EdgeValues();
-    const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
-    const std::string type = TensorText(dims, ElementText<T>());
-    const Literal x = Array<T>(dims, a);
-    const std::vector<T> result = RunOne<T>(UnaryText(op, type, type), {&x});
+    const std::vector<T> result = RunUnary<T>(op, a);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i)
       EXPECT_EQ(+result[i], +expected(a[i])) << op << " of " << +a[i] << " as " << ElementText<T>();
@@ -210,11 +220,7 @@ class FloatTest : public ::testing::Test {
 
   void Binary(const std::string& op, const std::function<C(C, C)>& expected) {
     const auto [a, b] = Pairs(EdgeValues());
-    const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
-    const std::string type = TensorText(dims, ElementText<T>());
-    const Literal x = Array<T>(dims, a), y = Array<T>(dims, b);
-    const std::vector<T> result =
-        RunOne<T>(BinaryText(absl::StrCat("\"stablehlo.", op, "\"(%a, %b)"), type, type), {&x, &y});
+    const std::vector<T> result = RunBinary<T>(op, a, b);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i) {
       const C u = static_cast<C>(a[i]), v = static_cast<C>(b[i]);
@@ -227,10 +233,7 @@ class FloatTest : public ::testing::Test {
   void Unary(const std::string& op, const std::function<double(double)>& expected,
              double tolerance = 0) {
     const std::vector<T> a = EdgeValues();
-    const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
-    const std::string type = TensorText(dims, ElementText<T>());
-    const Literal x = Array<T>(dims, a);
-    const std::vector<T> result = RunOne<T>(UnaryText(op, type, type), {&x});
+    const std::vector<T> result = RunUnary<T>(op, a);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i) {
       const double value = static_cast<double>(a[i]), e = expected(value);
@@ -342,14 +345,13 @@ TYPED_TEST(ComplexTest, ArithmeticAndParts) {
   const std::string element = absl::StrCat("complex<", ElementText<TypeParam>(), ">");
   const std::string type = TensorText(dims, element),
                     part = TensorText(dims, ElementText<TypeParam>());
-  const Literal x = Array<Z>(dims, a), y = Array<Z>(dims, b);
+  const Literal x = Array<Z>(dims, a);
   const std::vector<std::pair<std::string, std::function<Z(Z, Z)>>> ops = {
       {"add", [](Z u, Z v) { return u + v; }},
       {"subtract", [](Z u, Z v) { return u - v; }},
       {"multiply", [](Z u, Z v) { return u * v; }}};
   for (const auto& [op, expected] : ops) {
-    const std::vector<Z> result =
-        RunOne<Z>(BinaryText(absl::StrCat("\"stablehlo.", op, "\"(%a, %b)"), type, type), {&x, &y});
+    const std::vector<Z> result = RunBinary<Z>(op, a, b);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i)
       EXPECT_LE(std::abs(result[i] - expected(a[i], b[i])), 1e-6)

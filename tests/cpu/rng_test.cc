@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/execute_options.h"
@@ -170,13 +171,28 @@ TEST(RngBitGeneratorTest, GivesTheKnownBitsForFiveElements) {
   }
 }
 
+// The bits of an array of 32-bit and one of 64-bit words, by their checksums, and how far the state
+// moves on.
+struct Stream {
+  const char* shape;
+  uint32_t crc32, crc64;
+  uint64_t blocks32, blocks64;
+};
+
+void CheckStreams(const std::string& algorithm, absl::Span<const Stream> streams) {
+  for (const Stream& s : streams) {
+    SCOPED_TRACE(s.shape);
+    const Bits narrow = Generate(OneThreadClient(), algorithm, kC, absl::StrCat(s.shape, "ui32"));
+    EXPECT_EQ(CrcOf<uint32_t>(narrow), s.crc32);
+    EXPECT_EQ(narrow.state, (Words{kC[0], kC[1] + s.blocks32}));
+    const Bits wide = Generate(OneThreadClient(), algorithm, kC, absl::StrCat(s.shape, "ui64"));
+    EXPECT_EQ(CrcOf<uint64_t>(wide), s.crc64);
+    EXPECT_EQ(wide.state, (Words{kC[0], kC[1] + s.blocks64}));
+  }
+}
+
 TEST(RngBitGeneratorTest, PairsNeighboursAlongTheFirstEvenDimensionForThreefry) {
-  struct Case {
-    const char* shape;
-    uint32_t crc32, crc64;
-    uint64_t blocks32, blocks64;
-  };
-  const Case cases[] = {
+  const Stream streams[] = {
       {"1x", 0xfe8ef504, 0x5fccf5f7, 1, 1},         {"3x", 0x8864e766, 0x291c9e3f, 2, 3},
       {"7x", 0x2841b008, 0x8e52fd0e, 4, 7},         {"33x", 0xb4999cb5, 0x53d9a41a, 17, 33},
       {"3x5x", 0x2e13c63c, 0x9f73b77f, 9, 15},      {"5x3x", 0x4fb565fd, 0x9f73b77f, 9, 15},
@@ -185,38 +201,17 @@ TEST(RngBitGeneratorTest, PairsNeighboursAlongTheFirstEvenDimensionForThreefry) 
       {"2x2x3x", 0xca092601, 0xf3e7edd8, 6, 12},    {"3x2x4x", 0x4037a492, 0x0868010e, 12, 24},
       {"7x5x7x", 0x7be5df1e, 0x9daf93cf, 140, 245}, {"", 0xfe8ef504, 0x5fccf5f7, 1, 1},
   };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.shape);
-    const Bits narrow = Generate(OneThreadClient(), "THREE_FRY", kC, absl::StrCat(c.shape, "ui32"));
-    EXPECT_EQ(CrcOf<uint32_t>(narrow), c.crc32);
-    EXPECT_EQ(narrow.state, (Words{kC[0], kC[1] + c.blocks32}));
-    const Bits wide = Generate(OneThreadClient(), "THREE_FRY", kC, absl::StrCat(c.shape, "ui64"));
-    EXPECT_EQ(CrcOf<uint64_t>(wide), c.crc64);
-    EXPECT_EQ(wide.state, (Words{kC[0], kC[1] + c.blocks64}));
-  }
+  CheckStreams("THREE_FRY", streams);
 }
 
 TEST(RngBitGeneratorTest, IsAStreamInRowMajorOrderForPhilox) {
-  struct Case {
-    const char* shape;
-    uint32_t crc32, crc64;
-    uint64_t blocks32, blocks64;
-  };
-  const Case cases[] = {
+  const Stream streams[] = {
       {"1x", 0xb8657d2f, 0x1c9f5cf4, 1, 1},        {"3x", 0xb6dd0d90, 0x4079c117, 1, 2},
       {"7x", 0x5eefaca4, 0x1e441e85, 2, 4},        {"3x5x", 0x1c2e30d4, 0xe0fc4eba, 4, 8},
       {"5x3x", 0x1c2e30d4, 0xe0fc4eba, 4, 8},      {"33x", 0xb2abd4ad, 0xf8e54aeb, 9, 17},
       {"7x5x7x", 0xe5f186ba, 0x1b1eb3c1, 62, 123}, {"", 0xb8657d2f, 0x1c9f5cf4, 1, 1},
   };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.shape);
-    const Bits narrow = Generate(OneThreadClient(), "PHILOX", kC, absl::StrCat(c.shape, "ui32"));
-    EXPECT_EQ(CrcOf<uint32_t>(narrow), c.crc32);
-    EXPECT_EQ(narrow.state, (Words{kC[0], kC[1] + c.blocks32}));
-    const Bits wide = Generate(OneThreadClient(), "PHILOX", kC, absl::StrCat(c.shape, "ui64"));
-    EXPECT_EQ(CrcOf<uint64_t>(wide), c.crc64);
-    EXPECT_EQ(wide.state, (Words{kC[0], kC[1] + c.blocks64}));
-  }
+  CheckStreams("PHILOX", streams);
 }
 
 TEST(RngBitGeneratorTest, NarrowTypesTakeTheLowBitsOfWords) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/core/base/checked_math.h"
 #include "src/core/base/error.h"
+#include "src/core/base/packed_bits.h"
 #include "src/core/base/status_macros.h"
 
 namespace pjrt {
@@ -25,9 +26,7 @@ int64_t PackedElementBits(const Shape& shape) {
   if (shape.has_layout() && shape.layout().element_size_in_bits() > 0) {
     return shape.layout().element_size_in_bits();
   }
-  const PrimitiveType type = shape.element_type();
-  const bool packs = IsSubByte(type) && 8 % BitWidth(type) == 0;
-  return packs ? BitWidth(type) : int64_t{8} * ByteWidth(type);
+  return PackedBits(shape.element_type());
 }
 
 // The sum over all arrays of a shape of what `size` says of each.

@@ -95,8 +95,7 @@ void AppendBlob(Type element, absl::Span<const char> bytes, std::string* out) {
   out->push_back('"');
 }
 
-}  // namespace
-
+// dense<...> without the type behind it.
 void AppendDense(Attribute attr, const TextOptions& options, std::string* out) {
   const Type type = attr.type();
   const Type element = type.element_type();
@@ -134,6 +133,8 @@ void AppendDense(Attribute attr, const TextOptions& options, std::string* out) {
   }
   out->push_back('>');
 }
+
+}  // namespace
 
 // --- Structs ---
 

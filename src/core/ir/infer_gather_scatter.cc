@@ -11,6 +11,67 @@
 namespace pjrt::ir {
 namespace {
 
+// The dimension numbers that gather and scatter share, on an operand and its start indices
+// (scatter: input and scatter indices).
+struct IndexedDims {
+  absl::string_view window_name, collapsed_name, batching_name, indices_batching_name, map_name;
+  absl::Span<const int64_t> window, collapsed, batching, indices_batching, map;
+  int64_t index_vector_dim;
+};
+absl::Status CheckIndexedDims(const IndexedDims& dims, Type operand, Type indices,
+                              int64_t window_space_rank) {
+  const int64_t rank = operand.rank();
+  const int64_t covered =
+      static_cast<int64_t>(dims.window.size() + dims.collapsed.size() + dims.batching.size());
+  if (covered != rank) {
+    return InvalidArgument(
+        rule::kDimensions, dims.window_name, ", ", dims.collapsed_name, " and ", dims.batching_name,
+        " together must have as many values as the operand has dimensions; given ", covered,
+        ", expected ", rank);
+  }
+  if (dims.index_vector_dim < 0 || dims.index_vector_dim > indices.rank()) {
+    return InvalidArgument(rule::kDimensions, "index_vector_dim must be in [0, ", indices.rank(),
+                           "]; given ", dims.index_vector_dim);
+  }
+  const int64_t vector_size =
+      dims.index_vector_dim < indices.rank() ? indices.dim(dims.index_vector_dim) : 1;
+  if (vector_size != kDynamic && static_cast<int64_t>(dims.map.size()) != vector_size) {
+    return InvalidArgument(rule::kDimensions, dims.map_name,
+                           " must have as many values as an index vector; given ", dims.map.size(),
+                           ", expected ", vector_size);
+  }
+  PJRT_RETURN_IF_ERROR(
+      CheckDims(dims.window_name, dims.window, window_space_rank, kInRange | kUnique | kSorted));
+  PJRT_RETURN_IF_ERROR(
+      CheckDims(dims.collapsed_name, dims.collapsed, rank, kInRange | kUnique | kSorted));
+  PJRT_RETURN_IF_ERROR(
+      CheckDims(dims.batching_name, dims.batching, rank, kInRange | kUnique | kSorted));
+  PJRT_RETURN_IF_ERROR(
+      CheckDisjoint(dims.collapsed_name, dims.collapsed, dims.batching_name, dims.batching));
+  PJRT_RETURN_IF_ERROR(CheckDims(dims.map_name, dims.map, rank, kInRange | kUnique));
+  PJRT_RETURN_IF_ERROR(CheckDisjoint(dims.map_name, dims.map, dims.batching_name, dims.batching));
+  PJRT_RETURN_IF_ERROR(CheckDims(dims.indices_batching_name, dims.indices_batching, indices.rank(),
+                                 kInRange | kUnique));
+  if (Contains(dims.indices_batching, dims.index_vector_dim)) {
+    return InvalidArgument(rule::kDimensions, dims.indices_batching_name,
+                           " must not hold index_vector_dim; given ",
+                           DimsText(dims.indices_batching), " and ", dims.index_vector_dim);
+  }
+  PJRT_RETURN_IF_ERROR(CheckLength(dims.indices_batching_name, dims.indices_batching.size(),
+                                   static_cast<int64_t>(dims.batching.size()), dims.batching_name));
+  for (size_t i = 0; i < dims.batching.size(); ++i) {
+    const Extent a = ExtentOf(operand, static_cast<size_t>(dims.batching[i]));
+    const Extent b = ExtentOf(indices, static_cast<size_t>(dims.indices_batching[i]));
+    if (!CompatibleExtents(a, b)) {
+      return InvalidArgument(rule::kSizes, "batching dimensions ", dims.batching[i],
+                             " of the operand and ", dims.indices_batching[i],
+                             " of the indices must have the same size; given ", operand.ToString(),
+                             " and ", indices.ToString());
+    }
+  }
+  return absl::OkStatus();
+}
+
 // The extents of `indices` without the dimension that holds the index vectors.
 Extents BatchExtents(Type indices, int64_t index_vector_dim) {
   Extents out;
@@ -81,60 +142,6 @@ absl::Status InferGatherOf(const InferInput& in, absl::Span<const int64_t> slice
 }
 
 }  // namespace
-
-absl::Status CheckIndexedDims(const IndexedDims& dims, Type operand, Type indices,
-                              int64_t window_space_rank) {
-  const int64_t rank = operand.rank();
-  const int64_t covered =
-      static_cast<int64_t>(dims.window.size() + dims.collapsed.size() + dims.batching.size());
-  if (covered != rank) {
-    return InvalidArgument(
-        rule::kDimensions, dims.window_name, ", ", dims.collapsed_name, " and ", dims.batching_name,
-        " together must have as many values as the operand has dimensions; given ", covered,
-        ", expected ", rank);
-  }
-  if (dims.index_vector_dim < 0 || dims.index_vector_dim > indices.rank()) {
-    return InvalidArgument(rule::kDimensions, "index_vector_dim must be in [0, ", indices.rank(),
-                           "]; given ", dims.index_vector_dim);
-  }
-  const int64_t vector_size =
-      dims.index_vector_dim < indices.rank() ? indices.dim(dims.index_vector_dim) : 1;
-  if (vector_size != kDynamic && static_cast<int64_t>(dims.map.size()) != vector_size) {
-    return InvalidArgument(rule::kDimensions, dims.map_name,
-                           " must have as many values as an index vector; given ", dims.map.size(),
-                           ", expected ", vector_size);
-  }
-  PJRT_RETURN_IF_ERROR(
-      CheckDims(dims.window_name, dims.window, window_space_rank, kInRange | kUnique | kSorted));
-  PJRT_RETURN_IF_ERROR(
-      CheckDims(dims.collapsed_name, dims.collapsed, rank, kInRange | kUnique | kSorted));
-  PJRT_RETURN_IF_ERROR(
-      CheckDims(dims.batching_name, dims.batching, rank, kInRange | kUnique | kSorted));
-  PJRT_RETURN_IF_ERROR(
-      CheckDisjoint(dims.collapsed_name, dims.collapsed, dims.batching_name, dims.batching));
-  PJRT_RETURN_IF_ERROR(CheckDims(dims.map_name, dims.map, rank, kInRange | kUnique));
-  PJRT_RETURN_IF_ERROR(CheckDisjoint(dims.map_name, dims.map, dims.batching_name, dims.batching));
-  PJRT_RETURN_IF_ERROR(CheckDims(dims.indices_batching_name, dims.indices_batching, indices.rank(),
-                                 kInRange | kUnique));
-  if (Contains(dims.indices_batching, dims.index_vector_dim)) {
-    return InvalidArgument(rule::kDimensions, dims.indices_batching_name,
-                           " must not hold index_vector_dim; given ",
-                           DimsText(dims.indices_batching), " and ", dims.index_vector_dim);
-  }
-  PJRT_RETURN_IF_ERROR(CheckLength(dims.indices_batching_name, dims.indices_batching.size(),
-                                   static_cast<int64_t>(dims.batching.size()), dims.batching_name));
-  for (size_t i = 0; i < dims.batching.size(); ++i) {
-    const Extent a = ExtentOf(operand, static_cast<size_t>(dims.batching[i]));
-    const Extent b = ExtentOf(indices, static_cast<size_t>(dims.indices_batching[i]));
-    if (!CompatibleExtents(a, b)) {
-      return InvalidArgument(rule::kSizes, "batching dimensions ", dims.batching[i],
-                             " of the operand and ", dims.indices_batching[i],
-                             " of the indices must have the same size; given ", operand.ToString(),
-                             " and ", indices.ToString());
-    }
-  }
-  return absl::OkStatus();
-}
 
 absl::Status InferGather(const InferInput& in, TypeList* out) {
   return InferGatherOf(in, Ints(in, "slice_sizes"), out);

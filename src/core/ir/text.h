@@ -22,8 +22,6 @@ struct TextOptions {
 
 void AppendType(Type type, std::string* out);
 void AppendAttribute(Attribute attr, const TextOptions& options, std::string* out);
-// dense<...> without the type behind it.
-void AppendDense(Attribute attr, const TextOptions& options, std::string* out);
 // {a = 1 : i64, b}, of entries in the order given.
 void AppendDict(absl::Span<const NamedAttribute> entries, const TextOptions& options,
                 std::string* out);

@@ -172,16 +172,6 @@ absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
 // Inputs of one shape: their most specific extents.
 absl::Status MergeInputShapes(absl::Span<const Type> inputs, Extents* out);
 
-// The dimension numbers that gather and scatter share, on an operand and its start indices
-// (scatter: input and scatter indices).
-struct IndexedDims {
-  absl::string_view window_name, collapsed_name, batching_name, indices_batching_name, map_name;
-  absl::Span<const int64_t> window, collapsed, batching, indices_batching, map;
-  int64_t index_vector_dim;
-};
-absl::Status CheckIndexedDims(const IndexedDims& dims, Type operand, Type indices,
-                              int64_t window_space_rank);
-
 // What dot, dot_general and the convolutions demand of quantized types. -1 for feature dimensions
 // that the op does not have.
 absl::Status CheckContractionQuantization(const Op& op,

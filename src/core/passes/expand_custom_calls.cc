@@ -473,6 +473,8 @@ bool CopyComputation(const Op& call, Op* to, absl::Span<const Type> arguments,
   return true;
 }
 
+namespace {
+
 void ExpandCustomCall(Module* module, Op* op) {
   op = DropShapeOperands(module, SpreadTuples(module, op));
   absl::string_view target = op->StringAttr("call_target_name");
@@ -488,6 +490,8 @@ void ExpandCustomCall(Module* module, Op* op) {
     ExpandForeignOp(module, op);
   }
 }
+
+}  // namespace
 
 absl::Status ExpandCustomCalls(Module* module, const PassOptions& options) {
   std::vector<Op*> ops;

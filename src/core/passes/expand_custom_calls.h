@@ -41,10 +41,6 @@ bool ExpandDynamicReduceWindow(Module* module, Op* op);
 // expand_fft_calls.cc: ducc_fft, dynamic_ducc_fft, pocketfft.
 bool ExpandFftCall(Module* module, Op* op);
 
-// Expands one custom call, or does nothing. For passes that make a call's types static, or its
-// operands constants, after ExpandCustomCalls has seen it; `op` may be erased.
-void ExpandCustomCall(Module* module, Op* op);
-
 }  // namespace pjrt::ir
 
 #endif  // PJRT_CORE_PASSES_EXPAND_CUSTOM_CALLS_H_

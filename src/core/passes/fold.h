@@ -14,9 +14,6 @@ namespace pjrt::ir {
 // erases it. False when it stays.
 bool FoldOp(Op* op, int64_t max_elements);
 
-// Replaces an op of one result by a constant of the result's type and erases it.
-void ReplaceByConstant(Op* op, Attribute value);
-
 // Puts the ops of the branch that a constant chooses in the place of an `if` or `case`, erases that
 // and returns the op that now stands in its place. Null when the choice isn't constant, or the op
 // has no results.

@@ -8,6 +8,19 @@
 
 namespace pjrt::ir {
 
+namespace {
+
+// Replaces an op of one result by a constant of the result's type and erases it.
+void ReplaceByConstant(Op* op, Attribute value) {
+  const Type type = op->result_type();
+  const Term constant =
+      Emitter(op->module(), op).Make1("stablehlo.constant", {}, type, {{"value", value}});
+  op->result()->ReplaceAllUsesWith(constant.value());
+  op->Erase();
+}
+
+}  // namespace
+
 bool FoldOp(Op* op, int64_t max_elements) {
   if (op->Is(OpCode::kConstant) || !CanEvaluate(*op)) return false;
   absl::InlinedVector<Attribute, 4> operands;
@@ -22,19 +35,6 @@ bool FoldOp(Op* op, int64_t max_elements) {
   if (!value) return false;
   ReplaceByConstant(op, value);
   return true;
-}
-
-void ReplaceByConstant(Op* op, Attribute value) {
-  const Type type = op->result_type();
-  const NamedAttribute attribute = {"value", value};
-  OpState state;
-  state.name = "stablehlo.constant";
-  state.location = op->location();
-  state.result_types = absl::MakeConstSpan(&type, 1);
-  state.attributes = absl::MakeConstSpan(&attribute, 1);
-  Op* const constant = op->module()->Append(op->block(), state, op);
-  op->result()->ReplaceAllUsesWith(constant->result());
-  op->Erase();
 }
 
 Op* InlineBranch(Op* op) {

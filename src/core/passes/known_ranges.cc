@@ -13,6 +13,20 @@
 namespace pjrt::ir {
 namespace {
 
+// All values of an integer type or i1; nullopt for other types, and for ui64, which int64_t does
+// not hold.
+std::optional<KnownRange> RangeOfType(Type type) {
+  if (!type.IsTensor()) return std::nullopt;
+  const PrimitiveType element = type.primitive_type();
+  if (element == PRED) return KnownRange{0, 1};
+  if (!IsInteger(element) || element == U64) return std::nullopt;
+  const int bits = BitWidth(element);
+  if (IsUnsignedInteger(element))
+    return KnownRange{0, static_cast<int64_t>((uint64_t{1} << bits) - 1)};
+  const int64_t most = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return KnownRange{-most - 1, most};
+}
+
 // Sums and products of numbers of 64 bits do not wrap in it.
 using Wide = __int128;
 
@@ -73,18 +87,6 @@ std::vector<Bound> BoundsOf(const Op& loop) {
 }
 
 }  // namespace
-
-std::optional<KnownRange> RangeOfType(Type type) {
-  if (!type.IsTensor()) return std::nullopt;
-  const PrimitiveType element = type.primitive_type();
-  if (element == PRED) return KnownRange{0, 1};
-  if (!IsInteger(element) || element == U64) return std::nullopt;
-  const int bits = BitWidth(element);
-  if (IsUnsignedInteger(element))
-    return KnownRange{0, static_cast<int64_t>((uint64_t{1} << bits) - 1)};
-  const int64_t most = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
-  return KnownRange{-most - 1, most};
-}
 
 std::optional<KnownRange> KnownRanges::Of(const Value* value) const {
   const auto found = ranges_.find(value);

@@ -17,10 +17,6 @@ struct KnownRange {
   int64_t least = 0, most = 0;
 };
 
-// All values of an integer type or i1; nullopt for other types, and for ui64, which int64_t does
-// not hold.
-std::optional<KnownRange> RangeOfType(Type type);
-
 // What is known of the values of a function. To be told of its ops in program order, of the ops of
 // regions after the op that has them.
 class KnownRanges {

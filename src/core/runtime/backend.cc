@@ -6,6 +6,7 @@
 #include "pjrt/base/literal.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/base/error.h"
+#include "src/core/base/packed_bits.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/unimplemented.h"
 
@@ -24,10 +25,8 @@ absl::StatusOr<Layout> Backend::GetDefaultLayout(PrimitiveType type,
                            PrimitiveTypeName(type));
   }
   Layout layout = MakeDescendingLayout(static_cast<int64_t>(dims.size()));
-  const int bits = BitWidth(type);
-  if (limits().packs_sub_byte_types && bits < 8 && 8 % bits == 0) {
-    layout.set_element_size_in_bits(bits);
-  }
+  const int bits = PackedBits(type);
+  if (limits().packs_sub_byte_types && bits < 8) layout.set_element_size_in_bits(bits);
   return layout;
 }
 

@@ -3,11 +3,6 @@
 
 namespace pjrt {
 
-int PackedBits(PrimitiveType type) {
-  const int bits = BitWidth(type);
-  return bits > 0 && bits < 8 && 8 % bits == 0 ? bits : 8 * ByteWidth(type);
-}
-
 BufferType::BufferType(Shape the_shape, bool is_packed)
     : shape(std::move(the_shape)),
       elements_bytes(static_cast<size_t>(is_packed ? PackedByteSize(shape) : ByteSize(shape))),

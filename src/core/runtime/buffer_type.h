@@ -25,9 +25,6 @@ struct BufferType {
 };
 using BufferTypeRef = std::shared_ptr<const BufferType>;
 
-// How many bits an element of `type` takes where sub-byte types are packed.
-int PackedBits(PrimitiveType type);
-
 }  // namespace pjrt
 
 #endif  // PJRT_CORE_RUNTIME_BUFFER_TYPE_H_

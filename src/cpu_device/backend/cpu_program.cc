@@ -9,17 +9,6 @@ namespace {
 // Plans with less work than this run on one thread: a helper would come too late.
 constexpr double kTeamNs = 30000;
 
-// The bytes that an array takes in device memory.
-size_t DeviceBytes(const Shape& shape) {
-  if (!shape.IsArray()) return 0;
-  int64_t count = 1;
-  for (int64_t d : shape.dimensions()) count *= d;
-  const int bits = shape.has_layout() && shape.layout().element_size_in_bits() > 0
-                       ? static_cast<int>(shape.layout().element_size_in_bits())
-                       : ByteWidth(shape.element_type()) * 8;
-  return static_cast<size_t>((count * bits + 7) / 8);
-}
-
 }  // namespace
 
 CpuProgram::~CpuProgram() {
@@ -63,7 +52,7 @@ absl::StatusOr<Execution> Execution::Prepare(const LaunchArgs& args,
   for (const LaunchInput& input : args.inputs)
     execution.arguments_.push_back(static_cast<const char*>(input.buffer->host_pointer()));
   for (size_t r = 0; r < info.results.size(); ++r) {
-    const size_t bytes = DeviceBytes(info.results[r].shape);
+    const size_t bytes = static_cast<size_t>(PackedByteSize(info.results[r].shape));
     const int alias = info.results[r].aliased_parameter;
     if (alias >= 0 && args.inputs[alias].is_donated && args.inputs[alias].buffer->size() >= bytes) {
       args.outputs[r] = RawBufferRef(args.inputs[alias].buffer);

@@ -10,8 +10,8 @@
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
 #include "src/core/base/fingerprint.h"
+#include "src/core/base/packed_bits.h"
 #include "src/core/base/status_macros.h"
-#include "src/cpu_device/steps/pack_step.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -25,18 +25,10 @@ absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what) {
   }
   Shape shape = MakeShape(type.primitive_type(), type.dims());
   Layout layout = MakeDescendingLayout(shape.rank());
-  if (PackedBits(type.primitive_type()) != 8)
-    layout.set_element_size_in_bits(PackedBits(type.primitive_type()));
+  const int bits = PackedBits(type.primitive_type());
+  if (bits < 8) layout.set_element_size_in_bits(bits);
   shape.set_layout(std::move(layout));
   return shape;
-}
-
-int64_t DeviceBytes(const Shape& shape) {
-  if (!shape.IsArray()) return 0;
-  int64_t count = 1;
-  for (int64_t d : shape.dimensions()) count *= d;
-  const int bits = PackedBits(shape.element_type());
-  return bits == 8 ? count * ByteWidth(shape.element_type()) : (count * bits + 7) / 8;
 }
 
 // A layout that the caller asks for must be the one that there is: row-major.
@@ -60,7 +52,7 @@ void ReadDonation(ir::Function function, ProgramInfo* info) {
     if (const ir::Attribute alias = function.ArgAttr(i, "tf.aliasing_output")) {
       const int64_t result = alias.AsInt();
       if (result < 0 || result >= static_cast<int64_t>(info->results.size())) continue;
-      if (DeviceBytes(info->results[result].shape) != DeviceBytes(info->parameters[i].shape))
+      if (PackedByteSize(info->results[result].shape) != PackedByteSize(info->parameters[i].shape))
         continue;
       info->parameters[i].donation = Donation::kMay;
       info->results[result].aliased_parameter = static_cast<int>(i);
@@ -70,7 +62,7 @@ void ReadDonation(ir::Function function, ProgramInfo* info) {
       for (ProgramResult& result : info->results) {
         if (result.aliased_parameter >= 0 ||
             result.shape.element_type() != info->parameters[i].shape.element_type() ||
-            DeviceBytes(result.shape) != DeviceBytes(info->parameters[i].shape)) {
+            PackedByteSize(result.shape) != PackedByteSize(info->parameters[i].shape)) {
           continue;
         }
         result.aliased_parameter = static_cast<int>(i);
@@ -83,10 +75,10 @@ void ReadDonation(ir::Function function, ProgramInfo* info) {
 void FillMemoryStats(const Plan& plan, ProgramInfo* info) {
   CompiledMemoryStats& stats = info->memory_stats;
   for (const ProgramParameter& parameter : info->parameters)
-    stats.argument_size_in_bytes += DeviceBytes(parameter.shape);
+    stats.argument_size_in_bytes += PackedByteSize(parameter.shape);
   for (const ProgramResult& result : info->results) {
-    stats.output_size_in_bytes += DeviceBytes(result.shape);
-    if (result.aliased_parameter >= 0) stats.alias_size_in_bytes += DeviceBytes(result.shape);
+    stats.output_size_in_bytes += PackedByteSize(result.shape);
+    if (result.aliased_parameter >= 0) stats.alias_size_in_bytes += PackedByteSize(result.shape);
   }
   stats.temp_size_in_bytes = plan.arena_bytes;
   stats.generated_code_size_in_bytes = plan.constant_bytes;

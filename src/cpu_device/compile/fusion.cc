@@ -42,6 +42,22 @@ absl::Span<const int64_t> LoopDims(const ir::Op& op) {
   return op.Is(OpCode::kReduce) ? op.operand_type(0).dims() : op.result_type().dims();
 }
 
+// True for a reduce that a loop program can hold.
+bool IsLoopReduce(const ir::Op& op) {
+  if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr)
+    return false;
+  // A reducer of arrays folds slices, not elements.
+  for (const ir::Value* argument : op.region()->block()->arguments()) {
+    if (argument->type().rank() != 0) return false;
+  }
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    const ir::Type type = op.operand_type(i);
+    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type()))
+      return false;
+  }
+  return true;
+}
+
 struct Loop {
   int level = 0;
   absl::Span<const int64_t> dims;
@@ -323,21 +339,6 @@ class Planner {
 
 std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse) {
   return Planner(block, fuse).Run();
-}
-
-bool IsLoopReduce(const ir::Op& op) {
-  if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr)
-    return false;
-  // A reducer of arrays folds slices, not elements.
-  for (const ir::Value* argument : op.region()->block()->arguments()) {
-    if (argument->type().rank() != 0) return false;
-  }
-  for (size_t i = 0; i < op.num_operands(); ++i) {
-    const ir::Type type = op.operand_type(i);
-    if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type()))
-      return false;
-  }
-  return true;
 }
 
 void ForEachInput(const ir::Op& op, absl::FunctionRef<void(ir::Value*)> fn) {

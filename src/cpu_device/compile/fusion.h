@@ -22,9 +22,6 @@ struct Unit {
 // stays close to the program's. With `fuse` off every loop has one op.
 std::vector<Unit> PlanUnits(const ir::Block& block, bool fuse);
 
-// True for a reduce that a loop program can hold.
-bool IsLoopReduce(const ir::Op& op);
-
 // Calls fn on each operand of the op and on each value that its regions use from outside of it.
 void ForEachInput(const ir::Op& op, absl::FunctionRef<void(ir::Value*)> fn);
 

@@ -169,8 +169,7 @@ absl::StatusOr<bool> EmitWindow(Lowering& lowering, const ir::Op& op, const ir::
   return true;
 }
 
-}  // namespace
-
+// The operand with its padding and dilation, as an array that windows are views of.
 absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ir::Op& op,
                                        const ArrayView& operand, const ArrayView& value,
                                        const ir::WindowAttrs& window, Steps* steps) {
@@ -193,6 +192,8 @@ absl::StatusOr<ArrayView> PadForWindow(Lowering& lowering, const ir::Op& op,
   PJRT_RETURN_IF_ERROR(lowering.Pad(operand, value, low, interior, padded, steps));
   return padded;
 }
+
+}  // namespace
 
 absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const size_t n = op.num_results();

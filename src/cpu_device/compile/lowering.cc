@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
+#include "src/core/base/packed_bits.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/scalar_runs.h"
@@ -146,7 +147,7 @@ absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
     const PrimitiveType element = type.primitive_type();
     const int64_t count = type.element_count();
     const int packed_bits = PackedBits(element);
-    if (packed_bits == 8) {
+    if (packed_bits >= 8) {
       Bind(argument, DenseView(plan_.Argument(static_cast<int32_t>(i), count * ByteWidth(element)),
                                element, type.dims()));
       continue;
@@ -175,7 +176,7 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, bool packed, Steps
     const int32_t index = static_cast<int32_t>(i);
     const int64_t count = from.ElementCount();
     const int packed_bits = packed ? PackedBits(element) : 8;
-    if (packed_bits != 8) {
+    if (packed_bits < 8) {
       PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(from, steps));
       const BufferId result = plan_.Result(index, (count * packed_bits + 7) / 8);
       plan_.Emit(steps, std::make_unique<PackStep>(dense.buffer, result, count, packed_bits),

@@ -7,11 +7,6 @@
 
 namespace pjrt::cpu {
 
-int PackedBits(PrimitiveType type) {
-  const int bits = BitWidth(type);
-  return bits == 1 || bits == 2 || bits == 4 ? bits : 8;
-}
-
 namespace {
 
 // Elements of kPerByte to a byte, by a table of what each byte holds.

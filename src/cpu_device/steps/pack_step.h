@@ -14,10 +14,6 @@
 
 namespace pjrt::cpu {
 
-// Bits that an element takes in device memory: 1, 2 or 4 for types packed there, 8 for all that
-// take whole bytes (PRED and the 6-bit floats too).
-int PackedBits(PrimitiveType type);
-
 class UnpackStep final : public Step {
  public:
   // bits: 1, 2 or 4.
