@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/core/base/checked_math.h"
 #include "src/core/base/error.h"
-#include "src/core/base/packed_bits.h"
+#include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
 
 namespace pjrt {

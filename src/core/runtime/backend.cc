@@ -6,7 +6,7 @@
 #include "pjrt/base/literal.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/base/error.h"
-#include "src/core/base/packed_bits.h"
+#include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/unimplemented.h"
 

@@ -12,8 +12,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "pjrt/base/executor.h"
+#include "src/core/base/pack_bits.h"
 #include "src/core/base/strided_copy.h"
-#include "src/core/runtime/pack_bits.h"
 
 namespace pjrt {
 namespace {

@@ -10,7 +10,7 @@
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
 #include "src/core/base/fingerprint.h"
-#include "src/core/base/packed_bits.h"
+#include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
 
 namespace pjrt::cpu {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
-#include "src/core/base/packed_bits.h"
+#include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/scalar_runs.h"

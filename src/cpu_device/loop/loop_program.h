@@ -6,7 +6,7 @@
 // and comparators.
 //
 // What a loop program says is complete: an engine needs nothing else to run it, by interpreting it
-// a block at a time (block_engine.h) or by generating code.
+// a block at a time (block_engine.cc) or by generating code.
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "src/core/base/pack_bits.h"
 
 namespace pjrt::cpu {
-
 namespace {
 
 // Elements of kPerByte to a byte, by a table of what each byte holds.
@@ -48,16 +48,8 @@ std::string UnpackStep::Describe() const {
 }
 
 absl::Status PackStep::Run(const RunContext& context) const {
-  const uint8_t* from = reinterpret_cast<const uint8_t*>(context.buffer(from_));
-  uint8_t* to = reinterpret_cast<uint8_t*>(context.buffer(to_));
-  const int per_byte = 8 / bits_;
-  const uint8_t mask = static_cast<uint8_t>((1 << bits_) - 1);
-  for (int64_t i = 0; i < count_; i += per_byte) {
-    uint8_t byte = 0;
-    for (int64_t k = 0; k < per_byte && i + k < count_; ++k)
-      byte = static_cast<uint8_t>(byte | (from[i + k] & mask) << (k * bits_));
-    to[i / per_byte] = byte;
-  }
+  PackBits(reinterpret_cast<const uint8_t*>(context.buffer(from_)), static_cast<size_t>(count_),
+           bits_, reinterpret_cast<uint8_t*>(context.buffer(to_)));
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/core/runtime/pack_bits.h"
+#include "src/core/base/pack_bits.h"
 
 #include <algorithm>
 
