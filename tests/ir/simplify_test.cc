@@ -77,6 +77,16 @@ TEST(SimplifyTest, AReductionOfOneElementEachIsTheOperationOnIt) {
                   %e = stablehlo.reshape %x : (tensor<4x1xf32>) -> tensor<4xf32>
                   %r = stablehlo.add %c, %e : tensor<4xf32>)");
   ExpectUnchanged("4x2xi1", "4xi1", reduce("and", "4x2xi1", "4xi1", "true> : tensor<i1"));
+  // A body may name its arguments in any order.
+  ExpectSimple("4x1xi32", "4xi32", R"(%c = stablehlo.constant dense<2> : tensor<i32>
+                  %r = "stablehlo.reduce"(%x, %c) ({
+                  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+                    %s = stablehlo.add %b, %a : tensor<i32>
+                    stablehlo.return %s : tensor<i32>
+                  }) {dimensions = array<i64: 1>} : (tensor<4x1xi32>, tensor<i32>) -> tensor<4xi32>)",
+               R"(%c = stablehlo.constant dense<2> : tensor<4xi32>
+                  %e = stablehlo.reshape %x : (tensor<4x1xi32>) -> tensor<4xi32>
+                  %r = stablehlo.add %c, %e : tensor<4xi32>)");
 }
 
 TEST(SimplifyTest, AFloatPlusZeroStaysBecauseOfMinusZero) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -455,21 +454,9 @@ bool CopyComputation(const Op& call, Op* to, absl::Span<const Type> arguments,
     if (end.operand_type(i) != results[i]) return false;
   }
   Block* const block = to->region()->AddBlock();
-  absl::flat_hash_map<const Value*, Value*> map;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    map[body.argument(i)] = block->AddArgument(arguments[i]);
-  const auto mapped = [&](Value* value) -> Value* {
-    const auto found = map.find(value);
-    return found == map.end() ? nullptr : found->second;
-  };
-  for (const Op* op : body) {
-    if (op == &end) break;
-    Op* copy = module->CloneOp(op, block, mapped);
-    for (size_t i = 0; i < op->num_results(); ++i) map[op->result(i)] = copy->result(i);
-  }
-  Values returned;
-  for (size_t i = 0; i < end.num_operands(); ++i) returned.push_back(mapped(end.operand(i)));
-  Emitter(module, block, call.location()).Return(returned);
+  for (const Type type : arguments) block->AddArgument(type);
+  Emitter inside(module, block, call.location());
+  inside.Return(inside.Inline(body, block->arguments()));
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "pjrt/ir/passes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/passes/emitter.h"
 
 namespace pjrt::ir {
 namespace {
@@ -195,23 +196,10 @@ class Inliner {
   }
 
   void CopyBody(const Block& body, Op* call) {
-    absl::flat_hash_map<Value*, Value*> map;
-    for (size_t i = 0; i < body.num_arguments(); ++i) map[body.argument(i)] = call->operand(i);
-    const auto mapped = [&](Value* value) -> Value* {
-      auto found = map.find(value);
-      return found == map.end() ? nullptr : found->second;
-    };
-    for (Op* op : body) {
-      if (op == body.terminator()) {
-        for (size_t i = 0; i < op->num_operands(); ++i) {
-          Value* value = mapped(op->operand(i));
-          call->result(i)->ReplaceAllUsesWith(value != nullptr ? value : op->operand(i));
-        }
-        break;
-      }
-      Op* copy = module_->CloneOp(op, call->block(), mapped, call);
-      for (size_t i = 0; i < op->num_results(); ++i) map[op->result(i)] = copy->result(i);
-    }
+    std::vector<Value*> arguments;
+    for (const Use& use : call->operand_uses()) arguments.push_back(use.value());
+    const std::vector<Value*> results = Emitter(module_, call).Inline(body, arguments);
+    for (size_t i = 0; i < results.size(); ++i) call->result(i)->ReplaceAllUsesWith(results[i]);
   }
 
   enum class State { kNew, kOpen, kDone };
