@@ -44,6 +44,24 @@ TEST(DropCollectivesTest, ADeviceAloneKeepsWhatItHas) {
   }
 }
 
+TEST(DropCollectivesTest, MovingPartsOfAnArrayKeepsIt) {
+  for (const char* op : {
+           R"(sdy.all_gather [{"x"}] %x out_sharding=<@mesh, [{}]>)",
+           R"(sdy.all_slice [{"x"}] %x out_sharding=<@mesh, [{"x"}]>)",
+           R"(sdy.all_reduce {"x"} %x out_sharding=<@mesh, [{}]>)",
+           R"(sdy.reduce_scatter [{"x"}] %x out_sharding=<@mesh, [{"x"}]>)",
+           R"(sdy.collective_permute %x out_sharding=<@mesh, [{"x"}]>)",
+       }) {
+    const std::string mesh = "sdy.mesh @mesh = <[\"x\"=1]>\n";
+    ExpectBecomes(
+        DropCollectives,
+        absl::StrCat(mesh, "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = ", op,
+                     " : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"),
+        absl::StrCat(mesh, "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n",
+                     "  return %x : tensor<4xf32>\n}\n"));
+  }
+}
+
 TEST(DropCollectivesTest, WhatNobodySendsToIsZero) {
   for (
       const char* op : {

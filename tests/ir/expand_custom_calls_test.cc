@@ -74,6 +74,26 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 })");
 }
 
+TEST(ExpandCustomCalls, ConstantTensorsOfArithAreConstants) {
+  ExpectExpands(R"(
+func.func @main() -> (tensor<2xf32>, tensor<i32>) {
+  %0 = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = arith.constant dense<3> : tensor<i32>
+  return %0, %1 : tensor<2xf32>, tensor<i32>
+})",
+                R"(
+func.func @main() -> (tensor<2xf32>, tensor<i32>) {
+  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = stablehlo.constant dense<3> : tensor<i32>
+  return %0, %1 : tensor<2xf32>, tensor<i32>
+})");
+  ExpectStays(R"(
+func.func @main() {
+  %0 = arith.constant 3 : index
+  return
+})");
+}
+
 TEST(ExpandCustomCalls, ManualComputationsOnOneDeviceAreTheirBodies) {
   constexpr char kExpected[] = R"(
 sdy.mesh @mesh = <["x"=1]>

@@ -147,8 +147,18 @@ TEST_F(ParserDenseTest, BooleansArePackedFromTheLowestBit) {
   EXPECT_EQ(Values<uint8_t>(R"(dense<"0x0102"> : tensor<10xi1>)"),
             (std::vector<uint8_t>{1, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
   EXPECT_EQ(Parse(R"(dense<"0xFF"> : tensor<100xi1>)"), Parse("dense<true> : tensor<100xi1>"));
-  EXPECT_THAT(ErrorOf(R"(dense<"0x01000100"> : tensor<4xi1>)"),
-              HasSubstr("1 bytes of packed bits"));
+  EXPECT_THAT(ErrorOf(R"(dense<"0x0100"> : tensor<4xi1>)"),
+              HasSubstr("1 bytes of packed bits or 4 bytes for tensor<4xi1>, found 2 bytes"));
+}
+
+TEST_F(ParserDenseTest, BooleansMayHaveAByteEach) {
+  EXPECT_EQ(Values<uint8_t>(R"(dense<"0x01000001FF"> : tensor<5xi1>)"),
+            (std::vector<uint8_t>{1, 0, 0, 1, 1}));
+  EXPECT_EQ(Parse(R"(dense<"0x000100010000000100"> : tensor<9xi1>)"),
+            Parse("dense<[false, true, false, true, false, false, false, true, false]> : "
+                  "tensor<9xi1>"));
+  EXPECT_EQ(Values<uint8_t>(R"(dense<"0x01"> : tensor<1xi1>)"), (std::vector<uint8_t>{1}));
+  EXPECT_EQ(Parse(R"(dense<"0x01"> : tensor<100xi1>)"), Parse("dense<true> : tensor<100xi1>"));
 }
 
 TEST_F(ParserDenseTest, BytesFitTheType) {

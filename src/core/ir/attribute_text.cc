@@ -15,7 +15,8 @@
 namespace pjrt::ir {
 namespace {
 
-// Constants of more elements than this print as the hexadecimal digits of their bytes.
+// Constants of more elements than this print as the hexadecimal digits of their bytes. Those of i1
+// are always listed: MLIR read packed bits until late 2025, and reads a byte an element since.
 constexpr int64_t kMostListedElements = 100;
 
 // --- Dense constants ---
@@ -65,8 +66,7 @@ void AppendNested(absl::Span<const int64_t> dims, const Fn& append, std::string*
   }
 }
 
-// The bytes of all elements: i1 packed into bits, lowest first; other types narrower than a byte
-// without what is above their bits.
+// The bytes of all elements, without what is above the bits of a type narrower than a byte.
 void AppendBlob(Type element, absl::Span<const char> bytes, std::string* out) {
   static constexpr char kHexDigits[] = "0123456789ABCDEF";
   const auto append_byte = [out](unsigned byte) {
@@ -75,22 +75,12 @@ void AppendBlob(Type element, absl::Span<const char> bytes, std::string* out) {
   };
   out->append("\"0x");
   const bool is_integer = element.Is(TypeKind::kInteger);
-  if (is_integer && element.bit_width() == 1) {
-    for (size_t i = 0; i < bytes.size(); i += 8) {
-      unsigned packed = 0;
-      for (size_t bit = 0; bit < std::min<size_t>(8, bytes.size() - i); ++bit) {
-        packed |= (bytes[i + bit] != 0 ? 1u : 0u) << bit;
-      }
-      append_byte(packed);
-    }
-  } else {
-    const size_t width = ElementByteWidth(element);
-    const int top_bits = is_integer ? element.bit_width() % 8 : 0;
-    const unsigned top_mask = top_bits == 0 ? 0xffu : (1u << top_bits) - 1;
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      const unsigned byte = static_cast<unsigned char>(bytes[i]);
-      append_byte(i % width + 1 == width ? byte & top_mask : byte);
-    }
+  const size_t width = ElementByteWidth(element);
+  const int top_bits = is_integer ? element.bit_width() % 8 : 0;
+  const unsigned top_mask = top_bits == 0 ? 0xffu : (1u << top_bits) - 1;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const unsigned byte = static_cast<unsigned char>(bytes[i]);
+    append_byte(i % width + 1 == width ? byte & top_mask : byte);
   }
   out->push_back('"');
 }
@@ -126,7 +116,8 @@ void AppendDense(Attribute attr, const TextOptions& options, std::string* out) {
   };
   if (attr.IsSplat()) {
     append(0, out);
-  } else if (count > kMostListedElements && strings.empty()) {
+  } else if (count > kMostListedElements && strings.empty() &&
+             !(element.Is(TypeKind::kInteger) && element.bit_width() == 1)) {
     AppendBlob(element, bytes, out);
   } else {
     AppendNested(type.dims(), append, out);

@@ -339,8 +339,10 @@ bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type,
   std::string bytes(raw.data(), raw.size());
   if (count == 0 && (raw.empty() || raw.size() == width)) {
     bytes.clear();
-  } else if (is_bool && raw.size() == 1 && (raw[0] == '\xff' || (raw[0] == 0 && count > 8))) {
-    bytes[0] = raw[0] == 0 ? 0 : 1;  // a splat
+  } else if (is_bool && raw.size() == 1 && (raw[0] == '\xff' || count > 8)) {
+    bytes[0] = raw[0] == 0 ? 0 : 1;             // a splat
+  } else if (is_bool && raw.size() == count) {  // MLIR of late 2025 and after: a byte each
+    for (char& byte : bytes) byte = byte == 0 ? 0 : 1;
   } else if (is_bool && raw.size() == count / 8 + (count % 8 != 0 ? 1 : 0)) {
     if (!CountConstantBytes(at, count)) return false;
     bytes.resize(count);
@@ -349,12 +351,12 @@ bool Parser::MakeDenseFromRaw(const char* at, absl::string_view raw, Type type,
     }
   } else if (is_bool || raw.size() % width != 0 ||
              (raw.size() != width && raw.size() / width != count)) {
-    return Fail(ParseError::kElements, at, "the bytes do not fit the type",
-                is_bool
-                    ? absl::StrCat(count / 8 + (count % 8 != 0 ? 1 : 0),
-                                   " bytes of packed bits for ", type.ToString())
-                    : absl::StrCat(count, " elements of ", width, " bytes for ", type.ToString()),
-                absl::StrCat(raw.size(), " bytes"));
+    return Fail(
+        ParseError::kElements, at, "the bytes do not fit the type",
+        is_bool ? absl::StrCat(count / 8 + (count % 8 != 0 ? 1 : 0), " bytes of packed bits or ",
+                               count, " bytes for ", type.ToString())
+                : absl::StrCat(count, " elements of ", width, " bytes for ", type.ToString()),
+        absl::StrCat(raw.size(), " bytes"));
   } else if (element.Is(TypeKind::kInteger) || element.Is(TypeKind::kQuantized)) {
     for (size_t i = 0; i < bytes.size(); i += width) {  // bits above the width say nothing
       EncodeInt(element, static_cast<int64_t>(LoadLittleEndian(&bytes[i], width)), &bytes[i]);

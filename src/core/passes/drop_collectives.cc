@@ -16,6 +16,8 @@ enum class Part { kKeeps, kGetsNothing, kUnclear };
 // What device 0 gets of an exchange in which nobody else takes part. Rows that name other devices
 // are for the device to refuse.
 Part PartOf(const Op& op) {
+  // Those of sdy change where parts of an array are, never the array.
+  if (op.HasAttr("out_sharding")) return Part::kKeeps;
   const bool by_pairs = op.Is(OpCode::kCollectivePermute);
   const Attribute attr = op.attr(by_pairs ? "source_target_pairs" : "replica_groups");
   if (!attr.Is(AttrKind::kDenseElements) || !attr.type().HasStaticShape()) return Part::kUnclear;

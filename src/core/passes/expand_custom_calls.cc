@@ -505,6 +505,9 @@ absl::Status ExpandCustomCalls(Module* module, const PassOptions& options) {
       case OpCode::kSdyNamedComputation:
         ops.push_back(op);
         break;
+      case OpCode::kUnknown:  // as exporters that canonicalise with MLIR's own patterns leave it
+        if (op->name() == "arith.constant" && op->HasAttr("value")) ops.push_back(op);
+        break;
       default:
         break;
     }
@@ -535,6 +538,7 @@ absl::Status ExpandCustomCalls(Module* module, const PassOptions& options) {
         ExpandManualComputation(op);
         break;
       case OpCode::kSdyConstant:
+      case OpCode::kUnknown:
         ReplaceByOp(module, op, "stablehlo.constant", {{"value", op->attr("value")}});
         break;
       default:
