@@ -248,6 +248,15 @@ void Compare(const LiteralBase& got, const LiteralBase& want, Judge& judge, Comp
   report.ok = report.mismatches == 0 && report.shape_mismatch.empty();
 }
 
+// Compares by a Judge(report, bounds...).
+template <class Judge, typename... Bounds>
+CompareReport CompareBy(const LiteralBase& got, const LiteralBase& want, Bounds... bounds) {
+  CompareReport report;
+  Judge judge(report, bounds...);
+  Compare(got, want, judge, report);
+  return report;
+}
+
 }  // namespace
 
 uint64_t UlpDistance(float a, float b) { return FloatDistance<float, uint32_t>(a, b); }
@@ -293,34 +302,22 @@ absl::Status CompareReport::ToStatus() const {
 }
 
 CompareReport CompareExact(const LiteralBase& got, const LiteralBase& want) {
-  CompareReport report;
-  ExactJudge judge(report);
-  Compare(got, want, judge, report);
-  return report;
+  return CompareBy<ExactJudge>(got, want);
 }
 
 CompareReport CompareClose(const LiteralBase& got, const LiteralBase& want, double atol,
                            double rtol) {
-  CompareReport report;
-  CloseJudge judge(report, atol, rtol);
-  Compare(got, want, judge, report);
-  return report;
+  return CompareBy<CloseJudge>(got, want, atol, rtol);
 }
 
 CompareReport CompareAlmostEqual(const LiteralBase& got, const LiteralBase& want,
                                  double tolerance) {
-  CompareReport report;
-  AlmostEqualJudge judge(report, tolerance);
-  Compare(got, want, judge, report);
-  return report;
+  return CompareBy<AlmostEqualJudge>(got, want, tolerance);
 }
 
 CompareReport CompareUlps(const LiteralBase& got, const LiteralBase& want, uint64_t max_ulps,
                           uint64_t min_ulps) {
-  CompareReport report;
-  UlpJudge judge(report, min_ulps, max_ulps);
-  Compare(got, want, judge, report);
-  return report;
+  return CompareBy<UlpJudge>(got, want, min_ulps, max_ulps);
 }
 
 }  // namespace pjrt
