@@ -94,6 +94,75 @@ TEST(QuantizedProgramTest, FloatsTimesQuantizedWeightsAreFloats) {
               ElementsAreArray(expected));
 }
 
+// Blocks of 2 x 2 of the second operand share scale and zero point.
+TEST(QuantizedProgramTest, ProductsTakeTheScaleOfEachFactorsBlock) {
+  const std::string weights =
+      "tensor<4x4x!quant.uniform<i8:f32:{0:2, 1:2}, {{0.5:1, 2.0:-7}, {0.25:3, 4.0}}>>";
+  const double scales[2][2] = {{0.5, 2}, {0.25, 4}};
+  const int zero_points[2][2] = {{1, -7}, {3, 0}};
+  const std::vector<int8_t> a = Bytes(12, 11), b = Bytes(16, 12);
+  std::vector<float> numbers;
+  for (const int8_t x : a) numbers.push_back(static_cast<float>(x) / 8);
+  std::vector<float> floats;
+  std::vector<int8_t> stored;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      double of_numbers = 0, of_stored = 0;
+      for (int p = 0; p < 4; ++p) {
+        const double w = (b[p * 4 + j] - zero_points[p / 2][j / 2]) * scales[p / 2][j / 2];
+        of_numbers += a[i * 4 + p] / 8. * w;
+        of_stored += (a[i * 4 + p] + 5) * 0.25 * w;
+      }
+      floats.push_back(static_cast<float>(of_numbers));
+      stored.push_back(Saturate(of_stored / 64 + 9));
+    }
+  }
+  const Literal x = Array<float>({3, 4}, numbers), q = Array<int8_t>({3, 4}, a);
+  const Literal w = Array<int8_t>({4, 4}, b);
+  const auto results = RunAll(absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<3x4xf32>, %q: tensor<3x4x!quant.uniform<i8:f32, 0.25:-5>>, %w: $w)
+          -> (tensor<3x4xf32>, tensor<3x4x!quant.uniform<i8:f32, 64.0:9>>) {
+        %f = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<3x4xf32>, $w) -> tensor<3x4xf32>
+        %s = stablehlo.dot_general %q, %w, contracting_dims = [1] x [0]
+            : (tensor<3x4x!quant.uniform<i8:f32, 0.25:-5>>, $w) -> tensor<3x4x!quant.uniform<i8:f32, 64.0:9>>
+        return %f, %s : tensor<3x4xf32>, tensor<3x4x!quant.uniform<i8:f32, 64.0:9>>
+      })",
+                                                  {{"$w", weights}}),
+                              {&x, &q, &w});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_THAT(Elements<float>(*results[0]), ElementsAreArray(floats));
+  EXPECT_THAT(Elements<int8_t>(*results[1]), ElementsAreArray(stored));
+}
+
+// Scales of blocks of input features.
+TEST(QuantizedProgramTest, ConvolutionsTakeTheScaleOfEachKernelBlock) {
+  const std::string kernel = "tensor<1x4x2x!quant.uniform<i8:f32:{1:2}, {{{0.5:1}, {2.0:-3}}}>>";
+  const double scales[] = {0.5, 2};
+  const int zero_points[] = {1, -3};
+  const std::vector<int8_t> k = Bytes(8, 13);
+  std::vector<float> x, expected;
+  for (int i = 0; i < 12; ++i) x.push_back(static_cast<float>(i * i % 17) - 8);
+  for (int i = 0; i < 3; ++i) {
+    for (int o = 0; o < 2; ++o) {
+      double sum = 0;
+      for (int c = 0; c < 4; ++c)
+        sum +=
+            static_cast<double>(x[i * 4 + c]) * (k[c * 2 + o] - zero_points[c / 2]) * scales[c / 2];
+      expected.push_back(static_cast<float>(sum));
+    }
+  }
+  const Literal input = Array<float>({1, 3, 4}, x), weights = Array<int8_t>({1, 4, 2}, k);
+  EXPECT_THAT(RunOne<float>(absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<1x3x4xf32>, %k: $k) -> tensor<1x3x2xf32> {
+        %r = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}
+            {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x4xf32>, $k) -> tensor<1x3x2xf32>
+        return %r : tensor<1x3x2xf32>
+      })",
+                                                {{"$k", kernel}}),
+                            {&input, &weights}),
+              ElementsAreArray(expected));
+}
+
 TEST(QuantizedProgramTest, ConvolutionsPadWithTheNumberZero) {
   const std::vector<int8_t> x = Bytes(8, 4);
   const Literal input = Array<int8_t>({1, 8, 1}, x), kernel = Array<int8_t>({3, 1, 2}, Bytes(6, 5));

@@ -220,8 +220,27 @@ TEST(TemplateProgramTest, FiguresThatFollowFromSizesAreNotMadeUp) {
   ASSERT_TRUE(executable.ok()) << executable.status();
   ExpectUnimplemented((*executable)->GetCostAnalysis().status(), {"[PJRT-R073]", "negation"});
   ExpectUnimplemented((*executable)->GetCompiledMemoryStats().status(), {"[PJRT-R073]"});
+  EXPECT_EQ((*executable)->GetOutputShapes()->at(0).ToString(/*print_layout=*/false), "f32[?,2]");
   EXPECT_EQ((*executable)->GetParameterShardings(), std::vector<std::string>{"{replicated}"});
   EXPECT_EQ((*executable)->GetOutputShardings(), std::nullopt);
+}
+
+TEST(TemplateProgramTest, FiguresAreThoseOfTheSizesThatCameLast) {
+  PjRtClient& client = OneThreadClient();
+  const auto executable = Compile(client, kNegate);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  for (const int64_t rows : {3, 50, 3, 3}) {
+    const Literal x = Array<float>({rows, 2}, std::vector<float>(2 * rows, 1.f));
+    ASSERT_TRUE(RunWith(client, **executable, {&x}).ok());
+    const auto stats = (*executable)->GetCompiledMemoryStats();
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_EQ(stats->argument_size_in_bytes, rows * 8);
+    EXPECT_EQ(stats->output_size_in_bytes, rows * 8);
+    EXPECT_TRUE((*executable)->GetCostAnalysis().ok());
+  }
+  // What it is compiled for stays any size; the executable that isn't loaded has run nothing.
+  EXPECT_EQ((*executable)->GetOutputShapes()->at(0).ToString(/*print_layout=*/false), "f32[?,2]");
+  ExpectUnimplemented((*executable)->GetExecutable()->GetCostAnalysis().status(), {"[PJRT-R073]"});
 }
 
 TEST(TemplateProgramTest, ADeletedTemplateRunsNothing) {

@@ -345,6 +345,11 @@ class Refiner {
   }
 
   static absl::Status Unsettled(const Op& op, Type type) {
+    if (op.Is(OpCode::kCustomCall)) {
+      return AtOp(op, Unimplemented(kUnsettled, "the shape ", type.ToString(),
+                                    " does not follow from what is known of a call of ",
+                                    op.StringAttr("call_target_name")));
+    }
     return AtOp(op, Unimplemented(kUnsettled, "the shape ", type.ToString(),
                                   " depends on data that is computed while the program runs"));
   }

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "pjrt/client.h"
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/error.h"
 #include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/passes/shape_dependence.h"
 #include "src/core/runtime/common_buffer.h"
 #include "src/core/runtime/tensor_shape.h"
 
@@ -165,9 +168,11 @@ bool ProgramTemplate::IsKeyOf(const SpecializationKey& key, absl::Span<PjRtBuffe
   return true;
 }
 
-absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(
-    const SpecializationKey& key, const ir::PassOptions& options) const {
-  std::unique_ptr<ir::Module> module = module_->Clone();
+absl::Status ProgramTemplate::Specialize(const SpecializationKey& key,
+                                         const ir::PassOptions& options,
+                                         std::unique_ptr<ir::Module>* made) const {
+  *made = module_->Clone();
+  ir::Module* const module = made->get();
   ir::Context& context = module->context();
   const ir::Type signature = module->EntryFunction().type();
   std::vector<ir::ArgumentRefinement> refinements(parameters_.size());
@@ -187,57 +192,117 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ProgramTemplate::Specialize(
     refinements[i].value = context.Dense(signature.inputs()[i], bytes);
     rest.remove_prefix(count);
   }
-  PJRT_RETURN_IF_ERROR(ir::RefineArguments(module.get(), refinements));
-  PJRT_RETURN_IF_ERROR(ir::RefineShapes(module.get(), options));
-  PJRT_RETURN_IF_ERROR(ir::VerifyModule(*module));
-  return module;
+  PJRT_RETURN_IF_ERROR(ir::RefineArguments(module, refinements));
+  PJRT_RETURN_IF_ERROR(ir::RefineShapes(module, options));
+  return ir::VerifyModule(*module);
 }
 
 absl::StatusOr<std::shared_ptr<const DeviceProgram>> ProgramTemplate::Compile(
     const SpecializationKey& key, Backend* backend, const CompileOptions& options,
     const ResolvedAssignment& assignment) const {
-  PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module,
-                        WithMemoryGuard("making the program's shapes static",
-                                        [&] { return Specialize(key, backend->pass_options()); }));
+  std::unique_ptr<ir::Module> module;
+  PJRT_RETURN_IF_ERROR(WithMemoryGuard("making the program's shapes static", [&] {
+    return Specialize(key, backend->pass_options(), &module);
+  }));
   return backend->Compile(std::move(module), options, assignment);
 }
 
-SpecializationKey ProgramTemplate::SampleKey(int64_t size, int64_t platform) const {
-  SpecializationKey key;
+std::vector<UnknownSize> ProgramTemplate::UnknownSizes() const {
+  std::vector<UnknownSize> unknown;
   for (const int i : dynamic_parameters_) {
     const Shape& shape = parameters_[i];
-    for (int64_t d = 0; d < shape.rank(); ++d) {
-      const int64_t known = shape.dimensions(static_cast<int>(d));
-      key.push_back(!shape.is_dynamic_dimension(static_cast<int>(d)) ? known
-                    : known == Shape::kUnboundedSize                 ? size
-                                                                     : std::min(size, known));
+    for (int d = 0; d < shape.dimensions_size(); ++d) {
+      if (!shape.is_dynamic_dimension(d)) continue;
+      unknown.push_back({i, d, false,
+                         shape.is_unbounded_dynamic_dimension(d)
+                             ? std::numeric_limits<int64_t>::max()
+                             : shape.dimensions(d)});
     }
   }
   for (const int i : deciding_parameters_) {
-    key.insert(key.end(), static_cast<size_t>(ElementCount(parameters_[i])),
-               i == platform_index_ ? platform : size);
+    if (i == platform_index_) continue;
+    const auto count = static_cast<size_t>(ElementCount(parameters_[i]));
+    unknown.insert(unknown.end(), count, {i, -1, count == 1, std::numeric_limits<int64_t>::max()});
+  }
+  return unknown;
+}
+
+SpecializationKey ProgramTemplate::KeyFor(absl::Span<const int64_t> sizes, int platform) const {
+  SpecializationKey key;
+  const int64_t* next = sizes.data();
+  for (const int i : dynamic_parameters_) {
+    const Shape& shape = parameters_[i];
+    for (int d = 0; d < shape.dimensions_size(); ++d) {
+      key.push_back(shape.is_dynamic_dimension(d) ? *next++ : shape.dimensions(d));
+    }
+  }
+  for (const int i : deciding_parameters_) {
+    for (int64_t e = 0; e < ElementCount(parameters_[i]); ++e) {
+      key.push_back(i == platform_index_ ? platform : *next++);
+    }
   }
   return key;
 }
 
+int64_t ProgramTemplate::LeftToRefine(const SpecializationKey& key,
+                                      const ir::PassOptions& options) const {
+  std::unique_ptr<ir::Module> module;
+  if (Specialize(key, options, &module).ok()) return 0;
+  int64_t left = 1;
+  const ir::Function entry = module->EntryFunction();
+  for (ir::Op* op = entry.body()->front(); op != nullptr; op = op->next()) {
+    left += ir::IsShapeAssertion(*op);
+    for (size_t i = 0; i < op->num_results(); ++i) left += ir::IsDynamicType(op->result_type(i));
+  }
+  return left;
+}
+
 absl::Status ProgramTemplate::Check(Backend* backend, const CompileOptions& options,
                                     const ResolvedAssignment& assignment) const {
+  return WithMemoryGuard("trying the program for some sizes",
+                         [&] { return TryForSizes(backend, options, assignment); });
+}
+
+absl::Status ProgramTemplate::TryForSizes(Backend* backend, const CompileOptions& options,
+                                          const ResolvedAssignment& assignment) const {
   // Programs ask for multiples and for least sizes.
   constexpr int64_t kSizes[] = {2, 1, 4, 12};
   constexpr int kMostPlatforms = 8;
+  const ir::PassOptions& passes = backend->pass_options();
+  const std::vector<UnknownSize> unknown = UnknownSizes();
+  bool has_static_form = false;
   absl::Status refusal;
-  SpecializationKey last;
-  for (const int64_t size : kSizes) {
-    if (SampleKey(size, 0) == last) continue;
-    last = SampleKey(size, 0);
+  // Whether the backend takes the program for these sizes; keeps the first refusal.
+  const auto runs_for = [&](absl::Span<const int64_t> sizes, absl::string_view said) {
     for (int platform = 0; platform < std::min(num_platforms_, kMostPlatforms); ++platform) {
-      const absl::Status status =
-          Compile(SampleKey(size, platform), backend, options, assignment).status();
-      if (status.ok()) return status;
+      std::unique_ptr<ir::Module> module;
+      absl::Status status = Specialize(KeyFor(sizes, platform), passes, &module);
+      if (status.ok()) {
+        has_static_form = true;
+        status = backend->Compile(std::move(module), options, assignment).status();
+      }
+      if (status.ok()) return true;
       if (!refusal.ok() || !absl::IsUnimplemented(status)) continue;
-      refusal = absl::UnimplementedError(
-          absl::StrCat(status.message(), " (when ", size, " is put for all that is unknown)"));
+      refusal = absl::UnimplementedError(absl::StrCat(status.message(), " (when ", said, ")"));
     }
+    return false;
+  };
+  std::vector<int64_t> last;
+  for (const int64_t size : kSizes) {
+    std::vector<int64_t> sizes;
+    for (const UnknownSize& one : unknown) sizes.push_back(std::min(size, one.most));
+    if (size != kSizes[0] && sizes == last) continue;
+    if (runs_for(sizes, absl::StrCat(size, " is put for all that is unknown"))) {
+      return absl::OkStatus();
+    }
+    last = std::move(sizes);
+  }
+  if (has_static_form) return refusal;
+  const std::vector<int64_t> found = FindSizes(
+      *module_, unknown, last,
+      [&](absl::Span<const int64_t> sizes) { return LeftToRefine(KeyFor(sizes, 0), passes); });
+  if (runs_for(found, absl::StrCat(absl::StrJoin(found, ", "), " are put for what is unknown"))) {
+    return absl::OkStatus();
   }
   return refusal;
 }

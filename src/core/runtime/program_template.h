@@ -18,6 +18,7 @@
 #include "pjrt/ir/module.h"
 #include "pjrt/ir/passes.h"
 #include "pjrt/program.h"
+#include "src/core/runtime/trial_sizes.h"
 
 namespace pjrt {
 
@@ -59,20 +60,28 @@ class ProgramTemplate {
       const ResolvedAssignment& assignment) const;
 
   // Whether the backend can run the program at all, as far as this can be known before sizes are:
-  // compiles it for a few choices of all unknown sizes and values, until one can be compiled.
-  // UNIMPLEMENTED when none can and one of them is refused as that; choices that contradict the
-  // program, as one's assertions may, say nothing.
+  // compiles it for a few choices of all unknown sizes and values, until one can be compiled. Where
+  // the first choices contradict the program, as its assertions may say, it looks for sizes that
+  // don't. UNIMPLEMENTED when none can be compiled and one of them is refused as that.
   absl::Status Check(Backend* backend, const CompileOptions& options,
                      const ResolvedAssignment& assignment) const;
 
  private:
   ProgramTemplate() = default;
-  // A static module, verified.
-  absl::StatusOr<std::unique_ptr<ir::Module>> Specialize(const SpecializationKey& key,
-                                                         const ir::PassOptions& options) const;
-  // The key of arguments all of whose unknown sizes and deciding values are `size`, within bounds,
-  // on platform `platform`.
-  SpecializationKey SampleKey(int64_t size, int64_t platform) const;
+  // A static module, verified; after an error, what has been made static until then.
+  absl::Status Specialize(const SpecializationKey& key, const ir::PassOptions& options,
+                          std::unique_ptr<ir::Module>* made) const;
+  // See Check.
+  absl::Status TryForSizes(Backend* backend, const CompileOptions& options,
+                           const ResolvedAssignment& assignment) const;
+  // All that a key holds but the platform, in its order.
+  std::vector<UnknownSize> UnknownSizes() const;
+  // The key for these sizes, one for each of UnknownSizes().
+  SpecializationKey KeyFor(absl::Span<const int64_t> sizes, int platform) const;
+  // How many assertions and dynamic shapes the program still has where Specialize ends; 0 when it
+  // gets through.
+  int64_t LeftToRefine(const SpecializationKey& key, const ir::PassOptions& options) const;
+
   std::shared_ptr<const ir::Module> module_;
   struct TypeAndRank {
     PrimitiveType type;

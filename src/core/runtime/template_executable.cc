@@ -66,7 +66,8 @@ std::optional<std::vector<std::string>> TemplatePjRtExecutable::GetOutputShardin
 absl::Status TemplatePjRtExecutable::FollowsFromSizes(absl::string_view what) const {
   return Unimplemented("PJRT-R073", what, " of ", name(),
                        ", a program with dynamic shapes, follow from the sizes of an execution; "
-                       "compile it with ir::RefineArguments and ir::RefineShapes for given sizes");
+                       "execute it first, or compile it with ir::RefineArguments and "
+                       "ir::RefineShapes for given sizes");
 }
 
 absl::StatusOr<CompiledMemoryStats> TemplatePjRtExecutable::GetCompiledMemoryStats() const {
@@ -108,14 +109,22 @@ absl::StatusOr<SpecializationCache::Program> SpecializationCache::Get(
     }
   }
   std::call_once(entry->once, [&] { entry->program = make(); });
-  if (entry->program.ok()) return *entry->program;
   std::lock_guard<std::mutex> lock(mutex_);
+  if (entry->program.ok()) {
+    latest_ = *entry->program;
+    return latest_;
+  }
   const auto it = by_key_.find(key);
   if (it != by_key_.end() && *it->second == entry) {
     entries_.erase(it->second);
     by_key_.erase(it);
   }
   return entry->program.status();
+}
+
+SpecializationCache::Program SpecializationCache::latest() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return latest_;
 }
 
 size_t SpecializationCache::size() const {
@@ -137,6 +146,17 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> TemplatePjRtLoadedExecutab
       new TemplatePjRtLoadedExecutable(client, std::move(executable), std::move(assignment)));
   PJRT_RETURN_IF_ERROR(loaded->FindDevices().status());
   return loaded;
+}
+
+absl::StatusOr<CompiledMemoryStats> TemplatePjRtLoadedExecutable::GetCompiledMemoryStats() const {
+  const SpecializationCache::Program latest = programs_.latest();
+  return latest != nullptr ? latest->GetCompiledMemoryStats()
+                           : executable_->GetCompiledMemoryStats();
+}
+
+absl::StatusOr<CostMap> TemplatePjRtLoadedExecutable::GetCostAnalysis() const {
+  const SpecializationCache::Program latest = programs_.latest();
+  return latest != nullptr ? latest->GetCostAnalysis() : executable_->GetCostAnalysis();
 }
 
 absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Get(

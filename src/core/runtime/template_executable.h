@@ -22,8 +22,9 @@
 
 namespace pjrt {
 
-// A template with the options that it is compiled with. Reports dynamic shapes. What it costs to
-// run and what memory it takes follows from the sizes of an execution: for figures, compile the
+// A template with the options that it is compiled with. Reports dynamic shapes, whatever it has run
+// for. What it costs to run and what memory it takes follows from the sizes of an execution: once
+// loaded and executed, it reports the figures of a program that it made; for others, compile the
 // program that ir::RefineArguments and ir::RefineShapes make for given sizes. SerializeExecutable
 // writes the template, whatever has been made of it: an executable that reads it makes its programs
 // anew.
@@ -83,6 +84,8 @@ class SpecializationCache {
   // The program of that key, made by `make` if it isn't there. Errors aren't kept.
   absl::StatusOr<Program> Get(const SpecializationKey& key,
                               absl::FunctionRef<absl::StatusOr<Program>()> make);
+  // The program that Get returned last; null before that.
+  Program latest() const;
   size_t size() const;
 
  private:
@@ -97,6 +100,7 @@ class SpecializationCache {
   const size_t capacity_;
   mutable std::mutex mutex_;
   Entries entries_;  // the one used last first
+  Program latest_;
   absl::flat_hash_map<SpecializationKey, Entries::iterator> by_key_;
 };
 
@@ -124,6 +128,10 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
   using PjRtLoadedExecutable::ExecutePortable;
   using PjRtLoadedExecutable::ExecuteSharded;
   PjRtExecutable* GetExecutable() const override { return executable_.get(); }
+  // Those of the program whose sizes came last, where several take turns; UNIMPLEMENTED [PJRT-R073]
+  // before the first execution.
+  absl::StatusOr<CompiledMemoryStats> GetCompiledMemoryStats() const override;
+  absl::StatusOr<CostMap> GetCostAnalysis() const override;
 
  private:
   TemplatePjRtLoadedExecutable(CommonPjRtClient* client,
