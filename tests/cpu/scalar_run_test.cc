@@ -71,7 +71,8 @@ std::string OneByOne(const std::string& body, const std::string& in, const std::
         return %w#1 : tensor<NxOUT>
       })",
       {{"BODY", absl::StrReplaceAll(body, {{"IN", absl::StrCat("tensor<", in, ">")},
-                                           {"OUT", absl::StrCat("tensor<", out, ">")}})},
+                                           {"OUT", absl::StrCat("tensor<", out, ">")},
+                                           {"PRED", "tensor<i1>"}})},
        {"IN", in},
        {"OUT", out},
        {"N", absl::StrCat(n)}});
@@ -82,7 +83,9 @@ std::string AllAtOnce(const std::string& body, const std::string& in, const std:
                       int64_t n) {
   return absl::StrReplaceAll(
       absl::StrCat("func.func @main(%x: IN, %y: IN) -> OUT {\n", body, "\nreturn %r : OUT\n}"),
-      {{"IN", TensorText({n}, in)}, {"OUT", TensorText({n}, out)}});
+      {{"IN", TensorText({n}, in)},
+       {"OUT", TensorText({n}, out)},
+       {"PRED", TensorText({n}, "i1")}});
 }
 
 std::vector<double> Numbers(PrimitiveType type) {
@@ -185,6 +188,46 @@ TEST_P(ScalarOpTest, GivesTheBitsOfTheBlockKernels) {
   Check("%r = stablehlo.clamp %x, %y, %x : IN", type, type);
   for (PrimitiveType to : {PRED, S8, U8, S16, U16, S32, U32, S64, U64, F16, F32, F64})
     Check("%r = stablehlo.convert %x : (IN) -> OUT", type, to);
+}
+
+TEST_P(ScalarOpTest, GivesThemWhenOperationsFollowFromEachOther) {
+  const PrimitiveType type = GetParam();
+  if (type != S32 && type != U32 && type != S64 && type != F32 && type != F64) return;
+  std::vector<std::string> ops = {"add", "subtract", "multiply"};
+  if (IsFloating(type)) {
+    ops.push_back("divide");
+  } else {
+    for (const char* op : {"and", "or", "xor", "shift_left", "shift_right_logical"})
+      ops.push_back(op);
+  }
+  // Three, so that there is one behind each pair.
+  for (const std::string& first : ops) {
+    for (const std::string& second : ops) {
+      const std::string& third = ops[(first.size() + second.size()) % ops.size()];
+      Check(absl::StrCat("%s = stablehlo.", first, " %x, %y : IN\n%t = stablehlo.", second,
+                         " %s, %y : IN\n%r = stablehlo.", third, " %x, %t : IN"),
+            type, type);
+      Check(absl::StrCat("%s = stablehlo.", first, " %x, %y : IN\n%t = stablehlo.", second,
+                         " %x, %s : IN\n%r = stablehlo.", third, " %t, %y : IN"),
+            type, type);
+    }
+  }
+  Check(
+      "%s = stablehlo.compare LT, %x, %y : (IN, IN) -> PRED\n"
+      "%t = stablehlo.subtract %x, %y : IN\n%r = stablehlo.select %s, %t, %y : PRED, IN",
+      type, type);
+}
+
+TEST_P(ScalarOpTest, GivesThemForDivisionsByPowersOfTwo) {
+  const PrimitiveType type = GetParam();
+  if (!IsInteger(type)) return;
+  for (int power : {1, 2, 8, 64}) {
+    for (const char* op : {"divide", "remainder"}) {
+      Check(absl::StrCat("%p = stablehlo.constant dense<", power, "> : IN\n%r = stablehlo.", op,
+                         " %x, %p : IN"),
+            type, type);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, ScalarOpTest,
@@ -298,6 +341,29 @@ TEST(ScalarRunTest, SlicesAreClampedAndUpdatesOutsideAreDropped) {
   EXPECT_EQ(results[0]->GetFirstElement<float>(), 4 * 1 + 10 + 100 + 107 * 1000);
   const std::vector<float> updated = Elements<float>(*results[1]);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(updated[i], static_cast<float>(i) + 0.5f) << i;
+}
+
+TEST(ScalarRunTest, AnUpdateAtAKnownPlaceOutsideIsDropped) {
+  for (int index : {-4, -1, 2, 5}) {
+    const std::string text = absl::StrCat(R"(
+      func.func @main(%z: tensor<4xi32>, %x: tensor<i32>) -> tensor<4xi32> {
+        %at = stablehlo.constant dense<)",
+                                          index, R"(> : tensor<1xi32>
+        %u = "stablehlo.scatter"(%z, %at, %x) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%l: tensor<i32>, %r: tensor<i32>):
+          %sum = stablehlo.multiply %l, %r : tensor<i32>
+          stablehlo.return %sum : tensor<i32>
+        }) : (tensor<4xi32>, tensor<1xi32>, tensor<i32>) -> tensor<4xi32>
+        return %u : tensor<4xi32>
+      })");
+    const Literal z = Array<int32_t>({4}, {2, 3, 4, 5});
+    const Literal x = Array<int32_t>({}, {10});
+    const auto results = RunAll(text, {&z, &x});
+    ASSERT_EQ(results.size(), 1u);
+    std::vector<int32_t> want = {2, 3, 4, 5};
+    if (index >= 0 && index < 4) want[index] *= 10;
+    EXPECT_EQ(Elements<int32_t>(*results[0]), want) << index;
+  }
 }
 
 TEST(ScalarRunTest, ScatteredElementsAreCombinedAsTheyAreComputedWithNotAsTheyAreStored) {

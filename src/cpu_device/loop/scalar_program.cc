@@ -41,6 +41,21 @@ inline T Remainder(T a, T b) {
   return a % b;
 }
 
+// Towards zero: a negative number is rounded up.
+template <typename T>
+inline T DivideShift(T a, T shift) {
+  using U = std::make_unsigned_t<T>;
+  const U mask = (U{1} << shift) - 1;
+  return static_cast<T>(static_cast<U>(a) + (static_cast<U>(a >> (8 * sizeof(T) - 1)) & mask)) >>
+         shift;
+}
+template <typename T>
+inline T RemainderMask(T a, T mask) {
+  using U = std::make_unsigned_t<T>;
+  const U up = static_cast<U>(a >> (8 * sizeof(T) - 1)) & static_cast<U>(mask);
+  return static_cast<T>(((static_cast<U>(a) + up) & static_cast<U>(mask)) - up);
+}
+
 // NaN wins, the first of two; of zeros the maximum is the positive one.
 template <typename T>
 inline T Maximum(T a, T b) {
@@ -55,6 +70,11 @@ inline T Minimum(T a, T b) {
   if (a > b) return b;
   if (a == b) return std::signbit(a) ? a : b;
   return a != a ? a : b;
+}
+
+// Without a jump, which could not be predicted.
+inline uint64_t Chosen(bool yes, uint64_t a, uint64_t b) {
+  return b ^ ((a ^ b) & (uint64_t{0} - uint64_t{yes}));
 }
 
 inline int64_t Offset(const uint64_t* r, const ScalarInstr& in) {
@@ -78,11 +98,72 @@ inline void Store(const uint64_t* r, const ScalarInstr& in, int64_t offset, uint
   std::memcpy(base + offset, &r[value], sizeof(T));
 }
 
-}  // namespace
+// The operations of instructions that do two, on operands of one type.
+template <typename T>
+inline T Add(T x, T y) {
+  return x + y;
+}
+template <typename T>
+inline T Sub(T x, T y) {
+  return x - y;
+}
+template <typename T>
+inline T SubFrom(T x, T y) {
+  return y - x;
+}
+template <typename T>
+inline T Mul(T x, T y) {
+  return x * y;
+}
+template <typename T>
+inline T Div(T x, T y) {
+  return x / y;
+}
+template <typename T>
+inline T DivInto(T x, T y) {
+  return y / x;
+}
+template <typename T>
+inline T And(T x, T y) {
+  return x & y;
+}
+template <typename T>
+inline T Or(T x, T y) {
+  return x | y;
+}
+template <typename T>
+inline T Xor(T x, T y) {
+  return x ^ y;
+}
+template <typename T>
+inline T Shl(T x, T y) {
+  constexpr T kBits = 8 * sizeof(T);
+  return y < kBits ? x << (y & (kBits - 1)) : 0;
+}
+template <typename T>
+inline T Shr(T x, T y) {
+  constexpr T kBits = 8 * sizeof(T);
+  return y < kBits ? x >> (y & (kBits - 1)) : 0;
+}
 
+// Where the index `x` of an indexed instruction leads, beside register `sum`.
+inline int64_t Indexed(const uint64_t* r, const ScalarInstr& in, int64_t x, uint16_t sum) {
+  const int64_t limit = static_cast<int64_t>(r[in.c]);
+  const int64_t inside = x < 0 ? 0 : x > limit ? limit : x;
+  return in.u.at.offset + static_cast<int64_t>(r[sum]) + in.u.at.scale * inside;
+}
+inline int64_t Scaled(const uint64_t* r, const ScalarInstr& in) {
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(in.u.at.scale)) * r[in.b] +
+                              r[in.c]) +
+         in.u.at.offset;
+}
+
+// Runs `code`, or with `targets` tells where the instructions of each op begin.
+//
 // Each instruction ends with a jump of its own to the next one's code: the processor then predicts
-// what follows an instruction, where it could not predict what one common jump goes to.
-void RunScalarCode(const ScalarInstr* code, uint64_t* r) {
+// what follows an instruction, where it could not predict what one common jump goes to. The result
+// of a float operation stays in a variable, too, for the next instruction.
+void Interpret(const ScalarInstr* code, uint64_t* r, const void* const** targets) {
   static const void* const kTargets[] = {
 #define PJRT_X(name, ...) &&L_##name,
       PJRT_SCALAR_BINARY_OPS(PJRT_X) PJRT_SCALAR_UNARY_OPS(PJRT_X) PJRT_SCALAR_COMPARE_OPS(PJRT_X)
@@ -90,30 +171,78 @@ void RunScalarCode(const ScalarInstr* code, uint64_t* r) {
 #define PJRT_X(name, ...) &&L_JumpIf##name, &&L_JumpUnless##name,
           PJRT_SCALAR_COMPARE_OPS(PJRT_X)
 #undef PJRT_X
+#define PJRT_X(name, ...) &&L_Select##name,
+              PJRT_SCALAR_COMPARE_OPS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) &&L_##first##Then##second##F32,
+                  PJRT_SCALAR_FLOAT_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) &&L_##first##Then##second##F64,
+                      PJRT_SCALAR_FLOAT_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) &&L_##first##Then##second##32,
+                          PJRT_SCALAR_INTEGER_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) &&L_##first##Then##second##64,
+                              PJRT_SCALAR_INTEGER_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(name) &&L_Last##name##F32,
+                                  PJRT_SCALAR_FLOAT_CHAINED(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(name) &&L_Last##name##F64,
+                                      PJRT_SCALAR_FLOAT_CHAINED(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) &&L_Last##first##Then##second##F32,
+                                          PJRT_SCALAR_FLOAT_CHAINED_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) &&L_Last##first##Then##second##F64,
+                                              PJRT_SCALAR_FLOAT_CHAINED_PAIRS(PJRT_X)
+#undef PJRT_X
 #define PJRT_X(name) &&L_##name,
-              PJRT_SCALAR_OTHER_OPS(PJRT_X)
+                                                  PJRT_SCALAR_OTHER_OPS(PJRT_X)
 #undef PJRT_X
   };
+  if (targets != nullptr) {
+    *targets = kTargets;
+    return;
+  }
   const ScalarInstr* in = code;
-#define PJRT_DISPATCH() goto* kTargets[static_cast<int>(in->op)]
+  float last_f32 = 0;
+  double last_f64 = 0;
+#define PJRT_DISPATCH() goto*(in->code)
 #define PJRT_NEXT() \
   ++in;             \
   PJRT_DISPATCH()
+#define PJRT_TAKE() \
+  in += in->u.imm;  \
+  PJRT_DISPATCH()
   PJRT_DISPATCH();
 
+// What a float operation leaves for the next instruction.
+#define PJRT_KEEP_float(value) last_f32 = value;
+#define PJRT_KEEP_double(value) last_f64 = value;
+#define PJRT_KEEP_uint8_t(value)
+#define PJRT_KEEP_int32_t(value)
+#define PJRT_KEEP_uint32_t(value)
+#define PJRT_KEEP_int64_t(value)
+#define PJRT_KEEP_uint64_t(value)
 #define PJRT_X(name, T, R, expression)                    \
   L_##name : {                                            \
     const T x = Get<T>(&r[in->a]), y = Get<T>(&r[in->b]); \
-    Set<R>(&r[in->dst], static_cast<R>(expression));      \
+    const R result = static_cast<R>(expression);          \
+    PJRT_KEEP_##R(result);                                \
+    Set<R>(&r[in->dst], result);                          \
     PJRT_NEXT();                                          \
   }
   PJRT_SCALAR_BINARY_OPS(PJRT_X)
 #undef PJRT_X
-#define PJRT_X(name, T, R, expression)               \
-  L_##name : {                                       \
-    const T x = Get<T>(&r[in->a]);                   \
-    Set<R>(&r[in->dst], static_cast<R>(expression)); \
-    PJRT_NEXT();                                     \
+#define PJRT_X(name, T, R, expression)           \
+  L_##name : {                                   \
+    const T x = Get<T>(&r[in->a]);               \
+    const R result = static_cast<R>(expression); \
+    PJRT_KEEP_##R(result);                       \
+    Set<R>(&r[in->dst], result);                 \
+    PJRT_NEXT();                                 \
   }
   PJRT_SCALAR_UNARY_OPS(PJRT_X)
 #undef PJRT_X
@@ -125,54 +254,137 @@ void RunScalarCode(const ScalarInstr* code, uint64_t* r) {
   }                                                       \
   L_JumpIf##name : {                                      \
     const T x = Get<T>(&r[in->a]), y = Get<T>(&r[in->b]); \
-    if (expression) goto taken;                           \
+    if (expression) {                                     \
+      PJRT_TAKE();                                        \
+    }                                                     \
     PJRT_NEXT();                                          \
   }                                                       \
   L_JumpUnless##name : {                                  \
     const T x = Get<T>(&r[in->a]), y = Get<T>(&r[in->b]); \
-    if (!(expression)) goto taken;                        \
+    if (!(expression)) {                                  \
+      PJRT_TAKE();                                        \
+    }                                                     \
+    PJRT_NEXT();                                          \
+  }                                                       \
+  L_Select##name : {                                      \
+    const T x = Get<T>(&r[in->a]), y = Get<T>(&r[in->b]); \
+    r[in->dst] = Chosen(expression, r[in->c], r[in->d]);  \
     PJRT_NEXT();                                          \
   }
   PJRT_SCALAR_COMPARE_OPS(PJRT_X)
 #undef PJRT_X
 
-L_Select : {
-  const uint64_t yes = r[in->b], no = r[in->c];
-  r[in->dst] = Get<uint8_t>(&r[in->a]) != 0 ? yes : no;
+// Of `first` and the result that it makes of x and y, `second` with register c.
+#define PJRT_PAIR(label, T, first, second, x, y)                   \
+  label : {                                                        \
+    const T result = second<T>(first<T>(x, y), Get<T>(&r[in->c])); \
+    PJRT_KEEP_##T(result);                                         \
+    Set<T>(&r[in->dst], result);                                   \
+    PJRT_NEXT();                                                   \
+  }
+#define PJRT_A(T) Get<T>(&r[in->a])
+#define PJRT_B(T) Get<T>(&r[in->b])
+#define PJRT_X(first, second)                                                                 \
+  PJRT_PAIR(L_##first##Then##second##F32, float, first, second, PJRT_A(float), PJRT_B(float)) \
+  PJRT_PAIR(L_##first##Then##second##F64, double, first, second, PJRT_A(double), PJRT_B(double))
+  PJRT_SCALAR_FLOAT_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second)                                                                \
+  PJRT_PAIR(L_Last##first##Then##second##F32, float, first, second, last_f32, PJRT_B(float)) \
+  PJRT_PAIR(L_Last##first##Then##second##F64, double, first, second, last_f64, PJRT_B(double))
+  PJRT_SCALAR_FLOAT_CHAINED_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second)                                                       \
+  PJRT_PAIR(L_##first##Then##second##32, uint32_t, first, second, PJRT_A(uint32_t), \
+            PJRT_B(uint32_t))                                                       \
+  PJRT_PAIR(L_##first##Then##second##64, uint64_t, first, second, PJRT_A(uint64_t), \
+            PJRT_B(uint64_t))
+  PJRT_SCALAR_INTEGER_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(name)                                   \
+  L_Last##name##F32 : {                                \
+    last_f32 = name<float>(last_f32, PJRT_B(float));   \
+    Set<float>(&r[in->dst], last_f32);                 \
+    PJRT_NEXT();                                       \
+  }                                                    \
+  L_Last##name##F64 : {                                \
+    last_f64 = name<double>(last_f64, PJRT_B(double)); \
+    Set<double>(&r[in->dst], last_f64);                \
+    PJRT_NEXT();                                       \
+  }
+  PJRT_SCALAR_FLOAT_CHAINED(PJRT_X)
+#undef PJRT_X
+
+L_Select:
+  r[in->dst] = Chosen(Get<uint8_t>(&r[in->a]) != 0, r[in->b], r[in->c]);
   PJRT_NEXT();
-}
 L_CallOp:
   in->u.op(&r[in->dst], &r[in->a], &r[in->b], &r[in->c], 1);
+  last_f32 = 0;
+  last_f64 = 0;
   PJRT_NEXT();
 L_CallConvert:
   in->u.convert(&r[in->dst], &r[in->a], 1);
+  last_f32 = 0;
+  last_f64 = 0;
   PJRT_NEXT();
 L_Jump:
-taken:
-  in += in->u.imm;
-  PJRT_DISPATCH();
+  PJRT_TAKE();
 L_JumpIf:
-  if (Get<uint8_t>(&r[in->a]) != 0) goto taken;
+  if (Get<uint8_t>(&r[in->a]) != 0) {
+    PJRT_TAKE();
+  }
   PJRT_NEXT();
 L_JumpUnless:
-  if (Get<uint8_t>(&r[in->a]) == 0) goto taken;
+  if (Get<uint8_t>(&r[in->a]) == 0) {
+    PJRT_TAKE();
+  }
   PJRT_NEXT();
-L_JumpUnlessBelow:
-  if (r[in->a] >= r[in->b]) goto taken;
-  PJRT_NEXT();
+#define PJRT_X(bits)                                                             \
+  L_AddJumpIfLtS##bits : {                                                       \
+    const uint##bits##_t sum = PJRT_A(uint##bits##_t) + PJRT_B(uint##bits##_t);  \
+    Set<uint##bits##_t>(&r[in->dst], sum);                                       \
+    if (static_cast<int##bits##_t>(sum) < Get<int##bits##_t>(&r[in->c])) {       \
+      PJRT_TAKE();                                                               \
+    }                                                                            \
+    PJRT_NEXT();                                                                 \
+  }                                                                              \
+  L_WrapS##bits : {                                                              \
+    const uint##bits##_t x = PJRT_A(uint##bits##_t);                             \
+    const uint##bits##_t sign = x >> (bits - 1);                                 \
+    Set<uint##bits##_t>(&r[in->dst], x + (PJRT_B(uint##bits##_t) & (0 - sign))); \
+    PJRT_NEXT();                                                                 \
+  }
+  PJRT_X(32)
+  PJRT_X(64)
+#undef PJRT_X
 L_Switch : {
   const int64_t number = Get<int32_t>(&r[in->a]);
   in += number >= 0 && number < in->u.imm ? number + 1 : in->u.imm;
   PJRT_DISPATCH();
 }
-#define PJRT_X(bits)                                                                  \
-  L_Load##bits : Load<uint##bits##_t>(r, *in, in->u.imm);                             \
-  PJRT_NEXT();                                                                        \
-  L_Store##bits : Store<uint##bits##_t>(r, *in, in->u.imm, in->b);                    \
-  PJRT_NEXT();                                                                        \
-  L_LoadAt##bits : Load<uint##bits##_t>(r, *in, in->u.imm + Offset(r, *in));          \
-  PJRT_NEXT();                                                                        \
-  L_StoreAt##bits : Store<uint##bits##_t>(r, *in, in->u.imm + Offset(r, *in), in->c); \
+#define PJRT_X(bits)                                                                             \
+  L_Load##bits : Load<uint##bits##_t>(r, *in, in->u.imm);                                        \
+  PJRT_NEXT();                                                                                   \
+  L_Store##bits : Store<uint##bits##_t>(r, *in, in->u.imm, in->b);                               \
+  PJRT_NEXT();                                                                                   \
+  L_LoadAt##bits : Load<uint##bits##_t>(r, *in, in->u.imm + Offset(r, *in));                     \
+  PJRT_NEXT();                                                                                   \
+  L_StoreAt##bits : Store<uint##bits##_t>(r, *in, in->u.imm + Offset(r, *in), in->c);            \
+  PJRT_NEXT();                                                                                   \
+  L_LoadScaled##bits : Load<uint##bits##_t>(r, *in, Scaled(r, *in));                             \
+  PJRT_NEXT();                                                                                   \
+  L_StoreScaled##bits : Store<uint##bits##_t>(r, *in, Scaled(r, *in), in->d);                    \
+  PJRT_NEXT();                                                                                   \
+  L_LoadIndexS32x##bits : Load<uint##bits##_t>(r, *in, Indexed(r, *in, PJRT_B(int32_t), in->d)); \
+  PJRT_NEXT();                                                                                   \
+  L_LoadIndexS64x##bits : Load<uint##bits##_t>(r, *in, Indexed(r, *in, PJRT_B(int64_t), in->d)); \
+  PJRT_NEXT();                                                                                   \
+  L_StoreIndexS32x##bits                                                                         \
+      : Store<uint##bits##_t>(r, *in, Indexed(r, *in, PJRT_B(int32_t), in->d), in->dst);         \
+  PJRT_NEXT();                                                                                   \
+  L_StoreIndexS64x##bits                                                                         \
+      : Store<uint##bits##_t>(r, *in, Indexed(r, *in, PJRT_B(int64_t), in->d), in->dst);         \
   PJRT_NEXT();
   PJRT_X(8)
   PJRT_X(16)
@@ -195,8 +407,24 @@ L_MulAdd:
   PJRT_NEXT();
 L_End:
   return;
+#undef PJRT_A
+#undef PJRT_B
+#undef PJRT_PAIR
+#undef PJRT_TAKE
 #undef PJRT_NEXT
 #undef PJRT_DISPATCH
+}
+
+}  // namespace
+
+void LinkScalarCode(absl::Span<ScalarInstr> code) {
+  const void* const* targets = nullptr;
+  Interpret(nullptr, nullptr, &targets);
+  for (ScalarInstr& in : code) in.code = targets[static_cast<int>(in.op)];
+}
+
+void RunScalarCode(const ScalarInstr* code, uint64_t* registers) {
+  Interpret(code, registers, nullptr);
 }
 
 std::optional<ScalarOpChoice> FindScalarOp(BlockOp op, CType type) {

@@ -11,14 +11,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "absl/types/span.h"
 #include "src/cpu_device/kernels/block_ops.h"
 
 namespace pjrt::cpu {
 
 // X(name, operand type, result type, expression of x and y). The expressions give the bits that the
-// block kernels give.
+// block kernels give. DivShift divides by 2^y, RemMask by y + 1, a power of two.
 #define PJRT_SCALAR_BINARY_OPS(X)                              \
   X(Add32, uint32_t, uint32_t, x + y)                          \
   X(Add64, uint64_t, uint64_t, x + y)                          \
@@ -42,6 +42,10 @@ namespace pjrt::cpu {
   X(RemU32, uint32_t, uint32_t, Remainder(x, y))               \
   X(RemS64, int64_t, int64_t, Remainder(x, y))                 \
   X(RemU64, uint64_t, uint64_t, Remainder(x, y))               \
+  X(DivShiftS32, int32_t, int32_t, DivideShift(x, y))          \
+  X(DivShiftS64, int64_t, int64_t, DivideShift(x, y))          \
+  X(RemMaskS32, int32_t, int32_t, RemainderMask(x, y))         \
+  X(RemMaskS64, int64_t, int64_t, RemainderMask(x, y))         \
   X(MaxS32, int32_t, int32_t, x > y ? x : y)                   \
   X(MaxU32, uint32_t, uint32_t, x > y ? x : y)                 \
   X(MaxS64, int64_t, int64_t, x > y ? x : y)                   \
@@ -65,7 +69,7 @@ namespace pjrt::cpu {
   X(Sar64, uint64_t, int64_t, int64_t(x) >> (y < 64 ? y : 63))
 
 // X(name, operand type, expression): results are 0 or 1. Each has two forms that jump, when it
-// holds and when it does not.
+// holds and when it does not, and one that selects: dst = a compares with b ? c : d.
 #define PJRT_SCALAR_COMPARE_OPS(X) \
   X(Eq8, uint8_t, x == y)          \
   X(Eq32, uint32_t, x == y)        \
@@ -123,36 +127,98 @@ namespace pjrt::cpu {
   X(F32ToF64, float, double, double(x))                               \
   X(F64ToF32, double, float, float(x))
 
-#define PJRT_SCALAR_OTHER_OPS(X)                                                             \
-  X(Select)          /* dst = a (a predicate) ? b : c */                                     \
-  X(CallOp)          /* u.op(dst, a, b, c, 1) */                                             \
-  X(CallConvert)     /* u.convert(dst, a, 1) */                                              \
-  X(Jump)            /* by u.imm instructions */                                             \
-  X(JumpIf)          /* when the predicate a holds */                                        \
-  X(JumpUnless)      /* when it does not */                                                  \
-  X(JumpUnlessBelow) /* when a, as a u64, is not below b */                                  \
-  X(Switch) /* to number a, an s32, of the u.imm instructions that follow, or to the last */ \
-  X(Load8)  /* dst = the bytes at pointer a + u.imm */                                       \
-  X(Load16)                                                                                  \
-  X(Load32)                                                                                  \
-  X(Load64)                                                                                  \
-  X(Store8) /* the bytes at pointer a + u.imm = b */                                         \
-  X(Store16)                                                                                 \
-  X(Store32)                                                                                 \
-  X(Store64)                                                                                 \
-  X(LoadAt8) /* dst = the bytes at pointer a + offset b + u.imm */                           \
-  X(LoadAt16)                                                                                \
-  X(LoadAt32)                                                                                \
-  X(LoadAt64)                                                                                \
-  X(StoreAt8) /* the bytes at pointer a + offset b + u.imm = c */                            \
-  X(StoreAt16)                                                                               \
-  X(StoreAt32)                                                                               \
-  X(StoreAt64)                                                                               \
-  X(IndexS32) /* dst = b + u.imm * (a clamped to [0, c]); b and c are s64 */                 \
-  X(IndexS64)                                                                                \
-  X(IndexU32)                                                                                \
-  X(IndexU64)                                                                                \
-  X(MulAdd) /* dst = a * u.imm + b, s64 */                                                   \
+// Two operations on numbers in one instruction: dst = second(first(a, b), c), each rounded as it is
+// alone. X(first, second) for floats and for integers; a second one called From or Into has its
+// operands swapped.
+#define PJRT_SCALAR_FLOAT_SECONDS(X, first) \
+  X(first, Add) X(first, Sub) X(first, SubFrom) X(first, Mul) X(first, Div) X(first, DivInto)
+#define PJRT_SCALAR_FLOAT_PAIRS(X)  \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Add) \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Sub) \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Mul) \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Div)
+#define PJRT_SCALAR_INTEGER_SECONDS(X, first) \
+  X(first, Add)                               \
+  X(first, Sub)                               \
+  X(first, SubFrom)                           \
+  X(first, Mul) X(first, And) X(first, Or) X(first, Xor) X(first, Shl) X(first, Shr)
+#define PJRT_SCALAR_INTEGER_PAIRS(X)  \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Add) \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Sub) \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Mul) \
+  PJRT_SCALAR_INTEGER_SECONDS(X, And) \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Or)  \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Xor) \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Shl) \
+  PJRT_SCALAR_INTEGER_SECONDS(X, Shr)
+// What a float operation can do to the last one's result in the place of operand a, which spares
+// the way through a register: that takes longer than the operation.
+#define PJRT_SCALAR_FLOAT_CHAINED(X) X(Add) X(Sub) X(SubFrom) X(Mul) X(Div) X(DivInto)
+#define PJRT_SCALAR_FLOAT_CHAINED_PAIRS(X) \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Add)        \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Sub)        \
+  PJRT_SCALAR_FLOAT_SECONDS(X, SubFrom)    \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Mul)        \
+  PJRT_SCALAR_FLOAT_SECONDS(X, Div)        \
+  PJRT_SCALAR_FLOAT_SECONDS(X, DivInto)
+
+#define PJRT_SCALAR_OTHER_OPS(X)                                                                  \
+  X(Select)      /* dst = a (a predicate) ? b : c */                                              \
+  X(CallOp)      /* u.op(dst, a, b, c, 1) */                                                      \
+  X(CallConvert) /* u.convert(dst, a, 1) */                                                       \
+  X(Jump)        /* by u.imm instructions */                                                      \
+  X(JumpIf)      /* when the predicate a holds */                                                 \
+  X(JumpUnless)  /* when it does not */                                                           \
+  X(Switch)      /* to number a, an s32, of the u.imm instructions that follow, or to the last */ \
+  X(Load8)       /* dst = the bytes at pointer a + u.imm */                                       \
+  X(Load16)                                                                                       \
+  X(Load32)                                                                                       \
+  X(Load64)                                                                                       \
+  X(Store8) /* the bytes at pointer a + u.imm = b */                                              \
+  X(Store16)                                                                                      \
+  X(Store32)                                                                                      \
+  X(Store64)                                                                                      \
+  X(LoadAt8) /* dst = the bytes at pointer a + offset b + u.imm */                                \
+  X(LoadAt16)                                                                                     \
+  X(LoadAt32)                                                                                     \
+  X(LoadAt64)                                                                                     \
+  X(StoreAt8) /* the bytes at pointer a + offset b + u.imm = c */                                 \
+  X(StoreAt16)                                                                                    \
+  X(StoreAt32)                                                                                    \
+  X(StoreAt64)                                                                                    \
+  X(IndexS32) /* dst = b + u.imm * (a clamped to [0, c]); b and c are s64 */                      \
+  X(IndexS64)                                                                                     \
+  X(IndexU32)                                                                                     \
+  X(IndexU64)                                                                                     \
+  X(MulAdd)          /* dst = a * u.imm + b, s64 */                                               \
+  X(LoadIndexS32x8)  /* dst = the bytes at pointer a + u.at.offset + d + u.at.scale * (b */       \
+  X(LoadIndexS32x16) /* clamped to [0, c]); c and d are s64 */                                    \
+  X(LoadIndexS32x32)                                                                              \
+  X(LoadIndexS32x64)                                                                              \
+  X(LoadIndexS64x8)                                                                               \
+  X(LoadIndexS64x16)                                                                              \
+  X(LoadIndexS64x32)                                                                              \
+  X(LoadIndexS64x64)                                                                              \
+  X(StoreIndexS32x8) /* the bytes there = dst, which is read */                                   \
+  X(StoreIndexS32x16)                                                                             \
+  X(StoreIndexS32x32)                                                                             \
+  X(StoreIndexS32x64)                                                                             \
+  X(StoreIndexS64x8)                                                                              \
+  X(StoreIndexS64x16)                                                                             \
+  X(StoreIndexS64x32)                                                                             \
+  X(StoreIndexS64x64)                                                                             \
+  X(LoadScaled8) /* dst = the bytes at pointer a + u.at.offset + c + u.at.scale * b, s64 */       \
+  X(LoadScaled16)                                                                                 \
+  X(LoadScaled32)                                                                                 \
+  X(LoadScaled64)                                                                                 \
+  X(StoreScaled8) /* the bytes there = d */                                                       \
+  X(StoreScaled16)                                                                                \
+  X(StoreScaled32)                                                                                \
+  X(StoreScaled64)                                                                                \
+  X(WrapS32) /* dst = a < 0 ? a + b : a */                                                        \
+  X(WrapS64)                                                                                      \
+  X(AddJumpIfLtS32) /* dst = a + b, then jump by u.imm when that is below c */                    \
+  X(AddJumpIfLtS64)                                                                               \
   X(End)
 
 enum class ScalarOp : uint16_t {
@@ -162,22 +228,55 @@ enum class ScalarOp : uint16_t {
 #define PJRT_X(name, ...) kJumpIf##name, kJumpUnless##name,
       PJRT_SCALAR_COMPARE_OPS(PJRT_X)
 #undef PJRT_X
+#define PJRT_X(name, ...) kSelect##name,
+          PJRT_SCALAR_COMPARE_OPS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) k##first##Then##second##F32,
+              PJRT_SCALAR_FLOAT_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) k##first##Then##second##F64,
+                  PJRT_SCALAR_FLOAT_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) k##first##Then##second##32,
+                      PJRT_SCALAR_INTEGER_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) k##first##Then##second##64,
+                          PJRT_SCALAR_INTEGER_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(name) kLast##name##F32,
+                              PJRT_SCALAR_FLOAT_CHAINED(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(name) kLast##name##F64,
+                                  PJRT_SCALAR_FLOAT_CHAINED(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) kLast##first##Then##second##F32,
+                                      PJRT_SCALAR_FLOAT_CHAINED_PAIRS(PJRT_X)
+#undef PJRT_X
+#define PJRT_X(first, second) kLast##first##Then##second##F64,
+                                          PJRT_SCALAR_FLOAT_CHAINED_PAIRS(PJRT_X)
+#undef PJRT_X
 #define PJRT_X(name) k##name,
-          PJRT_SCALAR_OTHER_OPS(PJRT_X)
+                                              PJRT_SCALAR_OTHER_OPS(PJRT_X)
 #undef PJRT_X
 };
 
 struct ScalarInstr {
+  const void* code = nullptr;  // of the interpreter, for `op`: see LinkScalarCode
   ScalarOp op = ScalarOp::kEnd;
-  uint16_t dst = 0, a = 0, b = 0, c = 0;  // registers
+  uint16_t dst = 0, a = 0, b = 0, c = 0, d = 0;  // registers
   union {
     int64_t imm;
+    struct {
+      int32_t scale, offset;
+    } at;
     BlockFn op;
     ConvertFn convert;
   } u = {0};
 };
 
-// Runs `code`, which ends with kEnd, on `registers`.
+// Makes code ready to run: to be called when its instructions are final.
+void LinkScalarCode(absl::Span<ScalarInstr> code);
+// Runs linked `code`, which ends with kEnd, on `registers`.
 void RunScalarCode(const ScalarInstr* code, uint64_t* registers);
 
 // The instruction for a loop program's op on operands of `type`; nullopt where there is none, and a

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
+#include "src/cpu_device/loop/scalar_optimizer.h"
 #include "src/cpu_device/run/index.h"
 
 namespace pjrt::cpu {
@@ -150,9 +152,15 @@ void ScalarAssembler::Write(BufferId buffer, int64_t offset, int size, Reg value
   Emit(Sized(ScalarOp::kStore8, size), kNoReg, Address(&RootOf(buffer)), value, kNoReg, offset);
 }
 
+bool ScalarAssembler::IsInside(BufferId buffer, int64_t offset, int size) {
+  return offset >= 0 && offset <= RootOf(buffer).buffer.bytes - size;
+}
+
 ScalarAssembler::Reg ScalarAssembler::ReadAt(BufferId buffer, int64_t offset, Reg at, int size) {
-  if (const uint64_t* known = AsConstant(at))
-    return Read(buffer, offset + static_cast<int64_t>(*known), size);
+  if (const uint64_t* known = AsConstant(at)) {
+    offset += static_cast<int64_t>(*known);
+    return IsInside(buffer, offset, size) ? Read(buffer, offset, size) : Integer(0);
+  }
   Root& root = RootOf(buffer);
   ++root.reads;
   root.in_memory = true;
@@ -160,8 +168,11 @@ ScalarAssembler::Reg ScalarAssembler::ReadAt(BufferId buffer, int64_t offset, Re
 }
 
 void ScalarAssembler::WriteAt(BufferId buffer, int64_t offset, Reg at, int size, Reg value) {
-  if (const uint64_t* known = AsConstant(at))
-    return Write(buffer, offset + static_cast<int64_t>(*known), size, value);
+  if (const uint64_t* known = AsConstant(at)) {
+    offset += static_cast<int64_t>(*known);
+    if (IsInside(buffer, offset, size)) Write(buffer, offset, size, value);
+    return;
+  }
   Root& root = RootOf(buffer);
   root.in_memory = true;
   Emit(Sized(ScalarOp::kStoreAt8, size), kNoReg, Address(&root), at, value, offset);
@@ -225,11 +236,41 @@ ScalarAssembler::Reg ScalarAssembler::Op(BlockOp op, CType type, CType operand_t
   if (dst == kNoReg) dst = NewTemp();
   if (const auto choice = FindScalarOp(op, operand_type)) {
     if (choice->swap) std::swap(a, b);
+    if (kb != nullptr) {
+      const Reg shifted = PowerOfTwoOp(choice->op, a, *kb, dst);
+      if (shifted != kNoReg) return shifted;
+    }
     return Emit(choice->op, dst, a, b, c);
   }
   Emit(ScalarOp::kCallOp, dst, a, b == kNoReg ? a : b, c == kNoReg ? a : c);
   if (!surveying_) code_.back().instr.u.op = fn;
   return dst;
+}
+
+ScalarAssembler::Reg ScalarAssembler::PowerOfTwoOp(ScalarOp op, Reg a, uint64_t b, Reg dst) {
+  // Below 2^31, so that it is the same number in each type.
+  if (b == 0 || (b & (b - 1)) != 0 || b > (uint64_t{1} << 30)) return kNoReg;
+  int64_t shift = 0;
+  while ((uint64_t{1} << shift) < b) ++shift;
+  switch (op) {
+    case ScalarOp::kDivS32:
+      return Emit(ScalarOp::kDivShiftS32, dst, a, Integer(shift));
+    case ScalarOp::kDivS64:
+      return Emit(ScalarOp::kDivShiftS64, dst, a, Integer(shift));
+    case ScalarOp::kDivU32:
+      return Emit(ScalarOp::kShr32, dst, a, Integer(shift));
+    case ScalarOp::kDivU64:
+      return Emit(ScalarOp::kShr64, dst, a, Integer(shift));
+    case ScalarOp::kRemS32:
+      return Emit(ScalarOp::kRemMaskS32, dst, a, Integer(static_cast<int64_t>(b - 1)));
+    case ScalarOp::kRemS64:
+      return Emit(ScalarOp::kRemMaskS64, dst, a, Integer(static_cast<int64_t>(b - 1)));
+    case ScalarOp::kRemU32:
+    case ScalarOp::kRemU64:
+      return Emit(ScalarOp::kAnd, dst, a, Integer(static_cast<int64_t>(b - 1)));
+    default:
+      return kNoReg;
+  }
 }
 
 ScalarAssembler::Reg ScalarAssembler::CallOp(BlockFn op, Reg a, Reg b) {
@@ -299,6 +340,7 @@ ScalarAssembler::Reg ScalarAssembler::MulAdd(Reg a, int64_t stride, Reg sum) {
   const uint64_t *known = AsConstant(a), *known_sum = AsConstant(sum);
   if (known != nullptr && known_sum != nullptr)
     return Integer(static_cast<int64_t>(*known * static_cast<uint64_t>(stride) + *known_sum));
+  if (stride == 1 && known_sum != nullptr && *known_sum == 0) return a;
   return Emit(ScalarOp::kMulAdd, NewTemp(), a, sum, kNoReg, stride);
 }
 
@@ -316,8 +358,15 @@ void ScalarAssembler::Jump(Label label) {
   if (!surveying_) code_.back().label = label;
 }
 
-void ScalarAssembler::JumpUnlessBelow(Reg a, Reg limit, Label label) {
-  Emit(ScalarOp::kJumpUnlessBelow, kNoReg, a, limit);
+void ScalarAssembler::JumpUnlessIndex(PrimitiveType type, Reg index, int64_t size, Label label) {
+  // As numbers without a sign, negative ones are beyond every size.
+  ScalarOp op = ScalarOp::kJumpUnlessLtU64;
+  if ((type == S32 || type == U32) && size <= std::numeric_limits<int32_t>::max()) {
+    op = ScalarOp::kJumpUnlessLtU32;
+  } else if (type != S64 && type != U64) {
+    index = WideIndex(type, index);
+  }
+  Emit(op, kNoReg, index, Integer(size));
   if (!surveying_) code_.back().label = label;
 }
 
@@ -395,6 +444,10 @@ bool ScalarAssembler::Finish(ScalarProgram* program) {
     if (pending.label >= 0) instr.u.imm = labels_[pending.label] - static_cast<int64_t>(i);
     program->code.push_back(instr);
   }
+  std::vector<uint16_t> live_out;
+  for (const ScalarProgram::Transfer& store : program->stores) live_out.push_back(store.reg);
+  OptimizeScalarCode(program->constants, live_out, program->num_registers, &program->code);
+  LinkScalarCode(absl::MakeSpan(program->code));
   return true;
 }
 

@@ -106,14 +106,14 @@ class ScalarAssembler {
   // `sum` + stride * (`index`, of an integer type, clamped to [0, limit]). kNoReg for a type that
   // is no index.
   Reg Index(PrimitiveType type, Reg index, int64_t limit, int64_t stride, Reg sum);
-  // `index` as an s64, and `sum` + stride * it.
-  Reg WideIndex(PrimitiveType type, Reg index);
+  // `sum` + stride * a, of s64.
   Reg MulAdd(Reg a, int64_t stride, Reg sum);
 
   Label NewLabel();
   void Bind(Label label);
   void Jump(Label label);
-  void JumpUnlessBelow(Reg a, Reg limit, Label label);
+  // Jumps when `index`, of an integer type, is not in [0, size).
+  void JumpUnlessIndex(PrimitiveType type, Reg index, int64_t size, Label label);
   // Jumps when the predicate in `buffer` is (not) true.
   void JumpIf(BufferId buffer, bool when, Label label);
   // Jumps to labels[number], the last where there is no such label.
@@ -130,11 +130,17 @@ class ScalarAssembler {
   };
 
   Root& RootOf(BufferId buffer);
+  // False for an access at a known place outside of the buffer, which is code that never runs: a
+  // check stands before it.
+  bool IsInside(BufferId buffer, int64_t offset, int size);
   // The register that an element lives in; kNoReg when it is in memory, or not known yet.
   Reg Place(Root* root, int64_t offset, int size);
   Reg NewTemp() { return kTemp | num_temps_++; }
   Reg NewKept() { return kKept | num_kept_++; }
   Reg Address(Root* root);
+  Reg WideIndex(PrimitiveType type, Reg index);  // as an s64
+  // A division or remainder by a power of two; kNoReg for what is none.
+  Reg PowerOfTwoOp(ScalarOp op, Reg a, uint64_t b, Reg dst);
   Reg Emit(ScalarOp op, Reg dst, Reg a = kNoReg, Reg b = kNoReg, Reg c = kNoReg, int64_t imm = 0);
   uint16_t Final(Reg reg) const;
 

@@ -393,18 +393,23 @@ bool ScatterStep::EmitScalar(ScalarAssembler* assembler) const {
   }
   const int bytes = ByteWidth(p_.index_type);
   const ScalarAssembler::Label outside = assembler->NewLabel();
-  ScalarAssembler::Reg at = assembler->Integer(0);
+  std::vector<ScalarAssembler::Reg> indices;  // of each dim, where it has one
   for (const ScatterParams::Dim& dim : p_.dims) {
+    indices.push_back(ScalarAssembler::kNoReg);
     if (dim.size < 0 || dim.index_offset < 0) continue;
-    const ScalarAssembler::Reg index = assembler->WideIndex(
-        p_.index_type,
-        assembler->Read(p_.indices, p_.indices_offset + dim.index_offset * bytes, bytes));
-    assembler->JumpUnlessBelow(index, assembler->Integer(dim.size), outside);
-    at = assembler->MulAdd(index, dim.array_stride, at);
+    indices.back() =
+        assembler->Read(p_.indices, p_.indices_offset + dim.index_offset * bytes, bytes);
+    assembler->JumpUnlessIndex(p_.index_type, indices.back(), dim.size, outside);
   }
   for (const ScatterParams::Array& a : p_.arrays) {
     const int size = ByteWidth(a.type);
-    const ScalarAssembler::Reg offset = assembler->MulAdd(at, size, assembler->Integer(0));
+    ScalarAssembler::Reg offset = assembler->Integer(0);
+    for (size_t d = 0; d < p_.dims.size(); ++d) {
+      const ScatterParams::Dim& dim = p_.dims[d];
+      if (indices[d] == ScalarAssembler::kNoReg) continue;
+      offset = assembler->Index(p_.index_type, indices[d], dim.size - 1, dim.array_stride * size,
+                                offset);
+    }
     ScalarAssembler::Reg value = assembler->Read(a.update, a.update_offset * size, size);
     if (p_.mode == ScatterParams::kOp)
       value = assembler->CallOp(p_.op, assembler->ReadAt(a.result, 0, offset, size), value);
