@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // while, case and if, tuples and tokens.
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -277,6 +279,52 @@ TEST(WhileTest, TheInitialValueIsStillThereAfterwards) {
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(Elements<int32_t>(*results[0]), (std::vector<int32_t>{12, 18}));
   EXPECT_EQ(Elements<int32_t>(*results[1]), (std::vector<int32_t>{2, 3}));
+}
+
+TEST(WhileTest, ArraysAreChangedAsOftenAsTheConditionHolds) {
+  // The condition computes with values of its own, and one of the carried values says itself
+  // whether to go on.
+  constexpr char kText[] = R"(
+    func.func @main(%x: tensor<40xf32>, %limit: tensor<i32>) -> (tensor<40xf32>, tensor<i32>, tensor<40xf32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %two = stablehlo.constant dense<2.0> : tensor<40xf32>
+      %w:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<40xf32>
+      cond {
+        %twice = stablehlo.add %i, %i : tensor<i32>
+        %next = stablehlo.add %twice, %one : tensor<i32>
+        %go = stablehlo.compare LT, %next, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %double = stablehlo.multiply %v, %two : tensor<40xf32>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %double : tensor<i32>, tensor<40xf32>
+      }
+      %start = stablehlo.compare LT, %zero, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %u:3 = stablehlo.while(%go = %start, %j = %zero, %v = %x) : tensor<i1>, tensor<i32>, tensor<40xf32>
+      cond {
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %double = stablehlo.add %v, %two : tensor<40xf32>
+        %next = stablehlo.add %j, %one : tensor<i32>
+        %more = stablehlo.compare LT, %next, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %more, %next, %double : tensor<i1>, tensor<i32>, tensor<40xf32>
+      }
+      return %w#1, %w#0, %u#2 : tensor<40xf32>, tensor<i32>, tensor<40xf32>
+    })";
+  for (int32_t limit : {-1, 0, 1, 2, 3, 8, 9}) {
+    std::vector<float> x(40);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    const Literal in = Array<float>({40}, x), end = Array<int32_t>({}, {limit});
+    const auto results = RunAll(kText, {&in, &end});
+    ASSERT_EQ(results.size(), 3u);
+    const int32_t times = limit <= 1 ? 0 : limit / 2;
+    EXPECT_EQ(Elements<int32_t>(*results[1]), std::vector<int32_t>{times}) << limit;
+    for (size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(Elements<float>(*results[0])[i], std::ldexp(x[i], times)) << limit;
+      EXPECT_EQ(Elements<float>(*results[2])[i], x[i] + 2 * std::max(limit, 0)) << limit;
+    }
+  }
 }
 
 TEST(CaseTest, AnIndexOutOfRangeTakesTheLastBranch) {

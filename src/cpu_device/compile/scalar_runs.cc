@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ class Rewriter {
 
   void Rewrite(Steps* steps) {
     for (const std::unique_ptr<Step>& step : *steps) Survey(*step);
-    Replace(steps);
+    Replace(steps, nullptr);
   }
 
  private:
@@ -59,54 +60,97 @@ class Rewriter {
     return facts;
   }
 
-  void Replace(Steps* steps) {
+  // Rewrites steps. True when they do what `next` does as well, which runs behind them each time:
+  // null for nothing.
+  bool Replace(Steps* steps, const Steps* next) {
+    bool does_next = false;
     Steps kept;
     for (size_t i = 0; i < steps->size();) {
-      size_t end = i;
-      int64_t size = 0;
-      double cost = 0;
-      int count = 0;
-      for (; end < steps->size(); ++end) {
-        const Facts& facts = facts_.at((*steps)[end].get());
-        if (!facts.scalar || size + facts.size > kMaxSize) break;
-        size += facts.size;
-        count += facts.steps;
-        cost += (*steps)[end]->cost_ns();
-      }
-      std::unique_ptr<Step> scalar;
-      if (cost >= kWorthNs)
-        scalar = Compile(absl::MakeSpan(*steps).subspan(i, end - i), count, cost);
-      if (scalar != nullptr) {
-        kept.push_back(std::move(scalar));
-        i = end;
+      std::vector<const Step*> run;
+      Totals totals;
+      while (i + run.size() < steps->size() &&
+             Extend((*steps)[i + run.size()].get(), &run, &totals))
         continue;
+      const size_t end = i + run.size();
+      // What is behind the last run comes along, when all of it can.
+      if (end == steps->size() && next != nullptr && !run.empty()) {
+        std::vector<const Step*> longer = run;
+        Totals longer_totals = totals;
+        does_next = std::all_of(next->begin(), next->end(), [&](const auto& step) {
+          return Extend(step.get(), &longer, &longer_totals);
+        });
+        std::optional<std::unique_ptr<Step>> scalar;
+        if (does_next && longer_totals.cost >= kWorthNs)
+          scalar = Compile(longer, run.size(), longer_totals);
+        does_next = scalar.has_value();
+        if (does_next) {
+          if (*scalar != nullptr) kept.push_back(*std::move(scalar));
+          break;
+        }
+      }
+      if (totals.cost >= kWorthNs) {
+        if (auto scalar = Compile(run, run.size(), totals)) {
+          if (*scalar != nullptr) kept.push_back(*std::move(scalar));
+          i = end;
+          continue;
+        }
       }
       // As they are, with what can be done inside of them.
-      for (end = std::max(end, i + 1); i < end; ++i) {
-        (*steps)[i]->RewriteRegions([this](Steps* region) { Replace(region); });
+      for (const size_t stop = std::max(end, i + 1); i < stop; ++i) {
+        (*steps)[i]->RewriteRegions(
+            [this](Steps* region, const Steps* behind) { return Replace(region, behind); });
         kept.push_back(std::move((*steps)[i]));
       }
     }
     *steps = std::move(kept);
+    return does_next;
   }
 
-  std::unique_ptr<Step> Compile(absl::Span<const std::unique_ptr<Step>> run, int count,
-                                double cost) const {
-    const int32_t begin = facts_.at(run.front().get()).begin;
-    const int32_t end = builder_.PositionOf(*run.back());
-    const auto describe = [&](BufferId id) { return Describe(id, begin, end); };
+  // Of a run of steps.
+  struct Totals {
+    int64_t size = 0;
+    double cost = 0;
+    int steps = 0;  // nested ones included
+  };
+
+  // Adds a step to a run, if that is possible.
+  bool Extend(const Step* step, std::vector<const Step*>* run, Totals* totals) const {
+    const Facts& facts = facts_.at(step);
+    if (!facts.scalar || totals->size + facts.size > kMaxSize) return false;
+    run->push_back(step);
+    totals->size += facts.size;
+    totals->cost += step->cost_ns();
+    totals->steps += facts.steps;
+    return true;
+  }
+
+  // A step that does what `run` does; null when that is nothing, nullopt where there is none. Only
+  // the first `together` steps follow each other in the plan's order, too.
+  std::optional<std::unique_ptr<Step>> Compile(const std::vector<const Step*>& run, size_t together,
+                                               const Totals& totals) const {
+    const int32_t begin = facts_.at(run.front()).begin;
+    const int32_t end = builder_.PositionOf(*run[together - 1]);
+    const bool apart = together < run.size();
+    const int32_t next_begin = apart ? facts_.at(run[together]).begin : 0;
+    const int32_t next_end = apart ? builder_.PositionOf(*run.back()) : -1;
+    const auto describe = [&](BufferId id) {
+      const int32_t first = builder_.LifeOf(id).first;
+      return first >= next_begin && first <= next_end ? Describe(id, next_begin, next_end)
+                                                      : Describe(id, begin, end);
+    };
     ScalarAssembler assembler(kernels_, describe);
-    for (const std::unique_ptr<Step>& step : run) {
-      if (!step->EmitScalar(&assembler)) return nullptr;
+    for (const Step* step : run) {
+      if (!step->EmitScalar(&assembler)) return std::nullopt;
     }
-    if (!assembler.EndSurvey()) return nullptr;
-    for (const std::unique_ptr<Step>& step : run) {
+    if (!assembler.EndSurvey()) return std::nullopt;
+    for (const Step* step : run) {
       assembler.BeginStep();
-      if (!step->EmitScalar(&assembler)) return nullptr;
+      if (!step->EmitScalar(&assembler)) return std::nullopt;
     }
     ScalarProgram program;
-    if (!assembler.Finish(&program)) return nullptr;
-    return std::make_unique<ScalarStep>(std::move(program), count, cost);
+    if (!assembler.Finish(&program)) return std::nullopt;
+    if (program.code.size() == 1 && program.stores.empty()) return nullptr;
+    return std::make_unique<ScalarStep>(std::move(program), totals.steps, totals.cost);
   }
 
   ScalarBuffer Describe(BufferId id, int32_t begin, int32_t end) const {

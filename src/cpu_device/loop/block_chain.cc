@@ -560,7 +560,8 @@ class ShiftJoiner {
 
 }  // namespace
 
-void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, BlockCode* code) {
+void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, int64_t points,
+                BlockCode* code) {
   ShiftJoiner(slots, kernels, code).Run();
   // What is one element depends on single elements alone, and can go first.
   std::stable_partition(code->instrs.begin(), code->instrs.end(),
@@ -576,13 +577,16 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
   code->instrs.clear();
   ChainFn fn = nullptr;
   for (std::vector<BlockInstr> run = scheduler.Next(&fn); !run.empty(); run = scheduler.Next(&fn)) {
-    if (run.size() == 1 && !run[0].shifts_both) {
-      code->instrs.push_back(run[0]);
+    const int64_t group = kernels.chain_group_bytes / kCTypeSize[static_cast<int>(run[0].type)];
+    const bool needs_chain = std::any_of(run.begin(), run.end(),
+                                         [](const BlockInstr& instr) { return instr.shifts_both; });
+    if ((run.size() == 1 || points < group) && !needs_chain) {
+      code->instrs.insert(code->instrs.end(), run.begin(), run.end());
       continue;
     }
     BlockChain chain = writer.Write(run);
     chain.run = fn;
-    chain.group = kernels.chain_group_bytes / kCTypeSize[static_cast<int>(run[0].type)];
+    chain.group = group;
     SortSlots(slots, &chain);
     BlockInstr instr;
     instr.kind = BlockInstr::kChain;

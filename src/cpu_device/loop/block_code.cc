@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,7 +36,10 @@ class Lowering {
     for (LoopValue v : blocks) code_.block_slots.push_back(Block(v));
     for (LoopValue v : p_.results) code_.block_slots.push_back(Block(v));
     for (int slot : code_.block_slots) slots_[slot].keep = true;
-    FormChains(k_, slots_, &code_);
+    // A body is called on any number of elements.
+    const int64_t points =
+        p_.results.empty() ? p_.ElementCount() : std::numeric_limits<int64_t>::max();
+    FormChains(k_, slots_, points, &code_);
     AssignRegisters();
     RecordAccesses();
     code_.num_slots = static_cast<int>(slots_.size());

@@ -73,9 +73,11 @@ class Step {
   // The steps of nested regions, for inspection; empty for most.
   virtual std::vector<const std::vector<std::unique_ptr<Step>>*> nested() const { return {}; }
   // Calls `rewrite` with the steps of each nested region, which it may replace by others that do
-  // the same.
-  virtual void RewriteRegions(
-      absl::FunctionRef<void(std::vector<std::unique_ptr<Step>>*)> /*rewrite*/) {}
+  // the same. Second comes what runs behind the region each time, null for most: when `rewrite`
+  // returns true, the region's new steps do that as well.
+  using RewriteFn = absl::FunctionRef<bool(std::vector<std::unique_ptr<Step>>* region,
+                                           const std::vector<std::unique_ptr<Step>>* next)>;
+  virtual void RewriteRegions(RewriteFn /*rewrite*/) {}
   // Writes what the step does on single elements (steps/scalar_assembler.h). False when it is
   // something else; then what has been written counts for nothing.
   virtual bool EmitScalar(ScalarAssembler* /*assembler*/) const { return false; }

@@ -41,16 +41,18 @@ void WhileStep::Estimate() {
 }
 
 absl::Status WhileStep::Run(const RunContext& context) const {
-  while (true) {
-    PJRT_RETURN_IF_ERROR(RunSteps(cond, context));
-    if (*context.buffer(pred) == 0) return absl::OkStatus();
+  const char* const go_on = context.buffer(pred);
+  PJRT_RETURN_IF_ERROR(RunSteps(cond, context));
+  while (*go_on != 0) {
     PJRT_RETURN_IF_ERROR(RunSteps(body, context));
+    if (!body_does_cond_) PJRT_RETURN_IF_ERROR(RunSteps(cond, context));
   }
+  return absl::OkStatus();
 }
 
-void WhileStep::RewriteRegions(absl::FunctionRef<void(Steps*)> rewrite) {
-  rewrite(&cond);
-  rewrite(&body);
+void WhileStep::RewriteRegions(RewriteFn rewrite) {
+  body_does_cond_ = rewrite(&body, &cond);
+  rewrite(&cond, nullptr);
   Estimate();
 }
 
@@ -103,8 +105,8 @@ absl::Status CaseStep::Run(const RunContext& context) const {
   return RunSteps(branches[chosen], context);
 }
 
-void CaseStep::RewriteRegions(absl::FunctionRef<void(Steps*)> rewrite) {
-  for (Steps& branch : branches) rewrite(&branch);
+void CaseStep::RewriteRegions(RewriteFn rewrite) {
+  for (Steps& branch : branches) rewrite(&branch, nullptr);
   Estimate();
 }
 

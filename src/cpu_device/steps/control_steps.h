@@ -24,10 +24,11 @@ class WhileStep final : public Step {
   double cost_ns() const override { return cost_ns_; }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::vector<const Steps*> nested() const override { return {&cond, &body}; }
-  void RewriteRegions(absl::FunctionRef<void(Steps*)> rewrite) override;
+  void RewriteRegions(RewriteFn rewrite) override;
   bool EmitScalar(ScalarAssembler* assembler) const override;
 
  private:
+  bool body_does_cond_ = false;  // the body ends with the condition
   double cost_ns_ = 0;
   int64_t scratch_bytes_ = 0;
 };
@@ -46,7 +47,7 @@ class CaseStep final : public Step {
   double cost_ns() const override { return cost_ns_; }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::vector<const Steps*> nested() const override;
-  void RewriteRegions(absl::FunctionRef<void(Steps*)> rewrite) override;
+  void RewriteRegions(RewriteFn rewrite) override;
   bool EmitScalar(ScalarAssembler* assembler) const override;
 
  private:

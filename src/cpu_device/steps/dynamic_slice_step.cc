@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/run/copy_bytes.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/steps/scalar_assembler.h"
 
@@ -24,7 +25,11 @@ absl::Status DynamicSliceStep::Run(const RunContext& context) const {
   const int64_t start = start_.Offset(context);
   const char* from = context.buffer(from_) + (from_offset_ + (is_update_ ? 0 : start)) * size_;
   char* to = context.buffer(to_) + (to_offset_ + (is_update_ ? start : 0)) * size_;
-  copy_.Run(from, to);
+  if (copy_.is_contiguous()) {
+    CopyBytes(to, from, copy_.bytes());
+  } else {
+    copy_.Run(from, to);
+  }
   return absl::OkStatus();
 }
 
