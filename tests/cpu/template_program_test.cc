@@ -236,7 +236,10 @@ TEST(TemplateProgramTest, FiguresAreThoseOfTheSizesThatCameLast) {
     ASSERT_TRUE(stats.ok()) << stats.status();
     EXPECT_EQ(stats->argument_size_in_bytes, rows * 8);
     EXPECT_EQ(stats->output_size_in_bytes, rows * 8);
-    EXPECT_TRUE((*executable)->GetCostAnalysis().ok());
+    const auto costs = (*executable)->GetCostAnalysis();
+    ASSERT_TRUE(costs.ok()) << costs.status();
+    ASSERT_TRUE(costs->contains("flops"));
+    EXPECT_EQ(std::get<float>(costs->at("flops")), static_cast<float>(2 * rows));
   }
   // What it is compiled for stays any size; the executable that isn't loaded has run nothing.
   EXPECT_EQ((*executable)->GetOutputShapes()->at(0).ToString(/*print_layout=*/false), "f32[?,2]");

@@ -12,6 +12,7 @@
 #include "src/core/base/fingerprint.h"
 #include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/passes/count_costs.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -158,6 +159,10 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
       parameter = -1;
   }
   FillMemoryStats(compiled.plan, &info);
+  const ir::Costs costs = ir::CountCosts(*module);
+  info.cost = {{"flops", static_cast<float>(costs.flops)},
+               {"transcendentals", static_cast<float>(costs.transcendentals)},
+               {"bytes accessed", static_cast<float>(costs.bytes_accessed)}};
   info.module = std::shared_ptr<const ir::Module>(std::move(module));
   return compiled;
 }
