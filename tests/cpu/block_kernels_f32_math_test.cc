@@ -31,7 +31,7 @@ const UnaryCase kUnaryCases[] = {
     {"sin", BlockOp::kSin, std::sin, 1.5},           {"cos", BlockOp::kCos, std::cos, 1.5},
     {"tan", BlockOp::kTan, std::tan, 1.5},           {"sqrt", BlockOp::kSqrt, std::sqrt, 0.5},
     {"rsqrt", BlockOp::kRsqrt, Rsqrt, 1.5},          {"cbrt", BlockOp::kCbrt, std::cbrt, 1.5},
-    {"erf", BlockOp::kErf, std::erf, 1.5},           {"erfc", BlockOp::kErfc, std::erfc, 4},
+    {"erf", BlockOp::kErf, std::erf, 1.5},           {"erfc", BlockOp::kErfc, std::erfc, 3},
 };
 
 float FromBits(uint32_t bits) {

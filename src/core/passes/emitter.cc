@@ -173,7 +173,10 @@ Term Transpose(Term x, absl::Span<const int64_t> permutation) {
                            {{"permutation", context.I64Array(permutation)}});
 }
 
-Term Sum(Term x, absl::Span<const int64_t> dims) {
+namespace {
+
+// A reduction over the dimensions `dims` from 0 on.
+Term Reduce(Term x, absl::Span<const int64_t> dims, Term (*combine)(Term, Term)) {
   if (dims.empty()) return x;
   Emitter& emit = x.emitter();
   Context& context = emit.context();
@@ -182,15 +185,28 @@ Term Sum(Term x, absl::Span<const int64_t> dims) {
     if (std::find(dims.begin(), dims.end(), d) == dims.end()) kept.push_back(x.type().dim(d));
   }
   const Type scalar = WithDims(context, x.type(), {});
+  const Term zero = x.element() == PRED ? emit.IntConstant(scalar, 0) : emit.Constant(scalar, 0);
   Op* reduce =
-      emit.Make("stablehlo.reduce", {x.value(), emit.Constant(scalar, 0).value()},
-                {WithDims(context, x.type(), kept)}, {{"dimensions", context.I64Array(dims)}}, 1);
+      emit.Make("stablehlo.reduce", {x.value(), zero.value()}, {WithDims(context, x.type(), kept)},
+                {{"dimensions", context.I64Array(dims)}}, 1);
   Block* body = reduce->region()->AddBlock();
-  Value* sum = body->AddArgument(scalar);
+  Value* result = body->AddArgument(scalar);
   Value* value = body->AddArgument(scalar);
   Emitter inside(emit.module(), body, reduce->location());
-  inside.Return({(inside(sum) + inside(value)).value()});
+  inside.Return({combine(inside(result), inside(value)).value()});
   return emit(reduce->result());
+}
+
+}  // namespace
+
+Term Sum(Term x, absl::Span<const int64_t> dims) {
+  return Reduce(x, dims, [](Term a, Term b) { return a + b; });
+}
+
+Term Any(Term pred) {
+  DimList dims;
+  for (int64_t d = 0; d < pred.type().rank(); ++d) dims.push_back(d);
+  return Reduce(pred, dims, [](Term a, Term b) { return a | b; });
 }
 
 Term Polynomial(Term x, absl::Span<const double> coefficients) {

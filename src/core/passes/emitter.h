@@ -186,6 +186,8 @@ Term Broadcast(Term x, absl::Span<const int64_t> shape, absl::Span<const int64_t
 Term Transpose(Term x, absl::Span<const int64_t> permutation);
 // The sum over the dimensions `dims`.
 Term Sum(Term x, absl::Span<const int64_t> dims);
+// Whether a predicate holds anywhere: an i1 of rank 0.
+Term Any(Term pred);
 
 // The polynomial with these coefficients, that of the highest power first.
 Term Polynomial(Term x, absl::Span<const double> coefficients);

@@ -25,9 +25,9 @@ constexpr RealRow kReal[] = {
     {OpCode::kChloAsin, ExpandAsin, F32},           {OpCode::kChloAsinh, ExpandAsinh, F32},
     {OpCode::kChloAtan, ExpandAtan, F32},           {OpCode::kChloAtanh, ExpandAtanh, F32},
     {OpCode::kChloBesselI1e, ExpandBesselI1e, F64}, {OpCode::kChloCosh, ExpandCosh, F32},
-    {OpCode::kChloDigamma, ExpandDigamma, F64},     {OpCode::kChloErf, ExpandErf, F32},
+    {OpCode::kChloDigamma, ExpandDigamma, F32},     {OpCode::kChloErf, ExpandErf, F32},
     {OpCode::kChloErfInv, ExpandErfInv, F32},       {OpCode::kChloErfc, ExpandErfc, F64},
-    {OpCode::kChloLgamma, ExpandLgamma, F64},       {OpCode::kChloSinh, ExpandSinh, F32},
+    {OpCode::kChloLgamma, ExpandLgamma, F32},       {OpCode::kChloSinh, ExpandSinh, F32},
 };
 
 struct ComplexRow {

@@ -6,6 +6,7 @@
 #define PJRT_CORE_PASSES_EXPAND_CHLO_H_
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "pjrt/ir/module.h"
 #include "src/core/passes/emitter.h"
 
@@ -19,11 +20,21 @@ Term ExpandErf(Term x);
 Term ExpandErfc(Term x);  // f64
 Term ExpandErfInv(Term x);
 
-// expand_chlo_gamma.cc; all f64
+// expand_chlo_gamma.cc
 Term ExpandLgamma(Term x);
 Term ExpandDigamma(Term x);
+// f64:
 Term ExpandZeta(Term s, Term q);
 Term ExpandPolygamma(Term n, Term x);
+
+// table[index] for an index within the table; f64.
+Term Lookup(absl::Span<const double> table, Term index);
+
+// expand_chlo_negative_gamma.cc: f64; lgamma for -kLgammaReach <= x < 0 and digamma for
+// -kDigammaReach < x < 0. What they give for other numbers means nothing.
+inline constexpr int kLgammaReach = 40, kDigammaReach = 64;
+Term NegativeLgamma(Term x);
+Term NegativeDigamma(Term x);
 
 // expand_chlo_arc.cc
 Term ExpandAcos(Term x);

@@ -5,7 +5,10 @@
 // lgamma and digamma: near their positive zeros a polynomial times the distance to the zero, so
 // that relative errors stay small; the recurrences gamma(x + 1) = x gamma(x) and digamma(x + 1) =
 // digamma(x) + 1 / x take other small numbers there; Stirling's series for large ones; the
-// reflection formulas for negative ones. The polynomials are Chebyshev interpolations.
+// reflection formulas for negative ones, and in f64 what expand_chlo_negative_gamma.cc has for
+// those near 0. The polynomials are Chebyshev interpolations. Beside the zeros that zeta and
+// polygamma have between negative integers for odd s and even n, errors are relative to the terms
+// that cancel.
 #include <limits>
 #include <vector>
 
@@ -45,8 +48,8 @@ constexpr double kDigamma[] = {
     0.005552254176163854,    -0.011338432553553088,   0.023447309597562315,
     -0.04955103291766767,    0.10899991701762841,     -0.2607389546830014,
     0.7853075386041053};
-constexpr double kDigammaRootHigh = 1.4616321325302124;
-constexpr double kDigammaRootLow = 1.2438149938918909e-08;
+constexpr double kDigammaRootHigh = 1.4616321449683622;
+constexpr double kDigammaRootLow = 9.549995429965697e-17;
 
 // Bernoulli numbers: B(2k) / (2k (2k - 1)) and B(2k) / 2k, the highest k first.
 constexpr double kStirling[] = {-3617.0 / 122400, 1.0 / 156,  -691.0 / 360360, 1.0 / 1188,
@@ -111,31 +114,75 @@ Term PositiveDigamma(Term x) {
   return Select(x < double{kLarge}, small, large);
 }
 
-}  // namespace
+// What `otherwise` holds, and `value(operands...)` where `pred` holds; that is not computed where
+// `pred` holds nowhere.
+template <typename... Operands>
+Term WhereAny(Term pred, Term otherwise, Term (*value)(Operands...), Operands... operands) {
+  Emitter& emit = pred.emitter();
+  Op* op = emit.Make("stablehlo.if", {Any(pred).value()}, {otherwise.type()}, {}, 2);
+  Emitter then(emit.module(), op->region(0)->AddBlock(), op->location());
+  const Term chosen = value(then(operands.value())...);
+  then.Return({Select(then(pred.value()), chosen, then(otherwise.value())).value()});
+  Emitter unless(emit.module(), op->region(1)->AddBlock(), op->location());
+  unless.Return({otherwise.value()});
+  return emit(op->result());
+}
 
 // lgamma(-x) = log(pi / (x |sin(pi x)|)) - lgamma(x).
-Term ExpandLgamma(Term x) {
+Term ReflectedLgamma(Term x, Term positive) {
   const Term size = Abs(x);
-  const Term positive = PositiveLgamma(size);
   const Term sine = AbsSinPi(size);
+  const Term pole = (sine == 0.0) | (size == kInfinity);
   const Term reflected = Log(kPi / (size * sine)) - positive;
-  const Term pole = sine == 0.0;
-  const Term negative = Select(pole | (size == kInfinity) | (size < 1e-300),
-                               Select(pole & (size >= 1.0), kInfinity, -Log(size)), reflected);
-  return Select(size == kInfinity, kInfinity, Select(x <= 0.0, negative, positive));
+  return Select(x <= 0.0, Select(pole, kInfinity, reflected), positive);
 }
 
 // digamma(-x) = digamma(x + 1) + pi / tan(pi x).
-Term ExpandDigamma(Term x) {
-  const Term negative = x <= 0.0;
+Term ReflectedDigamma(Term x, Term value) {
   const Term size = Abs(x);
-  const Term value = PositiveDigamma(Select(negative, size + 1.0, x));
   const Term reflected = value + kPi / TanPi(size);
-  return Select(negative, Select(size == Floor(size), kNan, reflected), value);
+  return Select(x <= 0.0, Select(size == Floor(size), kNan, reflected), value);
 }
 
-// Euler and Maclaurin: the first terms one by one, an integral for the rest, and corrections.
-Term ExpandZeta(Term s, Term q) {
+}  // namespace
+
+Term ExpandLgamma(Term x) {
+  const Term wide = Convert(x, F64);
+  const Term value = ReflectedLgamma(wide, PositiveLgamma(Abs(wide)));
+  if (x.element() != F64) return Convert(value, x.element());
+  return WhereAny((x < 0.0) & (x >= -double{kLgammaReach}), value, NegativeLgamma, x);
+}
+
+Term ExpandDigamma(Term x) {
+  const Term wide = Convert(x, F64), size = Abs(wide);
+  const Term positive = PositiveDigamma(Select(wide <= 0.0, size + 1.0, wide));
+  const Term value = ReflectedDigamma(wide, positive);
+  if (x.element() != F64) return Convert(value, x.element());
+  return WhereAny((x < 0.0) & (x > -double{kDigammaReach}), value, NegativeDigamma, x);
+}
+
+Term Lookup(absl::Span<const double> table, Term index) {
+  Emitter& emit = index.emitter();
+  Context& context = emit.context();
+  const Type type = context.Tensor({static_cast<int64_t>(table.size())}, F64);
+  const absl::Span<const char> bytes(reinterpret_cast<const char*>(table.data()),
+                                     table.size() * sizeof(double));
+  const Term constant =
+      emit.Make1("stablehlo.constant", {}, type, {{"value", context.Dense(type, bytes)}});
+  GatherDimensionNumbers numbers;
+  numbers.collapsed_slice_dims = {0};
+  numbers.start_index_map = {0};
+  numbers.index_vector_dim = index.type().rank();
+  return emit.Make1(
+      "stablehlo.gather", {constant, index}, WithElement(context, index.type(), F64),
+      {{"dimension_numbers", numbers.ToAttr(context)}, {"slice_sizes", context.I64Array({1})}});
+}
+
+namespace {
+
+// The sum of ((q + k) unit)^-s over k >= 0, for q > 0 and s > 1. Euler and Maclaurin: the first
+// terms one by one, an integral for the rest, and corrections.
+Term PositiveZeta(Term s, Term q, Term unit) {
   // (2k)! / B(2k) for k = 1, 2, ...
   constexpr double kFactors[] = {12.0,
                                  -720.0,
@@ -149,14 +196,21 @@ Term ExpandZeta(Term s, Term q) {
                                  -4.5979787224074726105e15,
                                  1.8152105401943546773e17,
                                  -7.1661652561756670113e18};
-  const Term minus_s = -s;
+  // (q + k) unit to the power -s, with what the sum's rounding takes away: e / (q + k) of it, which
+  // the power multiplies by s.
+  const Term minus_s = -s, bounded_s = Min(s, s.Like(1e6));
   std::vector<Term> terms;
-  Term a = q;
-  for (int i = 0; i < 9; ++i) {
-    terms.push_back(Pow(a, minus_s));
-    a = a + 1.0;
+  Term a = q, first = q, power = q, lost = q;
+  for (int k = 0; k <= 9; ++k) {
+    a = q + static_cast<double>(k);
+    const Term k_part = a - q;
+    lost = ((q - (a - k_part)) + (static_cast<double>(k) - k_part)) / a;
+    power = Pow(a * unit, minus_s);
+    if (k == 0) first = power;
+    terms.push_back(power - power * (bounded_s * lost));
   }
-  const Term power = Pow(a, minus_s);
+  const Term end = terms.back();
+  terms.pop_back();
   const Term inverse_square = 1.0 / (a * a);
   Term correction = s.Like(0);
   Term factor = s / a;
@@ -164,43 +218,60 @@ Term ExpandZeta(Term s, Term q) {
     correction = correction + factor / kFactors[k];
     factor = factor * ((s + (2.0 * k + 1)) * (s + (2.0 * k + 2)) * inverse_square);
   }
-  // The small ones first.
-  Term sum = power * (correction + 0.5) + power * a / (s - 1.0);
-  for (size_t i = terms.size(); i-- > 0;) sum = sum + terms[i];
-  sum = Select(terms[0] == kInfinity, kInfinity, sum);
+  Term integral = power * a / (s - 1.0);
+  integral = integral - integral * ((bounded_s - 1.0) * lost);
+  // All are positive: the small ones first, the largest last.
+  Term sum = end * (correction + 0.5);
+  for (size_t i = terms.size(); i-- > 1;) sum = sum + terms[i];
+  sum = (sum + Min(integral, terms[0])) + Max(integral, terms[0]);
+  return Select(first == kInfinity, kInfinity, sum);
+}
 
+// The same for q < 0 and whole s, units of 1: the powers of negative numbers are those of 1 - q
+// down to the fraction, up to the sign.
+Term NegativeZeta(Term s, Term q) {
+  const Term size = Abs(q), below = size - Floor(size), one = s.Like(1);
+  const Term half = s * 0.5;
+  const Term negative = PositiveZeta(s, below, one) - PositiveZeta(s, size + 1.0, one);
+  return PositiveZeta(s, 1.0 - below, one) + Select(half == Floor(half), negative, -negative);
+}
+
+// zeta(s, q) unit^-s; `unit` is 1 where q < 0.
+Term ScaledZeta(Term s, Term q, Term unit) {
+  const Term positive = Select(q == kInfinity, 0.0, PositiveZeta(s, q, unit));
+  const Term value = WhereAny(q < 0.0, positive, NegativeZeta, s, q);
   // At q = 0, -1, ... there are poles; other negative q have powers for whole s alone.
   const Term half = s * 0.5;
   const Term even = half == Floor(half);
   const Term at_pole = Select(even, s.Like(kInfinity), s.Like(kNan));
-  sum = Select(q <= 0.0, Select(q == Floor(q), at_pole, Select(s == Floor(s), sum, kNan)), sum);
+  const Term sum =
+      Select(q <= 0.0, Select(q == Floor(q), at_pole, Select(s == Floor(s), value, kNan)), value);
   return Select(IsNan(s) | IsNan(q), kNan, Select(s == 1.0, kInfinity, Select(s < 1.0, kNan, sum)));
 }
 
+}  // namespace
+
+Term ExpandZeta(Term s, Term q) { return ScaledZeta(s, q, s.Like(1)); }
+
 // (-1)^(n + 1) n! zeta(n + 1, x), and digamma for n = 0.
 Term ExpandPolygamma(Term n, Term x) {
-  std::vector<double> factorials = {1};
-  while (factorials.size() < 171)
-    factorials.push_back(factorials.back() * static_cast<double>(factorials.size()));
+  std::vector<double> factorials;
+  long double product = 1;  // each is rounded once
+  for (int i = 0; i <= 170; ++i) {
+    if (i > 0) product *= i;
+    factorials.push_back(static_cast<double>(product));
+  }
   factorials.push_back(kInfinity);
-  Emitter& emit = n.emitter();
-  Context& context = emit.context();
-  const int64_t count = static_cast<int64_t>(factorials.size());
-  const Term table = emit.Make1(
-      "stablehlo.constant", {}, context.Tensor({count}, F64),
-      {{"value", context.Dense(context.Tensor({count}, F64),
-                               absl::MakeConstSpan(reinterpret_cast<const char*>(factorials.data()),
-                                                   factorials.size() * sizeof(double)))}});
-  const Term index = Convert(Max(Min(n, n.Like(171)), n.Like(0)), S32);
-  GatherDimensionNumbers numbers;
-  numbers.collapsed_slice_dims = {0};
-  numbers.start_index_map = {0};
-  numbers.index_vector_dim = n.type().rank();
-  const Term factorial = emit.Make1(
-      "stablehlo.gather", {table, index}, n.type(),
-      {{"dimension_numbers", numbers.ToAttr(context)}, {"slice_sizes", context.I64Array({1})}});
+  const Term factorial = Lookup(factorials, Convert(Max(Min(n, n.Like(171)), n.Like(0)), S32));
+  // x in units of its power of two, lest n! and the power of x leave the range where their product
+  // does not. The range of `bounded` holds all x for which neither does anyway.
+  const Term bounded = Max(Min(x, x.Like(0x1p+1000)), x.Like(0x1p-200));
+  const Term bits = Bitcast(bounded, S64);
+  const Term power = Bitcast(bits & bits.LikeInt(int64_t{0x7ff} << 52), F64);
+  const Term unit = Select(x > 0.0, 1.0 / power, 1.0);
+  const Term s = n + 1.0, half_s = Floor(s * 0.5);
+  const Term size = ScaledZeta(s, x, unit) * Pow(unit, half_s) * factorial * Pow(unit, s - half_s);
   const Term half = n * 0.5;
-  const Term size = factorial * ExpandZeta(n + 1.0, x);
   const Term value = Select(half == Floor(half), -size, size);
   return Select(n == 0.0, ExpandDigamma(x), Select((n == Floor(n)) & (n > 0.0), value, kNan));
 }

@@ -27,10 +27,14 @@ constexpr double kI1eLarge[] = {
 // Where the exponential comes near its overflow.
 double OverflowOf(Term size) { return size.element() == F32 ? 88.0 : 709.0; }
 
-// exp(|x|) / 2 without early overflow.
+// exp(|x|) / 2 without early overflow: beyond some number c as exp(|x| - c) times half of exp(c).
+// The difference is exact, and c is one for which that factor is nearly so, too.
 Term HalfExp(Term size) {
-  const Term root = Exp(size * 0.5);
-  return Select(size > OverflowOf(size), 0.5 * root * root, 0.5 * Exp(size));
+  const bool f32 = size.element() == F32;
+  const double c = f32 ? 78 : 695;
+  const double half_power = f32 ? 3.7492084907891723e+33 : 3.4169209147890054e+301;
+  const Term far = size > OverflowOf(size);
+  return Exp(Select(far, size - c, size)) * Select(far, half_power, size.Like(0.5));
 }
 
 // `value`, that is sinh(x) or cosh(x), times `factor`; also where it overflows and their product
@@ -43,13 +47,13 @@ Term Scaled(Term value, Term x, Term factor) {
 
 // StableHLO's own expansion is exp(x + log(1/2)) +- exp(log(1/2) - x), whose first sum is rounded:
 // some units in the last place are lost where x is large. Recorded results have that error; so its
-// value is taken as far as it lies near `exact`, at most 2.5 units away.
+// value is taken as far as it lies near `exact`, at most 1.5 units away.
 Term Near(Term exact, double sign, Term x) {
   constexpr double kLogHalf = -0.69314718055994530942;
   const Term decomposed = Exp(x + kLogHalf) + sign * Exp(kLogHalf - x);
   const bool f32 = x.element() == F32;
   const double max = f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-  const Term slack = Min(Abs(exact), exact.Like(max)) * (2.5 * (f32 ? 0x1p-24 : 0x1p-53));
+  const Term slack = Min(Abs(exact), exact.Like(max)) * (1.5 * (f32 ? 0x1p-24 : 0x1p-53));
   return Max(Min(decomposed, exact + slack), exact - slack);
 }
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CHLO's special functions in f64 where they are hard: beside zeros at negative arguments, near
+// overflow, at the joints of approximations. The expected values are those of arithmetic with 240
+// bits, rounded.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/cpu/cpu_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct Point {
+  double x, value;
+};
+struct Point2 {
+  double x, y, value;
+};
+
+// Each within three units in the last place.
+void ExpectClose(const std::string& what, double actual, double expected) {
+  if (std::isinf(expected)) {
+    EXPECT_EQ(actual, expected) << what;
+    return;
+  }
+  const double unit = std::nextafter(std::fabs(expected), kInf) - std::fabs(expected);
+  EXPECT_LE(std::fabs(actual - expected), 3 * unit)
+      << what << " is " << actual << ", expected " << expected;
+}
+
+std::string Program(absl::string_view op, size_t count, bool two) {
+  const std::string type = TensorText({static_cast<int64_t>(count)}, "f64");
+  return absl::StrCat("func.func @main(%x: ", type, two ? absl::StrCat(", %y: ", type) : "",
+                      ") -> ", type, " {\n  %z = chlo.", op, two ? " %x, %y : " : " %x : ", type,
+                      two ? absl::StrCat(", ", type) : "", " -> ", type, "\n  return %z : ", type,
+                      "\n}\n");
+}
+
+void Check(absl::string_view op, const std::vector<Point>& points) {
+  std::vector<double> x;
+  for (const Point& point : points) x.push_back(point.x);
+  const Literal argument = Array<double>({static_cast<int64_t>(x.size())}, x);
+  const std::vector<double> z = RunOne<double>(Program(op, x.size(), false), {&argument});
+  ASSERT_EQ(z.size(), points.size());
+  for (size_t i = 0; i < z.size(); ++i)
+    ExpectClose(absl::StrCat(op, "(", x[i], ")"), z[i], points[i].value);
+}
+
+void Check(absl::string_view op, const std::vector<Point2>& points) {
+  std::vector<double> x, y;
+  for (const Point2& point : points) {
+    x.push_back(point.x);
+    y.push_back(point.y);
+  }
+  const Literal a = Array<double>({static_cast<int64_t>(x.size())}, x);
+  const Literal b = Array<double>({static_cast<int64_t>(y.size())}, y);
+  const std::vector<double> z = RunOne<double>(Program(op, x.size(), true), {&a, &b});
+  ASSERT_EQ(z.size(), points.size());
+  for (size_t i = 0; i < z.size(); ++i)
+    ExpectClose(absl::StrCat(op, "(", x[i], ", ", y[i], ")"), z[i], points[i].value);
+}
+
+TEST(ChloHardPointsTest, LgammaKeepsItsDigitsBesideZerosAndPolesOfNegativeNumbers) {
+  Check("lgamma", std::vector<Point>{{-2.4570247382208006, 5.619192358950097e-17},
+                                     {-2.7476826467274127, 1.733509244024501e-16},
+                                     {-3.14358088834998, 1.6978655906121085e-15},
+                                     {-3.955294284858598, -4.14382750757705e-16},
+                                     {-4.039361839740537, -5.664578074060335e-15},
+                                     {-4.991544640560048, 1.7683619350849613e-14},
+                                     {-5.0082181683225935, 5.4188509265538106e-15},
+                                     {-5.998607480080875, -2.3721063667118474e-13},
+                                     {-6.001385294453155, -4.6433836942838004e-14},
+                                     {-6.999801507890638, 5.313011065735902e-14},
+                                     {-7.000198333407325, -1.263203743493977e-12},
+                                     {-7.999975197095821, -2.1213071311827735e-12},
+                                     {-8.000024800270682, 1.75595561986039e-11},
+                                     {-8.999997244250977, -8.050618056741812e-11},
+                                     {-9.000002755714823, 3.444263328391509e-11},
+                                     {-9.99999972442663, 1.7719543958825935e-09},
+                                     {-17.000000000000004, -0.2340087832595242},
+                                     {-18.0, kInf},
+                                     {-2.5, -0.056243716497674054},
+                                     {-2.6, -0.11801163280539748},
+                                     {-3.5, -1.309006684993042},
+                                     {-0.5, 1.2655121234846454},
+                                     {-1.5, 0.860047015376481},
+                                     {-10.25, -14.20399790093109},
+                                     {-19.000000000000004, -6.06881952032213},
+                                     {-20.000000000000004, -9.06455179387612},
+                                     {-24.999999999999996, -24.732540556103135},
+                                     {-29.5, -71.80874129832},
+                                     {-29.999999999999996, -41.38717168195278},
+                                     {-30.5, -75.22646798193337},
+                                     {-45.3, -128.9135749379055},
+                                     {-1e-200, 460.51701859880916},
+                                     {-5e-324, 744.4400719213812},
+                                     {-1e-300, 690.7755278982137},
+                                     {-0.9999999999999999, 36.7368005696771}});
+}
+
+TEST(ChloHardPointsTest, DigammaKeepsItsDigitsBesideZerosAndPolesOfNegativeNumbers) {
+  Check("digamma", std::vector<Point>{{1.4616321449683622, -9.241265521729427e-17},
+                                      {-0.5040830082644554, 7.289763902976895e-17},
+                                      {-1.5734984731623904, 1.5649788481838454e-16},
+                                      {-2.6107208684441447, -1.0720275936410002e-15},
+                                      {-3.635293366436901, -6.354883894064686e-16},
+                                      {-4.653237761743142, 3.1533529982387494e-15},
+                                      {-5.6671624415568855, 4.1867794464524804e-17},
+                                      {-6.678418213073427, -4.72682938045534e-15},
+                                      {-14.727334416018529, 6.305749002764493e-16},
+                                      {-30.76453858671817, 2.288913282845823e-14},
+                                      {-62.793662517976045, -4.0572447495144014e-14},
+                                      {-0.5040830082644553, 1.0654146585779509e-15},
+                                      {-1.5734984731623902, 2.3639573480230873e-15},
+                                      {-2.6107208684441443, 3.7455981709934854e-15},
+                                      {-3.6352933664369007, 4.5385680648323184e-15},
+                                      {-4.653237761743141, 1.4139798524607156e-14},
+                                      {-0.5, 0.03648997397857652},
+                                      {-1.25, 3.714139120213528},
+                                      {-9.999999999999998, -562949953421309.6},
+                                      {-10.5, 2.3982391295357814},
+                                      {-40.75, 0.5780829439704547},
+                                      {-63.9, -5.503704311225734},
+                                      {-64.5, 4.174397131420145},
+                                      {-1e-300, 9.999999999999999e+299},
+                                      {-1e-308, 1e+308},
+                                      {-1000.3, 9.191055669255658}});
+}
+
+TEST(ChloHardPointsTest, ErfInvIsCloseInEachOfItsParts) {
+  Check("erf_inv", std::vector<Point>{{0.13495435632738406, 0.12017622764137359},
+                                      {0.47, 0.4440673114347423},
+                                      {0.68, 0.7031879128220362},
+                                      {0.7, 0.7328690779592167},
+                                      {0.83, 0.970294618513009},
+                                      {0.845, 1.0055697880142005},
+                                      {0.9999999, 3.7665625816384707},
+                                      {0.99999993, 3.8121336143195252},
+                                      {0.999999999, 4.320005388105362},
+                                      {0.9999999999999999, 5.8635847487551676},
+                                      {-0.1349, -0.12012735512302541},
+                                      {1e-300, 8.86226925452758e-301}});
+}
+
+TEST(ChloHardPointsTest, HyperbolicFunctionsAreCloseUpToTheirOverflow) {
+  Check("sinh", std::vector<Point>{{710.4749999999996, 1.7961476505477055e+308},
+                                   {709.5, 6.774931596573164e+307},
+                                   {-710.2, -1.3643036845527107e+308},
+                                   {710.4758600739439, 1.7976931348621744e+308},
+                                   {700.1, 5.604498855366305e+303}});
+  Check("cosh", std::vector<Point>{{710.4749999999996, 1.7961476505477055e+308},
+                                   {709.5, 6.774931596573164e+307},
+                                   {-710.2, 1.3643036845527107e+308},
+                                   {710.4758600739439, 1.7976931348621744e+308},
+                                   {700.1, 5.604498855366305e+303}});
+}
+
+TEST(ChloHardPointsTest, ZetaAndPolygammaTakeNegativeNumbersAndLargeFactorials) {
+  Check("zeta",
+        std::vector<Point2>{{2.0, -0.5, 8.934802200544679},
+                            {2.0, -8.25, 19.62504691762201},
+                            {8.0, -9.057653164086005, 8192469332.870593},
+                            {5.0, -8.561, 43.39138935745382},
+                            {3.0, -7.9, 999.3368914325873},
+                            {9.0, -7.3, -50780.56879928296},
+                            {2.0, -59.7, 15.062802789054615},
+                            {4.0, -0.001, 1000000000001.0864},
+                            {2.0, 0.5, 4.934802200544679},
+                            {1.5, 3.25, 1.2012173113703717},
+                            {100.0, 1.5, 2.4596544265798292e-18},
+                            {117.44865592593129, 32.67764342171293, 1.4659294762404298e-178},
+                            {25.74641753214672, 31.941970289347534, 3.442871620266718e-39},
+                            {15.26943122794119, 15.07541115311504, 1.6716095797496022e-18}});
+  Check("polygamma", std::vector<Point2>{{1.0, -0.5, 8.934802200544679},
+                                         {1.0, -7.75, 19.61814433435229},
+                                         {2.0, -8.893, -1631.1662949913905},
+                                         {3.0, -7.84, 9171.677362649452},
+                                         {5.0, -8.4118, 27528.62408469933},
+                                         {1.0, -30.1, 103.32316227902109},
+                                         {169.0, 175.7, 1.6919470597116713e-77},
+                                         {168.0, 86.09, -2.8989115837297716e-25},
+                                         {150.0, 0.75, -4.194137254402216e+281},
+                                         {1.0, 10000000000.0, 1.00000000005e-10},
+                                         {4.0, 1e-30, -2.399999999999999e+151},
+                                         {170.0, 1.25, -1.9461206927563163e+290},
+                                         {1.0, 2.5, 0.49035775610023485},
+                                         {7.0, 3.75, 0.15436902018887794},
+                                         {5.0, 1.8514128308419096e+16, 1.1033032455833207e-80},
+                                         {29.0, 2042.9362110911604, 3.089089570233944e-67}});
+}
+
+// Only arrays with such numbers take the longer way; the others must not notice.
+TEST(ChloHardPointsTest, PolesAndNumbersThatAreNotNegativeStayAsTheyAreBesideNegativeOnes) {
+  const std::vector<double> x = {-0.5, 0.0, -1.0, -3.0, 2.5, kInf, -kInf, 1.0};
+  const Literal argument = Array<double>({8}, x);
+  const auto lgamma = RunOne<double>(Program("lgamma", 8, false), {&argument});
+  const auto digamma = RunOne<double>(Program("digamma", 8, false), {&argument});
+  ASSERT_EQ(lgamma.size(), 8u);
+  for (size_t i : {1, 2, 3, 5, 6}) EXPECT_EQ(lgamma[i], kInf) << x[i];
+  EXPECT_EQ(lgamma[7], 0);
+  ASSERT_EQ(digamma.size(), 8u);
+  for (size_t i : {1, 2, 3}) EXPECT_TRUE(std::isnan(digamma[i])) << x[i];
+  EXPECT_EQ(digamma[5], kInf);
+  for (double y : {-0.5, -2.25, 3.5}) {
+    const Literal scalar = Array<double>({}, {y});
+    const std::string program =
+        "func.func @main(%x: tensor<f64>) -> tensor<f64> {\n  %z = chlo.lgamma %x : tensor<f64> -> "
+        "tensor<f64>\n  return %z : tensor<f64>\n}\n";
+    ExpectClose("lgamma of a scalar", RunOne<double>(program, {&scalar})[0], std::lgamma(y));
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
