@@ -61,6 +61,30 @@ void BM_Gelu(benchmark::State& state) {
           8 * kSize);
 }
 
+// Of numbers around the unit circle. Far from memory's limit: elements_a_second tells more.
+void ComplexFunction(benchmark::State& state, const char* name) {
+  const std::string body =
+      absl::StrReplaceAll(R"(
+    %half = stablehlo.constant dense<0.5> : F
+    %re = stablehlo.add %x, %half : F
+    %im = stablehlo.subtract %half, %x : F
+    %z = stablehlo.complex %re, %im : Z
+    %w = stablehlo.NAME %z : Z
+    %a = stablehlo.real %w : (Z) -> F
+    %b = stablehlo.imag %w : (Z) -> F
+    %y = stablehlo.add %a, %b : F
+)",
+                          {{"F", absl::StrCat("tensor<", kSize, "xf32>")},
+                           {"Z", absl::StrCat("tensor<", kSize, "xcomplex<f32>>")},
+                           {"NAME", name}});
+  Measure(state, Unary(body, "f32"), 8 * kSize);
+}
+void BM_ComplexExponential(benchmark::State& state) { ComplexFunction(state, "exponential"); }
+void BM_ComplexLog(benchmark::State& state) { ComplexFunction(state, "log"); }
+void BM_ComplexSqrt(benchmark::State& state) { ComplexFunction(state, "sqrt"); }
+void BM_ComplexSine(benchmark::State& state) { ComplexFunction(state, "sine"); }
+void BM_ComplexTanh(benchmark::State& state) { ComplexFunction(state, "tanh"); }
+
 // Thirty additions and multiplications in one loop.
 void BM_LongChain(benchmark::State& state) {
   std::string body = "%c = stablehlo.constant dense<1.001> : T\n%v0 = stablehlo.add %x, %c : T\n";
@@ -76,6 +100,11 @@ BENCHMARK(BM_Tanh)->Apply(OverThreads);
 BENCHMARK(BM_Exponential)->Apply(OverThreads);
 BENCHMARK(BM_NegateBf16)->Apply(OverThreads);
 BENCHMARK(BM_Gelu)->Apply(OverThreads);
+BENCHMARK(BM_ComplexExponential)->Apply(OverThreads);
+BENCHMARK(BM_ComplexLog)->Apply(OverThreads);
+BENCHMARK(BM_ComplexSqrt)->Apply(OverThreads);
+BENCHMARK(BM_ComplexSine)->Apply(OverThreads);
+BENCHMARK(BM_ComplexTanh)->Apply(OverThreads);
 BENCHMARK(BM_LongChain)->Apply(OverThreads);
 
 }  // namespace

@@ -161,6 +161,19 @@ PJRT_INLINE double AtanPolynomial(double t) {
   p = MulAdd(p, s, -0x1.5555553270e54p-2);
   return MulAdd(t * s, p, t);
 }
+// The angle of (x, y), parts that are f32 numbers.
+PJRT_INLINE double Atan2(double y, double x) {
+  const double height = Abs(y), width = Abs(x);
+  const bool steep = height > width;
+  const double larger = steep ? height : width, smaller = steep ? width : height;
+  const double ratio = larger == 0 ? 0.0 : smaller / larger;
+  const double slope = smaller == kInfinity ? 1.0 : ratio;
+  const double arc = AtanPolynomial(slope);
+  const double from_x = steep ? kHalfPi - arc : arc;
+  const double angle = (ToBits(x) & kSign) != 0 ? kPi - from_x : from_x;
+  const bool undefined = (x != x) | (y != y);
+  return undefined ? x + y : CopySign(angle, y);
+}
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::wide
 

@@ -5,8 +5,10 @@
 //
 // A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp,
 // c128 in long double where the C library's double function is more than 3 ULP off. W is the wider
-// type.
+// type. Most arguments of the common functions go through the loops of complex_pieces-inl.h
+// instead.
 #include "src/cpu_device/kernels/complex-inl.h"
+#include "src/cpu_device/kernels/complex_pieces-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -112,18 +114,13 @@ PJRT_INLINE Complex<W> OrSpecial(Complex<W> a, Complex<W> b, Complex<W> quotient
   return quotient;
 }
 
-PJRT_INLINE double LargerPart(C128 z) {
-  const double x = RealAbs(z.re), y = RealAbs(z.im);
-  return x > y ? x : y;
-}
-
 struct Divide {
   PJRT_INLINE bool IsModerate(double size) { return size > 0x1p-400 && size < 0x1p+400; }
   PJRT_INLINE C128 Scaled(C128 z, int n) {
     return {__builtin_scalbn(z.re, n), __builtin_scalbn(z.im, n)};
   }
   PJRT_INLINE C128 Run(C128 a, C128 b) {
-    const double dividend = LargerPart(a), divisor = LargerPart(b);
+    const double dividend = complexes::Larger(a), divisor = complexes::Larger(b);
     if (IsModerate(dividend) && IsModerate(divisor)) return PlainQuotient(a, b);
     if (IsFinite(dividend) && IsFinite(divisor) && dividend != 0 && divisor != 0) {
       // Both are brought near 1 first.
@@ -244,7 +241,7 @@ PJRT_INLINE Exact ExactSquare(double a) {
 struct Log1p {
   PJRT_INLINE C128 Run(C128 z) {
     const double x = z.re, y = z.im;
-    const double size = LargerPart(z);
+    const double size = complexes::Larger(z);
     // 1 is nothing beside it; infinities and NaNs.
     if (!(size < 0x1p+60)) return ComplexLog(C128{IsFinite(x) ? x + 1 : x, y});
     const double angle = RealAtan2(y, 1 + x);
@@ -347,6 +344,15 @@ struct InLongDouble {
   PJRT_INLINE C128 Run(C128 a, C128 b) { return Narrow(Op::Run(Z{a.re, a.im}, Z{b.re, b.im})); }
 };
 
+// Of c128 numbers whose squares stay in the range; no rarer than that.
+struct DivideModerate {
+  PJRT_INLINE int IsRare(C128 a, C128 b) {
+    return !(Divide::IsModerate(complexes::Larger(a)) & Divide::IsModerate(complexes::Larger(b)));
+  }
+  PJRT_INLINE C128 Run(C128 a, C128 b) { return PlainQuotient(a, b); }
+};
+
+// One element at a time, c64 in f64, c128 in f64 or in long double.
 template <class Narrow, class Wide>
 PJRT_INLINE void Unary(BlockKernels* k, BlockOp op) {
   SetUnary<C64, Narrow, C64, C64>(k, op);
@@ -358,31 +364,56 @@ PJRT_INLINE void Binary(BlockKernels* k, BlockOp op) {
   Entry(k, op, CType::kC128) = BinaryLoop<Wide, C128, C128>;
 }
 
+// By vectors, but for what is rare.
+template <class Fast, class Slow, typename T, typename R = Complex<T>>
+PJRT_INLINE void UnaryByPieces(BlockKernels* k, BlockOp op) {
+  Entry(k, op, kCType<Complex<T>>) = complexes::UnaryPieces<Fast, Slow, R, T>;
+}
+template <class Fast, class Slow, typename T>
+PJRT_INLINE void BinaryByPieces(BlockKernels* k, BlockOp op) {
+  constexpr CType kType = kCType<Complex<T>>;
+  Entry(k, op, kType) = complexes::BinaryPieces<Fast, Slow, T, false, false>;
+  Entry(k, op, kType, Scalars::kFirst) = complexes::BinaryPieces<Fast, Slow, T, true, false>;
+  Entry(k, op, kType, Scalars::kSecond) = complexes::BinaryPieces<Fast, Slow, T, false, true>;
+}
+
 }  // namespace
 
 void FillComplexMath(BlockKernels* k) {
-  SetUnary<C64, Abs, float, C64>(k, BlockOp::kAbs);
-  SetUnary<C128, Abs, double, C128>(k, BlockOp::kAbs);
+  Unary<InF64<Log1p>, Log1p>(k, BlockOp::kLog1p);
+  Unary<InF64<Expm1>, InLongDouble<Expm1>>(k, BlockOp::kExpm1);
+  Unary<InF64<Cbrt>, InLongDouble<Cbrt>>(k, BlockOp::kCbrt);
+  Unary<InF64<Logistic>, InLongDouble<Logistic>>(k, BlockOp::kLogistic);
+  Binary<InF64<Atan2>, InLongDouble<Atan2>>(k, BlockOp::kAtan2);
+
+  UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
+  UnaryByPieces<complexes::ExpC64, InF64<Exp>, float>(k, BlockOp::kExp);
+  UnaryByPieces<complexes::LogC64, InF64<Log>, float>(k, BlockOp::kLog);
+  UnaryByPieces<complexes::SqrtOf, InF64<Sqrt>, float>(k, BlockOp::kSqrt);
+  UnaryByPieces<complexes::RsqrtC64, InF64<Rsqrt>, float>(k, BlockOp::kRsqrt);
+  UnaryByPieces<complexes::SinC64, InF64<Sin>, float>(k, BlockOp::kSin);
+  UnaryByPieces<complexes::CosC64, InF64<Cos>, float>(k, BlockOp::kCos);
+  UnaryByPieces<complexes::TanC64, InF64<Tan>, float>(k, BlockOp::kTan);
+  UnaryByPieces<complexes::TanhC64, InF64<Tanh>, float>(k, BlockOp::kTanh);
+  UnaryByPieces<complexes::SignOf, InF64<Sign>, float>(k, BlockOp::kSign);
+  BinaryByPieces<complexes::PowerC64, InF64<Power>, float>(k, BlockOp::kPower);
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kSecond) = DivideC64<false, true>;
-  SetBinary<C128, Divide, C128, C128>(k, BlockOp::kDivide);
-  // Good enough in double for c128.
-  Unary<InF64<Exp>, Exp>(k, BlockOp::kExp);
-  Unary<InF64<Log>, Log>(k, BlockOp::kLog);
-  Unary<InF64<Log1p>, Log1p>(k, BlockOp::kLog1p);
-  Unary<InF64<Sqrt>, Sqrt>(k, BlockOp::kSqrt);
-  Unary<InF64<Sin>, Sin>(k, BlockOp::kSin);
-  Unary<InF64<Cos>, Cos>(k, BlockOp::kCos);
-  Unary<InF64<Tan>, InLongDouble<Tan>>(k, BlockOp::kTan);
-  Unary<InF64<Tanh>, InLongDouble<Tanh>>(k, BlockOp::kTanh);
-  Unary<InF64<Expm1>, InLongDouble<Expm1>>(k, BlockOp::kExpm1);
-  Unary<InF64<Rsqrt>, InLongDouble<Rsqrt>>(k, BlockOp::kRsqrt);
-  Unary<InF64<Cbrt>, InLongDouble<Cbrt>>(k, BlockOp::kCbrt);
-  Unary<InF64<Logistic>, InLongDouble<Logistic>>(k, BlockOp::kLogistic);
-  Unary<InF64<Sign>, InLongDouble<Sign>>(k, BlockOp::kSign);
-  Binary<InF64<Power>, InLongDouble<Power>>(k, BlockOp::kPower);
-  Binary<InF64<Atan2>, InLongDouble<Atan2>>(k, BlockOp::kAtan2);
+
+  UnaryByPieces<complexes::AbsOf, Abs, double, double>(k, BlockOp::kAbs);
+  UnaryByPieces<complexes::SqrtOf, Sqrt, double>(k, BlockOp::kSqrt);
+  UnaryByPieces<complexes::SignOf, InLongDouble<Sign>, double>(k, BlockOp::kSign);
+  BinaryByPieces<DivideModerate, Divide, double>(k, BlockOp::kDivide);
+  UnaryByPieces<complexes::ExpC128, Exp, double>(k, BlockOp::kExp);
+  UnaryByPieces<complexes::SinC128, Sin, double>(k, BlockOp::kSin);
+  UnaryByPieces<complexes::CosC128, Cos, double>(k, BlockOp::kCos);
+  SetUnary<C128, Log, C128, C128>(k, BlockOp::kLog);
+  // The C library has these well enough in long double only.
+  SetUnary<C128, InLongDouble<Tan>, C128, C128>(k, BlockOp::kTan);
+  SetUnary<C128, InLongDouble<Tanh>, C128, C128>(k, BlockOp::kTanh);
+  SetUnary<C128, InLongDouble<Rsqrt>, C128, C128>(k, BlockOp::kRsqrt);
+  Entry(k, BlockOp::kPower, CType::kC128) = BinaryLoop<InLongDouble<Power>, C128, C128>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -3,70 +3,16 @@
 // Exponential and logarithmic functions of f64, in vector loops. The methods are those of
 // block_exp_f32.cc with longer polynomials. Largest errors seen, over some 10^7 arguments each:
 // Exp 0.9, Expm1 1.2, Logistic 1.3, Tanh 1.4, Log 0.8, Log1p 0.8 ULP.
-#include "src/cpu_device/kernels/math_wide-inl.h"
+#include "src/cpu_device/kernels/math_f64-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
-
-// Parts of log(2): n * kLn2High is exact for |n| < 2^20.
-constexpr double kLn2High = 0x1.62e42fefp-1, kLn2Low = 0x1.473de6af278edp-34;
-
-// exp(x) = 2^n (1 + r + rest), with 2^n in two factors whose product may leave the range; |x| <
-// 1000 or NaN.
-struct ExpParts {
-  double r, rest, first, second;
-};
-PJRT_INLINE ExpParts SplitExp(double x) {
-  const wide::Rounded n = wide::Round(x * 0x1.71547652b82fep+0);
-  const double high = MulAdd(n.value, -kLn2High, x);
-  const double low = n.value * kLn2Low;
-  const double r = high - low;
-  const double lost = (high - r) - low;  // what rounding r lost
-  // exp(r) = 1 + r + r^2 (1/2 + r g(r)), to 2^-57.
-  const double r2 = r * r, r4 = r2 * r2;
-  const double g01 = MulAdd(r, 0x1.555555555316ap-5, 0x1.555555555555cp-3);
-  const double g23 = MulAdd(r, 0x1.6c16c17cf44eep-10, 0x1.111111110e640p-7);
-  const double g45 = MulAdd(r, 0x1.a019aa94caeb6p-16, 0x1.a01a01b6354f9p-13);
-  const double g67 = MulAdd(r, 0x1.28a0200824128p-22, 0x1.71dde904f9c9dp-19);
-  const double g0123 = MulAdd(r2, g23, g01);
-  const double g4567 = MulAdd(r2, g67, g45);
-  const double g = MulAdd(r4, MulAdd(r4, 0x1.af786b6bb41e2p-26, g4567), g0123);
-  const double rest_of_power = MulAdd(r2, MulAdd(r, g, 0.5), lost);
-  const wide::Rounded half = wide::Round(n.value * 0.5);
-  const wide::Rounded rest = wide::Round(n.value - half.value);
-  return {r, rest_of_power, BitCast<double>((half.bits + 1023) << 52),
-          BitCast<double>((rest.bits + 1023) << 52)};
-}
-PJRT_INLINE double ExpInside(double x) {
-  const ExpParts e = SplitExp(x);
-  return (1 + (e.r + e.rest)) * e.first * e.second;
-}
-
-struct Exp {
-  PJRT_INLINE double Run(double x) { return ExpInside(wide::Bound(x, -746, 710)); }
-};
-
-struct Expm1 {
-  PJRT_INLINE double Run(double x) {
-    const ExpParts e = SplitExp(wide::Bound(x, -746, 710));
-    // (2^n - 1) + 2^n r, with what the sum loses: for n = 0 nothing, else the first term is the
-    // larger.
-    const double scale = e.first * e.second;
-    const double base = scale - 1, linear = scale * e.r;
-    const double sum = base + linear;
-    const double lost = (base - sum) + linear;
-    const double inside = sum + MulAdd(scale, e.rest, lost);
-    const double outside = (1 + (e.r + e.rest)) * e.first * e.second;  // where 2^n is too large
-    const double result = scale < wide::kInfinity ? inside : outside;
-    return wide::CopySign(result, x);
-  }
-};
 
 // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two
 // parts, and the first quotient is corrected by what the second parts add.
 struct Logistic {
   PJRT_INLINE double Run(double x) {
-    const ExpParts p = SplitExp(-wide::Bound(wide::Abs(x), 0, 746));
+    const f64::ExpParts p = f64::SplitExp(-wide::Bound(wide::Abs(x), 0, 746));
     const double part = p.r + p.rest, power = 1 + part;
     const double high = power * p.first * p.second;
     const double low = (part - (power - 1)) * p.first * p.second;
@@ -82,7 +28,7 @@ struct Logistic {
 struct Tanh {
   PJRT_INLINE double Run(double x) {
     const double size = wide::Abs(x);
-    const double far = 1 - 2 / (ExpInside(2 * wide::Bound(size, 0, 22)) + 1);
+    const double far = 1 - 2 / (f64::ExpInside(2 * wide::Bound(size, 0, 22)) + 1);
     // (tanh(x) - x) / x^3 on |x| <= 0.625, to 2^-61.
     const double s = size * size;
     double p = 0x1.966361d50eb15p-18;
@@ -122,8 +68,8 @@ PJRT_INLINE double LogOfNormal(double x, double tail, double k_offset) {
   r = MulAdd(r, z, 0x1.999999997fd71p-2);
   r = MulAdd(r, z, 0x1.5555555555592p-1);
   const double half_square = 0.5 * f * f;
-  const double low = MulAdd(s, MulAdd(r, z, half_square), MulAdd(k, kLn2Low, correction));
-  return MulAdd(k, kLn2High, f - (half_square - low));
+  const double low = MulAdd(s, MulAdd(r, z, half_square), MulAdd(k, f64::kLn2Low, correction));
+  return MulAdd(k, f64::kLn2High, f - (half_square - low));
 }
 
 struct Log {
@@ -147,8 +93,8 @@ struct Log1p {
 }  // namespace
 
 void FillExpF64(BlockKernels* k) {
-  SetUnary<double, Exp, double, double>(k, BlockOp::kExp);
-  SetUnary<double, Expm1, double, double>(k, BlockOp::kExpm1);
+  SetUnary<double, f64::Exp, double, double>(k, BlockOp::kExp);
+  SetUnary<double, f64::Expm1, double, double>(k, BlockOp::kExpm1);
   SetUnary<double, Logistic, double, double>(k, BlockOp::kLogistic);
   SetUnary<double, Tanh, double, double>(k, BlockOp::kTanh);
   SetUnary<double, Log, double, double>(k, BlockOp::kLog);

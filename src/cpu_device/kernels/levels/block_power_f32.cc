@@ -46,19 +46,7 @@ struct Cbrt {
 };
 
 struct Atan2 {
-  PJRT_INLINE float Run(float ordinate, float abscissa) {
-    const double y = ordinate, x = abscissa;
-    const double height = wide::Abs(y), width = wide::Abs(x);
-    const bool steep = height > width;
-    const double larger = steep ? height : width, smaller = steep ? width : height;
-    const double ratio = larger == 0 ? 0.0 : smaller / larger;
-    const double slope = smaller == wide::kInfinity ? 1.0 : ratio;
-    const double arc = wide::AtanPolynomial(slope);
-    const double from_x = steep ? wide::kHalfPi - arc : arc;
-    const double angle = (ToBits(x) & wide::kSign) != 0 ? wide::kPi - from_x : from_x;
-    const bool undefined = (x != x) | (y != y);
-    return static_cast<float>(undefined ? x + y : wide::CopySign(angle, y));
-  }
+  PJRT_INLINE float Run(float y, float x) { return static_cast<float>(wide::Atan2(y, x)); }
 };
 
 // x - trunc(x / y) y, exact while the quotient has less than 29 bits. Rounding can make it one too

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Complex functions that run by vectors, but for rare arguments: both kinds side by side, and where
+// one becomes the other. References are the C library's in long double.
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+using Wide = std::complex<long double>;
+
+constexpr BlockOp kUnaryOps[] = {BlockOp::kExp,  BlockOp::kLog,  BlockOp::kSqrt, BlockOp::kRsqrt,
+                                 BlockOp::kSin,  BlockOp::kCos,  BlockOp::kTan,  BlockOp::kTanh,
+                                 BlockOp::kSign, BlockOp::kExpm1};
+
+template <typename T>
+class ComplexMathTest : public testing::Test {
+ protected:
+  using Number = std::complex<T>;
+
+  // Common numbers with infinities, NaNs, zeros and numbers at the ends of ranges between them.
+  static std::vector<Number> Mixed() {
+    const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+    const T huge = std::numeric_limits<T>::max(), tiny = std::numeric_limits<T>::denorm_min();
+    const T rare[] = {0, -T{0}, inf, -inf, nan, huge, -huge, tiny, -tiny, T(2e6), T(-655), T(301)};
+    std::mt19937 random(7);
+    std::normal_distribution<T> normal;
+    std::vector<Number> result;
+    for (T re : rare) {
+      for (T im : rare) {
+        result.emplace_back(re, im);
+        for (int i = 0; i < 3; ++i) result.emplace_back(normal(random), normal(random));
+      }
+      result.emplace_back(re, normal(random));
+      result.emplace_back(normal(random), re);
+    }
+    return result;
+  }
+};
+
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(ComplexMathTest, Types);
+
+TYPED_TEST(ComplexMathTest, AnElementsResultDoesNotDependOnItsNeighbours) {
+  using T = TypeParam;
+  using Z = std::complex<T>;
+  const std::vector<Z> z = this->Mixed();
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (BlockOp op : kUnaryOps) {
+      const std::vector<Z> all = CallUnary<Z>(*kernels, op, CTypeOf<Z>(), z);
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Z alone = CallUnary<Z>(*kernels, op, CTypeOf<Z>(), std::vector<Z>{z[i]})[0];
+        EXPECT_TRUE(SameValue(all[i], alone))
+            << kernels->level << " op " << static_cast<int>(op) << " of " << Show(z[i]);
+      }
+    }
+    const std::vector<T> sizes = CallUnary<T>(*kernels, BlockOp::kAbs, CTypeOf<Z>(), z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      EXPECT_TRUE(SameValue(
+          sizes[i], CallUnary<T>(*kernels, BlockOp::kAbs, CTypeOf<Z>(), std::vector<Z>{z[i]})[0]))
+          << kernels->level << " abs of " << Show(z[i]);
+    }
+    std::vector<Z> turned(z.rbegin(), z.rend());
+    for (BlockOp op : {BlockOp::kDivide, BlockOp::kPower}) {
+      const std::vector<Z> all = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), z, turned);
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Z alone = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), std::vector<Z>{z[i]},
+                                      std::vector<Z>{turned[i]})[0];
+        EXPECT_TRUE(SameValue(all[i], alone)) << kernels->level << " op " << static_cast<int>(op)
+                                              << " of " << Show(z[i]) << Show(turned[i]);
+      }
+    }
+  }
+}
+
+TYPED_TEST(ComplexMathTest, AnOperandThatIsOneElementStandsForABlockOfIt) {
+  using Z = std::complex<TypeParam>;
+  const std::vector<Z> z = this->Mixed();
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (BlockOp op : {BlockOp::kDivide, BlockOp::kPower}) {
+      for (Z one : {Z(2, -3), Z(0, 0), Z(std::numeric_limits<TypeParam>::infinity(), 1)}) {
+        const std::vector<Z> ones(z.size(), one);
+        std::vector<Z> result(z.size());
+        const int64_t n = static_cast<int64_t>(z.size());
+        if (BlockFn first = Find(*kernels, op, CTypeOf<Z>(), Scalars::kFirst)) {
+          first(result.data(), &one, z.data(), nullptr, n);
+          const std::vector<Z> expected = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), ones, z);
+          for (size_t i = 0; i < z.size(); ++i)
+            EXPECT_TRUE(SameValue(result[i], expected[i])) << kernels->level << Show(z[i]);
+        }
+        if (BlockFn second = Find(*kernels, op, CTypeOf<Z>(), Scalars::kSecond)) {
+          second(result.data(), z.data(), &one, nullptr, n);
+          const std::vector<Z> expected = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), z, ones);
+          for (size_t i = 0; i < z.size(); ++i)
+            EXPECT_TRUE(SameValue(result[i], expected[i])) << kernels->level << Show(z[i]);
+        }
+      }
+    }
+  }
+}
+
+// |z| = 1 nearly, where log|z| keeps its digits; angles as large as vectors take, and larger.
+TEST(C64MathTest, FunctionsAreWithinOneUlpBesideTheUnitCircleAndOfLargeAngles) {
+  using Z = std::complex<float>;
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> angle(-3.2, 3.2), part(-1, 1), exponent(-24, -4);
+  std::vector<Z> circle, wide;
+  for (int i = 0; i < 4000; ++i) {
+    const double a = angle(random), size = 1 + part(random) * std::exp2(exponent(random));
+    circle.emplace_back(size * std::cos(a), size * std::sin(a));
+    wide.emplace_back(part(random) * 80, part(random) * 0x1p+21);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const auto check = [&](BlockOp op, const std::vector<Z>& z, Wide (*expected)(Wide)) {
+      const std::vector<Z> result = CallUnary<Z>(*kernels, op, CType::kC64, z);
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Wide want = expected(Wide(z[i].real(), z[i].imag()));
+        EXPECT_LE(UlpError(result[i].real(), want.real()), 1) << kernels->level << Show(z[i]);
+        EXPECT_LE(UlpError(result[i].imag(), want.imag()), 1) << kernels->level << Show(z[i]);
+      }
+    };
+    check(BlockOp::kLog, circle, [](Wide z) { return std::log(z); });
+    check(BlockOp::kSqrt, circle, [](Wide z) { return std::sqrt(z); });
+    check(BlockOp::kTanh, circle, [](Wide z) { return std::tanh(z); });
+    check(BlockOp::kTan, circle, [](Wide z) { return std::tan(z); });
+    check(BlockOp::kExp, wide, [](Wide z) { return std::exp(z); });
+    check(BlockOp::kTanh, wide, [](Wide z) { return std::tanh(z); });
+  }
+}
+
+TEST(C64MathTest, PowersOfModerateNumbersAreWithinOneUlpOfTheirSize) {
+  using Z = std::complex<float>;
+  std::mt19937 random(13);
+  std::normal_distribution<float> normal;
+  std::vector<Z> a, b;
+  for (int i = 0; i < 4000; ++i) {
+    a.emplace_back(normal(random), normal(random));
+    b.emplace_back(4 * normal(random), 4 * normal(random));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC64, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Wide want =
+          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 0x1p-23L * std::abs(want))
+          << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
