@@ -51,6 +51,14 @@ void BM_SumOfOuterAndInner(benchmark::State& state) {
   const int64_t outer = Rows(state, 4) / 64;
   Reduce(state, absl::StrCat(outer, "x256x256"), "0, 2", "256x", "f32");
 }
+// Rows and columns that are short.
+void BM_SumOfShortRows(benchmark::State& state) {
+  const int64_t rows = Rows(state, 4) * 64;
+  Reduce(state, absl::StrCat(rows, "x16"), "1", absl::StrCat(rows, "x"), "f32");
+}
+void BM_SumOfFewColumns(benchmark::State& state) {
+  Reduce(state, absl::StrCat(Rows(state, 4) * 16, "x64"), "0", "64x", "f32");
+}
 void BM_MaximumOfRows(benchmark::State& state) { OfRows(state, 4, "f32", "maximum"); }
 void BM_MaximumOfColumns(benchmark::State& state) { OfColumns(state, 4, "f32", "maximum"); }
 void BM_SumOfRowsBf16(benchmark::State& state) { OfRows(state, 2, "bf16"); }

@@ -17,6 +17,49 @@ void SmallFloatToF32(const char* from, char* to) {
   std::memcpy(to, &wide, sizeof(float));
 }
 
+// A constant of T whose elements grow evenly along each dim.
+template <typename T>
+std::optional<ArrayView> IotaOf(const ir::Op& op) {
+  const ir::Type type = op.result_type();
+  const absl::Span<const char> data = op.attr("value").raw_data();
+  const int64_t count = type.element_count();
+  if (count == 0 || static_cast<int64_t>(data.size()) != count * static_cast<int64_t>(sizeof(T)))
+    return std::nullopt;
+  const auto element = [&](int64_t i) {
+    T value;
+    std::memcpy(&value, data.data() + i * sizeof(T), sizeof(T));
+    return value;
+  };
+  // Numbers that leave room to count with.
+  constexpr int64_t kLimit = int64_t{1} << 40;
+  for (int64_t i = 0; i < count; ++i) {
+    const T value = element(i);
+    if (static_cast<int64_t>(value) < -kLimit || static_cast<int64_t>(value) > kLimit)
+      return std::nullopt;
+  }
+  ArrayView view;
+  view.kind = ArrayView::kIota;
+  view.type = type.primitive_type();
+  view.dims.assign(type.dims().begin(), type.dims().end());
+  view.offset = static_cast<int64_t>(element(0));
+  view.strides.assign(view.dims.size(), 0);
+  int64_t step = count;
+  for (size_t d = 0; d < view.dims.size(); ++d) {
+    step /= view.dims[d];
+    if (view.dims[d] > 1)
+      view.strides[d] = static_cast<int64_t>(element(step)) - static_cast<int64_t>(element(0));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, expected = view.offset;
+    for (int d = static_cast<int>(view.dims.size()) - 1; d >= 0; --d) {
+      expected += rest % view.dims[d] * view.strides[d];
+      rest /= view.dims[d];
+    }
+    if (static_cast<int64_t>(element(i)) != expected) return std::nullopt;
+  }
+  return view;
+}
+
 }  // namespace
 
 void ToComputeType(PrimitiveType type, const char* from, char* to) {
@@ -62,6 +105,29 @@ std::optional<ArrayView> SplatConstant(const ir::Op& op) {
   if (data.size() < size) return std::nullopt;
   if (!value.IsSplat() && data.size() != size) return std::nullopt;
   return SplatView(type.primitive_type(), type.dims(), data.data());
+}
+
+std::optional<ArrayView> IotaConstant(const ir::Value& value) {
+  const ir::Op* const op = value.defining_op();
+  if (op == nullptr) return std::nullopt;
+  if (op->Is(ir::OpCode::kBroadcastInDim)) {
+    const std::optional<ArrayView> operand = IotaConstant(*op->operand(0));
+    if (!operand.has_value()) return std::nullopt;
+    return BroadcastView(*operand, op->result_type().dims(), op->IntsAttr("broadcast_dimensions"));
+  }
+  const ir::Type type = op->result_type();
+  if (!op->Is(ir::OpCode::kConstant) || !type.IsTensor() || !type.HasStaticShape())
+    return std::nullopt;
+  switch (type.primitive_type()) {
+    case S32:
+      return IotaOf<int32_t>(*op);
+    case U32:
+      return IotaOf<uint32_t>(*op);
+    case S64:
+      return IotaOf<int64_t>(*op);
+    default:
+      return std::nullopt;
+  }
 }
 
 absl::StatusOr<ArrayView> ConstantView(const ir::Op& op, PlanBuilder* plan) {

@@ -20,6 +20,9 @@ void ToComputeType(PrimitiveType type, const char* from, char* to);
 absl::StatusOr<ArrayView> ConstantView(const ir::Op& op, PlanBuilder* plan);
 // Only when it is a splat: needs no plan.
 std::optional<ArrayView> SplatConstant(const ir::Op& op);
+// A constant, or one that is broadcast, of 32- or 64-bit integers that grow evenly along each dim,
+// as passes leave a short stablehlo.iota.
+std::optional<ArrayView> IotaConstant(const ir::Value& value);
 
 }  // namespace pjrt::cpu
 

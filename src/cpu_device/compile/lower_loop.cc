@@ -9,8 +9,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/compile/constants.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/compile/match_choice.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -71,12 +73,11 @@ bool CutReducedDim(LoopProgram* program) {
   }
   if (chunks == 0) return false;
   const int64_t inner = size / chunks;
-  program->dims[d] = chunks;
-  program->dims.insert(program->dims.begin() + d + 1, inner);
+  program->dims[d] = inner;
+  program->dims.insert(program->dims.begin(), chunks);
   ForEachView(program, [&](LoopView* view) {
     const int64_t stride = view->strides[d];
-    view->strides[d] = stride * inner;
-    view->strides.insert(view->strides.begin() + d + 1, stride);
+    view->strides.insert(view->strides.begin(), stride * inner);
   });
   ++program->num_outer;
   return true;
@@ -140,8 +141,14 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
       }
       reduced = op->IntsAttr("dimensions");
       for (size_t i = 0; i < n; ++i) {
-        PJRT_ASSIGN_OR_RETURN(const LoopValue value, value_of(op->operand(i)));
-        reduce.values.push_back(value);
+        // Counted companions of a choice are recognised as such.
+        const std::optional<ArrayView> iota = n == 2 ? IotaConstant(*op->operand(i)) : std::nullopt;
+        if (iota.has_value()) {
+          reduce.values.push_back(builder.Load(*iota));
+        } else {
+          PJRT_ASSIGN_OR_RETURN(const LoopValue value, value_of(op->operand(i)));
+          reduce.values.push_back(value);
+        }
         ArrayView init = view(op->operand(n + i));
         if (init.kind != ArrayView::kBuffer) {
           PJRT_ASSIGN_OR_RETURN(init, ScalarInBuffer(init, steps));
@@ -187,6 +194,9 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
     Bind(op->result(), out);
   }
   OrderDims(&program, reduced);
+  for (LoopReduce& reduce : program.reduces) {
+    if (!reduce.has_monoid) reduce.choice = MatchChoice(program, reduce);
+  }
   if (program.stores.empty() && program.reduces.empty()) return absl::OkStatus();
   std::vector<BufferId> inputs = builder.input_buffers();
   const int64_t results =
@@ -207,19 +217,19 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
                             std::move(reduce_buffers), std::move(what), steps);
 }
 
-// `program` has the chunks of the reduction as its last outer dim. The first loop leaves a partial
+// `program` has the chunks of the reduction as its first dim. The first loop leaves a partial
 // result a chunk, the second reduces those.
 absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs,
                                           std::vector<BufferId> stores,
                                           std::vector<BufferId> results, std::string what,
                                           Steps* steps) {
-  const int chunk_dim = program.num_outer - 1;
-  // The dims that partial results have: outer ones with the chunks last, then inner ones.
+  constexpr int kChunkDim = 0;
+  // The dims that partial results have: the chunks, outer ones, then inner ones.
   Dims kept(program.dims.begin(), program.dims.begin() + program.num_outer);
   kept.insert(kept.end(), program.dims.begin() + program.num_outer + program.num_reduced,
               program.dims.end());
   LoopBuilder second(kept, options_.keep_f32);
-  second.program().num_outer = chunk_dim;
+  second.program().num_outer = 0;
   second.program().num_reduced = 1;
   std::vector<BufferId> first_outputs = std::move(stores);
   for (LoopReduce& reduce : program.reduces) {
@@ -227,6 +237,7 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
     rest.has_monoid = reduce.has_monoid;
     rest.monoid = reduce.monoid;
     rest.body = reduce.body;
+    rest.choice = reduce.choice;
     for (size_t i = 0; i < reduce.values.size(); ++i) {
       const ArrayView partial = NewArray(MemoryType(program.instrs[reduce.values[i]].type), kept);
       first_outputs.push_back(partial.buffer);
@@ -256,7 +267,7 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
       last.view.strides.insert(last.view.strides.end(),
                                final_view.strides.begin() + program.num_outer + program.num_reduced,
                                final_view.strides.end());
-      last.view.strides[chunk_dim] = 0;
+      last.view.strides[kChunkDim] = 0;
       rest.outputs.push_back(std::move(last));
     }
     reduce.init_inputs.clear();

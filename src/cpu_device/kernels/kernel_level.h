@@ -19,6 +19,7 @@ struct WindowKernels;
 struct FftKernels;
 struct LinalgKernels;
 struct IndexKernels;
+struct FoldKernels;
 
 // All kernel tables of one level. They live as long as the program and never change.
 struct Kernels {
@@ -32,6 +33,7 @@ struct Kernels {
   const FftKernels* fft;        // likewise
   const LinalgKernels* linalg;  // likewise
   const IndexKernels* index;    // likewise
+  const FoldKernels* fold;      // likewise
 };
 
 // The levels compiled into the library, from the oldest to the widest.

@@ -8,6 +8,7 @@
 
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/fft_kernels.h"
+#include "src/cpu_device/kernels/fold_ops.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/index_ops.h"
 #include "src/cpu_device/kernels/linalg_vectors.h"
@@ -23,6 +24,7 @@ namespace pjrt::cpu {
   const FftKernels* GetFftKernels();       \
   const LinalgKernels* GetLinalgKernels(); \
   const IndexKernels* GetIndexKernels();   \
+  const FoldKernels* GetFoldKernels();     \
   }
 PJRT_DECLARE_LEVEL_(baseline)
 PJRT_DECLARE_LEVEL_(avx2)

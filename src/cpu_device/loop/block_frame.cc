@@ -52,7 +52,7 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
   const Dims& dims = program_.dims;
   row_length_ = dims.empty() ? 1 : dims.back();
   row_mode_ = flat_rows <= 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength);
-  if (!row_mode_ || dims.size() <= 1 || dims.back() >= kLongRow) return;
+  if (!row_mode_ || flat_rows < 0 || dims.size() <= 1 || dims.back() >= kLongRow) return;
   int moves = 0;
   const auto count = [&](const LoopView& view, bool moved) {
     if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kFewMoves + 1;

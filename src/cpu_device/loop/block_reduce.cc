@@ -4,18 +4,22 @@
 // computed as in a map, then folded into accumulators.
 //
 // * inner == 1, long reduction: each outer point alone, in blocks along the reduced dims. A block
-//   folds to one element, the blocks fold one after the other.
+//   folds to one element, the blocks fold one after the other. Where the blocks of a row lie apart,
+//   those of some neighbouring rows take turns.
 // * inner == 1, short reduction: a block holds several whole rows; each folds to one element.
 // * Long inner: a block lies along the innermost dim and folds element by element into a block of
 //   accumulators, which begin as the initial value.
-// * Short inner: a block holds several reduced points of `inner` elements each. Few fold in order,
-//   from the initial value on, many pairwise; a body folds neighbours.
+// * Short inner: a block holds several reduced points of `inner` elements each, of several outer
+//   points if they fit. Few fold in order, from the initial value on, many sixteen at a time; a
+//   body folds neighbours.
 // * Many short inner: a block lies along all inner dims and crosses their rows, else as for a long
 //   inner.
 // * Short inner, folded by a body: outer dims become inner ones first. A body is called for a block
 //   of accumulators, and a call costs as much as it takes to fold a hundred of them.
 // * Where there is nothing to compute but the fold, a long inner, or one that folds in order, is
 //   read where it lies, several reduced points at a time; so are the pieces of a long reduction.
+// * A body that is a choice folds in order: a row by its largest value and the place of that, a
+//   block of accumulators by comparing and selecting.
 //
 // Each order of folding depends on the sizes alone, so that a result has the same bits however the
 // work is split. Folds with a body (rather than a monoid) keep the order of the elements, as an
@@ -27,10 +31,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/loop/block_fold.h"
 #include "src/cpu_device/loop/block_frame.h"
 
 namespace pjrt::cpu {
@@ -56,24 +59,17 @@ constexpr int64_t kTreePoints = 4;
 // and again. 1024 x 4096 folded over its first dim took 1060 us and takes 250.
 constexpr int64_t kStreams = 8;
 constexpr int64_t kPiece = 256;
+// Where the pieces of rows lie apart, those of so many neighbouring rows are folded together that
+// this many bytes are read in a run, as far as that leaves so many units.
+constexpr double kRunBytes = 16 * 1024;
+constexpr int64_t kFewUnits = 8;
+// So many rows of pieces are folded at a time.
+constexpr int64_t kPieceRows = 64;
 // So long an inner dim is folded one point after the other over this many reduced points, too.
 constexpr int64_t kOrderedInner = 128;
 constexpr int64_t kOrderedPoints = 1024;
 constexpr int64_t kAlign = 64;
 int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
-
-// One LoopReduce, with the kernels that fold its values.
-struct Fold {
-  const LoopReduce* reduce = nullptr;
-  std::unique_ptr<BodyKernel> body;  // null with a monoid
-  BlockFn op = nullptr;              // a monoid: elementwise
-  ReduceRowsFn rows = nullptr;       // a monoid: along contiguous elements
-  size_t first_block = 0;            // of its values, among the frame's blocks
-  size_t first_output = 0;           // among the program's outputs
-  int64_t stream_stride = 0;         // bytes between reduced points of values that lie in an input
-  std::vector<int> sizes;            // of the values' elements
-  std::vector<int> accumulators;     // offsets in the fold's scratch
-};
 
 // Makes inner dims of the outer ones where a body would be called for a few accumulators at a time.
 LoopProgram WithManyAccumulators(LoopProgram program) {
@@ -100,8 +96,14 @@ LoopProgram WithManyAccumulators(LoopProgram program) {
 
 class ReduceKernel final : public LoopKernel {
  public:
-  ReduceKernel(LoopProgram program, const BlockKernels& kernels)
-      : frame_(WithManyAccumulators(std::move(program)), kernels), k_(kernels) {}
+  // `program` as SimplifyValues leaves it, which returned `reads_narrow`.
+  ReduceKernel(LoopProgram program, std::vector<PrimitiveType> reads_narrow,
+               const BlockKernels& kernels)
+      : frame_(std::move(program), kernels),
+        reads_narrow_(std::move(reads_narrow)),
+        k_(kernels),
+        folder_(kernels, frame_.program()),
+        folds_(folder_.folds()) {}
 
   absl::Status Init(const LoopEngine& engine) {
     const LoopProgram& p = frame_.program();
@@ -113,33 +115,16 @@ class ReduceKernel final : public LoopKernel {
     // Rows cross blocks when several fit in one, or when the innermost reduced dim alone is short.
     const bool short_rows =
         inner_ == 1 && (reduced_ < 256 || (rank > 0 && p.dims.back() < kLongRow));
-    frame_.ChooseMode(inner_ == 1 ? (short_rows ? 1 : 0) : (long_inner_ ? 0 : 1));
+    // Pieces of rows that need no computing are read where they lie.
+    const bool only_reads =
+        p.num_reduced >= 2 && p.stores.empty() &&
+        std::all_of(p.instrs.begin(), p.instrs.end(),
+                    [](const LoopInstr& instr) { return instr.kind == LoopInstr::kInput; });
+    frame_.ChooseMode(inner_ == 1 ? (short_rows ? 1 : only_reads ? -1 : 0) : (long_inner_ ? 0 : 1));
+    PJRT_RETURN_IF_ERROR(folder_.Init(engine, reads_narrow_));
     std::vector<LoopValue> blocks;
-    size_t output = p.stores.size();
-    for (const LoopReduce& reduce : p.reduces) {
-      Fold fold;
-      fold.reduce = &reduce;
-      fold.first_block = blocks.size();
-      fold.first_output = output;
-      output += reduce.outputs.size();
-      for (LoopValue v : reduce.values) {
-        blocks.push_back(v);
-        fold.sizes.push_back(kCTypeSize[static_cast<int>(p.instrs[v].type)]);
-      }
-      if (reduce.has_monoid) {
-        const int type = static_cast<int>(p.instrs[reduce.values[0]].type);
-        fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
-        fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
-        if (fold.op == nullptr || fold.rows == nullptr) {
-          return Unimplemented(
-              "PJRT-C013", absl::StrCat("no kernel for reduction ", static_cast<int>(reduce.monoid),
-                                        " of compute type ", type));
-        }
-      } else {
-        PJRT_ASSIGN_OR_RETURN(fold.body, engine.CompileBody(*reduce.body));
-      }
-      folds_.push_back(std::move(fold));
-    }
+    for (const LoopReduce& reduce : p.reduces)
+      blocks.insert(blocks.end(), reduce.values.begin(), reduce.values.end());
     PJRT_RETURN_IF_ERROR(frame_.Lower(blocks));
     for (const Fold& fold : folds_) {
       if (fold.body != nullptr) block_ = std::min(block_, fold.body->max_block());
@@ -147,9 +132,20 @@ class ReduceKernel final : public LoopKernel {
     block_ = std::min(block_, frame_.block_size());
     row_ = long_inner_ ? p.dims.back() : inner_;
     columns_ = inner_ != 1 && (long_inner_ || inner_ > block_);
-    in_order_ = reduced_ <= kFewPoints || (inner_ >= kOrderedInner && reduced_ <= kOrderedPoints);
+    const bool only_choices = std::all_of(folds_.begin(), folds_.end(),
+                                          [](const Fold& fold) { return fold.choose != nullptr; });
+    in_order_ = reduced_ <= kFewPoints || only_choices ||
+                (inner_ >= kOrderedInner && reduced_ <= kOrderedPoints);
+    in_pieces_ = inner_ == 1 && frame_.row_mode() && p.num_reduced >= 2 &&
+                 static_cast<int>(p.dims.size()) == p.num_outer + p.num_reduced;
     PlanStreams();
-    LayOutScratch();
+    outers_share_blocks_ = inner_ != 1 && !columns_ && reduced_ > 0 &&
+                           2 * reduced_ * inner_ <= block_ &&
+                           std::all_of(folds_.begin(), folds_.end(),
+                                       [](const Fold& fold) { return fold.body == nullptr; });
+    // The folds' scratch lies behind the frame's.
+    scratch_bytes_ =
+        AlignUp(frame_.scratch_bytes()) + folder_.LayOut(std::max(block_, inner_per_block()));
     PlanUnits();
     return absl::OkStatus();
   }
@@ -172,8 +168,12 @@ class ReduceKernel final : public LoopKernel {
         RunColumns(&w, unit);
       } else {
         const int64_t from = unit * outer_per_unit_;
-        for (int64_t o = from; o < std::min(from + outer_per_unit_, outer_); ++o)
-          RunShortInner(&w, o);
+        const int64_t to = std::min(from + outer_per_unit_, outer_);
+        if (outers_share_blocks_) {
+          RunShortOuters(&w, from, to);
+        } else {
+          for (int64_t o = from; o < to; ++o) RunShortInner(&w, o);
+        }
       }
     }
   }
@@ -186,47 +186,26 @@ class ReduceKernel final : public LoopKernel {
     BlockFrame::State* state;
   };
 
-  // Scratch behind the frame's: for each fold and value an accumulator block, two temporary blocks
-  // and a result block; the largest body's scratch.
-  void LayOutScratch() {
-    const int64_t block_bytes = AlignUp(std::max(block_, inner_per_block()) * 16);
-    int64_t at = 0;
-    for (Fold& fold : folds_) {
-      for (size_t i = 0; i < fold.sizes.size(); ++i) {
-        fold.accumulators.push_back(static_cast<int>(at));
-        at += block_bytes;
-      }
-    }
-    block_bytes_ = block_bytes;
-    size_t most_values = 0;
-    int64_t body_bytes = 0;
-    for (const Fold& fold : folds_) {
-      most_values = std::max(most_values, fold.sizes.size());
-      if (fold.body != nullptr) body_bytes = std::max(body_bytes, fold.body->scratch_bytes());
-    }
-    left_ = at;
-    right_ = left_ + block_bytes * static_cast<int64_t>(most_values);
-    result_ = right_ + block_bytes * static_cast<int64_t>(most_values);
-    body_scratch_ = result_ + block_bytes * static_cast<int64_t>(most_values);
-    scratch_bytes_ = AlignUp(frame_.scratch_bytes()) + body_scratch_ + AlignUp(body_bytes);
-  }
-
   // Whether there is nothing to compute but folds of values that lie in inputs, in steps along dim
   // d.
   bool FindStreams(int d) {
     const LoopProgram& p = frame_.program();
     for (Fold& fold : folds_) {
-      const int input = fold.body == nullptr ? frame_.InputOfBlock(fold.first_block) : -1;
+      if (fold.body != nullptr && !fold.CountsCompanions()) return false;
+      const int v = fold.choose != nullptr ? fold.reduce->choice->value : 0;
+      const int input = frame_.InputOfBlock(fold.first_block + v);
       if (input < 0) return false;
-      fold.stream_stride = p.inputs[input].view.strides[d] * fold.sizes[0];
+      fold.stream_stride = p.inputs[input].view.strides[d] * fold.value_sizes[v];
     }
     return p.stores.empty();
   }
   void PlanStreams() {
     const LoopProgram& p = frame_.program();
     if (inner_ == 1) {
-      streams_ = frame_.row_mode() && p.num_reduced == 2 && p.dims.back() <= block_ &&
-                 static_cast<int>(p.dims.size()) == p.num_outer + 2 && FindStreams(p.num_outer);
+      streams_ = in_pieces_ && p.num_reduced == 2 && p.dims.back() <= block_ &&
+                 std::all_of(folds_.begin(), folds_.end(),
+                             [](const Fold& fold) { return fold.body == nullptr; }) &&
+                 FindStreams(p.num_outer);
     } else if (p.num_reduced == 1 && (columns_ || (in_order_ && inner_ >= kOrderedInner))) {
       streams_ = FindStreams(p.num_outer);
       columns_ |= streams_;
@@ -251,6 +230,11 @@ class ReduceKernel final : public LoopKernel {
     const double outer_ns =
         std::max(point_ns * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
     outer_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / outer_ns));
+    if (in_pieces_) {
+      const double piece_bytes = bytes * static_cast<double>(p.dims.back());
+      const int64_t together = static_cast<int64_t>(kRunBytes / std::max(piece_bytes, 1.0));
+      outer_per_unit_ = std::max(outer_per_unit_, std::min(together, outer_ / kFewUnits));
+    }
     if (inner_ == 1 && reduced_ > 0 && reduced_ < block_) {
       const int64_t rows = block_ / reduced_;
       outer_per_unit_ = (outer_per_unit_ + rows - 1) / rows * rows;
@@ -258,132 +242,14 @@ class ReduceKernel final : public LoopKernel {
     units_ = (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
   }
 
-  char* Accumulator(const Work& w, const Fold& fold, size_t i) const {
-    return w.memory + fold.accumulators[i];
-  }
-  char* Temporary(const Work& w, int64_t base, size_t i) const {
-    return w.memory + base + block_bytes_ * static_cast<int64_t>(i);
-  }
-
-  // accumulators[at..at + n) = fold(accumulators, values), element by element; the first time the
-  // values are copied.
-  void Accumulate(const Work& w, const Fold& fold, const char* const* values, int64_t n, bool first,
-                  int64_t at = 0) const {
-    const auto accumulator = [&](size_t i) { return Accumulator(w, fold, i) + at * fold.sizes[i]; };
-    if (first) {
-      for (size_t i = 0; i < fold.sizes.size(); ++i)
-        std::memcpy(accumulator(i), values[i], n * fold.sizes[i]);
-      return;
-    }
-    if (fold.body == nullptr) {
-      char* acc = accumulator(0);
-      fold.op(acc, acc, values[0], nullptr, n);
-      return;
-    }
-    absl::InlinedVector<const char*, 8> params;
-    absl::InlinedVector<char*, 4> results;
-    for (size_t i = 0; i < fold.sizes.size(); ++i) params.push_back(accumulator(i));
-    for (size_t i = 0; i < fold.sizes.size(); ++i) {
-      params.push_back(values[i]);
-      results.push_back(Temporary(w, result_, i));
-    }
-    fold.body->Call(params.data(), results.data(), n, w.memory + body_scratch_);
-    for (size_t i = 0; i < fold.sizes.size(); ++i)
-      std::memcpy(accumulator(i), results[i], n * fold.sizes[i]);
-  }
-
-  // Folds n contiguous elements of each value to one, in order, at out[i].
-  void FoldRow(const Work& w, const Fold& fold, const char* const* values, int64_t n,
-               char* const* out) const {
-    if (fold.body == nullptr) {
-      fold.rows(out[0], values[0], 1, n);
-    } else {
-      FoldPoints(w, fold, values, n, 1, out);
-    }
-  }
-
-  // Folds n points of `inner` contiguous elements of each value to one by the body, in order, at
-  // out[i]: a binary tree over neighbours, even points with odd ones, until one is left.
-  void FoldPoints(const Work& w, const Fold& fold, const char* const* values, int64_t n,
-                  int64_t inner, char* const* out) const {
-    const size_t count = fold.sizes.size();
-    absl::InlinedVector<const char*, 8> params(2 * count);
-    absl::InlinedVector<char*, 4> results(count);
-    absl::InlinedVector<const char*, 4> from(values, values + count);
-    for (size_t i = 0; i < count; ++i) {
-      params[i] = Temporary(w, left_, i);
-      params[count + i] = Temporary(w, right_, i);
-      results[i] = Temporary(w, result_, i);
-    }
-    while (n > 1) {
-      const int64_t half = n / 2;
-      for (size_t i = 0; i < count; ++i) {
-        const int64_t point = fold.sizes[i] * inner;
-        char *left = Temporary(w, left_, i), *right = Temporary(w, right_, i);
-        if (inner == 1) {
-          k_.gather_stride[SizeLog2(fold.sizes[i])](left, from[i], 2, half);
-          k_.gather_stride[SizeLog2(fold.sizes[i])](right, from[i] + point, 2, half);
-          continue;
-        }
-        for (int64_t j = 0; j < half; ++j) {
-          std::memcpy(left + j * point, from[i] + 2 * j * point, point);
-          std::memcpy(right + j * point, from[i] + (2 * j + 1) * point, point);
-        }
-      }
-      // The odd one out moves along; its place in `results` is behind the half that the call
-      // writes.
-      for (size_t i = 0; i < count && n % 2 != 0; ++i) {
-        const int64_t point = fold.sizes[i] * inner;
-        std::memcpy(results[i] + half * point, from[i] + (n - 1) * point, point);
-      }
-      fold.body->Call(params.data(), results.data(), half * inner, w.memory + body_scratch_);
-      for (size_t i = 0; i < count; ++i) from[i] = results[i];
-      n = half + n % 2;
-    }
-    for (size_t i = 0; i < count; ++i) std::memcpy(out[i], from[i], fold.sizes[i] * inner);
-  }
-
-  static bool HasInit(const Fold& fold) { return !fold.reduce->init_inputs.empty(); }
-
-  // n copies of the i-th initial value.
-  void FillInit(const Work& w, const Fold& fold, size_t i, char* block, int64_t n) const {
-    const int32_t input = fold.reduce->init_inputs[i];
-    const LoopInput& init = frame_.program().inputs[input];
-    const char* source = w.inputs[input] + init.view.offset * ByteWidth(init.type);
-    alignas(16) char one[16];
-    if (ConvertFn load = k_.load[init.type]; load != nullptr) {
-      load(one, source, 1);
-      source = one;
-    }
-    k_.fill[SizeLog2(fold.sizes[i])](block, source, n);
-  }
-
-  // The accumulators at the initial value, where there is one.
-  void Begin(const Work& w, const Fold& fold, int64_t n) const {
-    for (size_t i = 0; HasInit(fold) && i < fold.sizes.size(); ++i)
-      FillInit(w, fold, i, Accumulator(w, fold, i), n);
-  }
-
   // The initial value folded with the accumulators, to the outputs.
   void Finish(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
-    const size_t count = fold.sizes.size();
-    if (HasInit(fold)) {
-      absl::InlinedVector<const char*, 8> params(2 * count);
-      absl::InlinedVector<char*, 4> results(count);
-      for (size_t i = 0; i < count; ++i) {
-        FillInit(w, fold, i, Temporary(w, left_, i), n);
-        params[i] = Temporary(w, left_, i);
-        params[count + i] = Accumulator(w, fold, i);
-        results[i] = Temporary(w, result_, i);
-      }
-      if (fold.body == nullptr) {
-        fold.op(results[0], params[0], params[1], nullptr, n);
-      } else {
-        fold.body->Call(params.data(), results.data(), n, w.memory + body_scratch_);
-      }
-      for (size_t i = 0; i < count; ++i)
-        std::memcpy(Accumulator(w, fold, i), results[i], n * fold.sizes[i]);
-    }
+    folder_.Finish(w.memory, w.inputs, fold, n);
+    Store(w, fold, point, n);
+  }
+  // Accumulators that the initial value may have begun, to the outputs.
+  void FinishBegun(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
+    if (!fold.BeginsWithInit()) folder_.Finish(w.memory, w.inputs, fold, n);
     Store(w, fold, point, n);
   }
 
@@ -391,10 +257,10 @@ class ReduceKernel final : public LoopKernel {
   void Store(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
     for (size_t i = 0; i < fold.sizes.size(); ++i) {
       const LoopReduce::Output& output = fold.reduce->outputs[i];
-      const char* from = Accumulator(w, fold, i);
+      const char* from = folder_.Accumulator(w.memory, fold, i);
       if (ConvertFn store = k_.store[output.type]; store != nullptr) {
-        store(Temporary(w, left_, i), from, n);
-        from = Temporary(w, left_, i);
+        store(folder_.Temporary(w.memory, i), from, n);
+        from = folder_.Temporary(w.memory, i);
       }
       Scatter(output, w.outputs[fold.first_output + i], from, point, n);
     }
@@ -444,11 +310,14 @@ class ReduceKernel final : public LoopKernel {
     }
   }
 
-  absl::InlinedVector<const char*, 4> Blocks(const Work& w, const Fold& fold,
-                                             int64_t element) const {
+  // The values from element `element` of their blocks on, which is that of point number `point`.
+  absl::InlinedVector<const char*, 4> Blocks(const Work& w, const Fold& fold, int64_t element,
+                                             int64_t point) const {
     absl::InlinedVector<const char*, 4> values;
     for (size_t i = 0; i < fold.sizes.size(); ++i)
-      values.push_back(w.state->block(fold.first_block + i) + element * fold.sizes[i]);
+      values.push_back(w.state->block(fold.first_block + i) + element * fold.value_sizes[i]);
+    if (fold.CountsCompanions())
+      values[1 - fold.reduce->choice->value] = folder_.Companion(w.memory, fold, point);
     return values;
   }
 
@@ -463,76 +332,115 @@ class ReduceKernel final : public LoopKernel {
       for (int64_t o = from; o < to; o += rows) {
         const int64_t count = std::min(rows, to - o);
         w->state->Evaluate(o * reduced_, count * reduced_);
-        for (const Fold& fold : folds_) FoldRows(*w, fold, count);
+        for (const Fold& fold : folds_) FoldRows(*w, fold, o * reduced_, count);
         for (const Fold& fold : folds_) Finish(*w, fold, o * reduced_, count);
       }
       return;
     }
     // The results of some rows are written together: one by one it took a fifth of the time of a
     // softmax of rows of 1024.
-    for (int64_t o = from; o < to; o += block_) {
-      const int64_t rows = std::min(block_, to - o);
-      for (int64_t row = 0; row < rows; ++row) FoldLongRow(w, o + row, row);
+    const int64_t most = in_pieces_ ? std::min(block_, kPieceRows) : block_;
+    for (int64_t o = from; o < to; o += most) {
+      const int64_t rows = std::min(most, to - o);
+      if (streams_) {
+        for (const Fold& fold : folds_) FoldPieces(w, fold, o, rows);
+      } else if (in_pieces_) {
+        for (int64_t r = 0; r < reduced_;) {
+          int64_t n = 0;
+          for (int64_t row = 0; row < rows; ++row) n = FoldBlock(w, o + row, r, row);
+          r += n;
+        }
+      } else {
+        for (int64_t row = 0; row < rows; ++row) {
+          for (int64_t r = 0; r < reduced_;) r += FoldBlock(w, o + row, r, row);
+        }
+      }
       for (const Fold& fold : folds_) Finish(*w, fold, o * reduced_, rows);
     }
   }
 
-  // inner == 1: outer point o, in as many blocks as it takes, to element `row` of the accumulators.
-  void FoldLongRow(Work* w, int64_t o, int64_t row) const {
-    const int64_t begin = o * reduced_, end = begin + reduced_;
-    for (int64_t at = begin; at < end;) {
-      const int64_t n = std::min(frame_.BlockAt(at, end), block_);
-      if (!streams_ || at == begin) w->state->Evaluate(at, n);
-      for (const Fold& fold : folds_) {
-        if (fold.body == nullptr) {
-          char* const accumulator = Accumulator(*w, fold, 0) + row * fold.sizes[0];
-          const char* values = w->state->block(fold.first_block);
-          if (streams_) values += (at - begin) / n * fold.stream_stride;
-          alignas(16) char folded[16];
-          fold.rows(at == begin ? accumulator : folded, values, 1, n);
-          if (at != begin) fold.op(accumulator, accumulator, folded, nullptr, 1);
-          continue;
-        }
-        auto values = Blocks(*w, fold, 0);
-        absl::InlinedVector<char, 64> memory(fold.sizes.size() * 16);
-        absl::InlinedVector<char*, 4> out;
-        absl::InlinedVector<const char*, 4> folded;
-        for (size_t i = 0; i < fold.sizes.size(); ++i) {
-          out.push_back(memory.data() + 16 * i);
-          folded.push_back(out.back());
-        }
-        FoldRow(*w, fold, values.data(), n, out.data());
-        Accumulate(*w, fold, folded.data(), 1, at == begin, row);
+  // inner == 1: the block from reduced point r on of outer point o, to element `row` of the
+  // accumulators. Returns the size of the block.
+  int64_t FoldBlock(Work* w, int64_t o, int64_t r, int64_t row) const {
+    const int64_t at = o * reduced_ + r;
+    const int64_t n = std::min(frame_.BlockAt(at, (o + 1) * reduced_), block_);
+    w->state->Evaluate(at, n);
+    for (const Fold& fold : folds_) {
+      if (fold.body == nullptr) {
+        char* const accumulator = folder_.Accumulator(w->memory, fold, 0) + row * fold.sizes[0];
+        const char* values = w->state->block(fold.first_block);
+        alignas(16) char folded[16];
+        fold.rows(r == 0 ? accumulator : folded, values, 1, n);
+        if (r != 0) fold.op(accumulator, accumulator, folded, nullptr, 1);
+        continue;
       }
-      at += n;
+      absl::InlinedVector<char, 64> memory(fold.sizes.size() * 16);
+      Folder::Pointers out;
+      absl::InlinedVector<const char*, 4> folded;
+      for (size_t i = 0; i < fold.sizes.size(); ++i) {
+        out.push_back(memory.data() + 16 * i);
+        folded.push_back(out.back());
+      }
+      folder_.FoldRow(w->memory, fold, Blocks(*w, fold, 0, at).data(), n, out.data(), at);
+      folder_.Accumulate(w->memory, fold, folded.data(), 1, r == 0, row);
+    }
+    return n;
+  }
+
+  // inner == 1: `rows` outer points from o on, whose values lie in pieces of one size: a piece of
+  // each after the other, all at once where they follow each other.
+  void FoldPieces(Work* w, const Fold& fold, int64_t o, int64_t rows) const {
+    const int64_t n = frame_.row_length(), pieces = reduced_ / n;
+    const int64_t bytes = n * fold.value_sizes[0];
+    absl::InlinedVector<const char*, kPieceRows> begins;
+    for (int64_t row = 0; row < rows; ++row) {
+      w->state->Evaluate((o + row) * reduced_, n);
+      begins.push_back(w->state->block(fold.first_block));
+    }
+    const char* const first = begins[0];
+    bool follow = true;
+    for (int64_t row = 1; row < rows; ++row) follow &= begins[row] == begins[row - 1] + bytes;
+    char* const accumulators = folder_.Accumulator(w->memory, fold, 0);
+    char* const folded = folder_.Temporary(w->memory, 0);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      char* const to = piece == 0 ? accumulators : folded;
+      if (follow) {
+        fold.rows(to, first + piece * fold.stream_stride, rows, n);
+      } else {
+        for (int64_t row = 0; row < rows; ++row)
+          fold.rows(to + row * fold.sizes[0], begins[row] + piece * fold.stream_stride, 1, n);
+      }
+      if (piece != 0) fold.op(accumulators, accumulators, folded, nullptr, rows);
     }
   }
 
-  // `rows` rows of a block, each folded into its accumulator.
-  void FoldRows(const Work& w, const Fold& fold, int64_t rows) const {
+  // `rows` rows of a block, the first of which begins with point number `first`, each folded into
+  // its accumulator.
+  void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows) const {
     if (fold.body == nullptr) {
-      fold.rows(Accumulator(w, fold, 0), Blocks(w, fold, 0)[0], rows, reduced_);
+      fold.rows(folder_.Accumulator(w.memory, fold, 0), Blocks(w, fold, 0, first)[0], rows,
+                reduced_);
       return;
     }
-    if (rows >= 8) {
+    if (rows >= 8 && reduced_ < kLongRow && !fold.CountsCompanions()) {
       // Across rows: element r of every row at once.
       for (int64_t r = 0; r < reduced_; ++r) {
-        auto values = Blocks(w, fold, r);
+        auto values = Blocks(w, fold, r, first + r);
         for (size_t i = 0; i < fold.sizes.size(); ++i) {
-          k_.gather_stride[SizeLog2(fold.sizes[i])](Temporary(w, right_, i), values[i], reduced_,
-                                                    rows);
-          values[i] = Temporary(w, right_, i);
+          k_.gather_stride[SizeLog2(fold.sizes[i])](folder_.Gathered(w.memory, i), values[i],
+                                                    reduced_, rows);
+          values[i] = folder_.Gathered(w.memory, i);
         }
-        Accumulate(w, fold, values.data(), rows, r == 0);
+        folder_.Accumulate(w.memory, fold, values.data(), rows, r == 0);
       }
       return;
     }
     for (int64_t row = 0; row < rows; ++row) {
-      auto values = Blocks(w, fold, row * reduced_);
-      absl::InlinedVector<char*, 4> out;
+      const auto values = Blocks(w, fold, row * reduced_, first + row * reduced_);
+      Folder::Pointers out;
       for (size_t i = 0; i < fold.sizes.size(); ++i)
-        out.push_back(Accumulator(w, fold, i) + row * fold.sizes[i]);
-      FoldRow(w, fold, values.data(), reduced_, out.data());
+        out.push_back(folder_.Accumulator(w.memory, fold, i) + row * fold.sizes[i]);
+      folder_.FoldRow(w.memory, fold, values.data(), reduced_, out.data(), first + row * reduced_);
     }
   }
 
@@ -549,48 +457,60 @@ class ReduceKernel final : public LoopKernel {
       FinishEmptyAt(w, o, i, n);
       return;
     }
-    for (const Fold& fold : folds_) Begin(*w, fold, n);
+    for (const Fold& fold : folds_) folder_.Begin(w->memory, w->inputs, fold, n);
     if (streams_) {
       w->state->Evaluate(first, n);
       for (const Fold& fold : folds_) {
-        FoldStreams(*w, fold, n);
-        Store(*w, fold, first, n);
+        FoldStreams(*w, fold, first, n);
+        FinishBegun(*w, fold, first, n);
       }
       return;
     }
     for (int64_t r = 0; r < reduced_; ++r) {
       w->state->Evaluate(first + r * inner_, n);
       for (const Fold& fold : folds_)
-        Accumulate(*w, fold, Blocks(*w, fold, 0).data(), n, r == 0 && !HasInit(fold));
+        folder_.Accumulate(w->memory, fold, Blocks(*w, fold, 0, first + r * inner_).data(), n,
+                           r == 0 && !fold.BeginsWithInit());
     }
-    for (const Fold& fold : folds_) Store(*w, fold, first, n);
+    for (const Fold& fold : folds_) FinishBegun(*w, fold, first, n);
   }
 
-  // All reduced points of n inner ones, the first of which the block shows.
-  void FoldStreams(const Work& w, const Fold& fold, int64_t n) const {
-    char* const accumulator = Accumulator(w, fold, 0);
-    const char* from = w.state->block(fold.first_block);
-    const int64_t size = fold.sizes[0];
-    const bool has_gaps = fold.stream_stride != n * size;
-    const int64_t streams = has_gaps ? kStreams : 1, piece = has_gaps ? kPiece : n;
+  // All reduced points of n inner ones, the first of which, number `first`, the block shows.
+  void FoldStreams(const Work& w, const Fold& fold, int64_t first, int64_t n) const {
+    const bool is_choice = fold.choose != nullptr;
+    const int v = is_choice ? fold.reduce->choice->value : 0;
+    const int64_t size = fold.sizes[v], value_size = fold.value_sizes[v];
+    const int64_t companion_size = is_choice ? fold.sizes[1 - v] : 0;
+    char* const accumulators = folder_.Accumulator(w.memory, fold, v);
+    char* const companions = is_choice ? folder_.Accumulator(w.memory, fold, 1 - v) : nullptr;
+    const char* from = w.state->block(fold.first_block + v);
+    const bool in_pieces = fold.stream_stride != n * value_size;
+    const int64_t streams = in_pieces ? kStreams : 1, piece = in_pieces ? kPiece : n;
     int64_t r = 0;
-    if (!HasInit(fold)) {
-      std::memcpy(accumulator, from, n * size);
+    if (!fold.BeginsWithInit()) {
+      folder_.Accumulate(w.memory, fold, Blocks(w, fold, 0, first).data(), n, true);
       from += fold.stream_stride;
       ++r;
     }
     for (; r < reduced_; r += streams, from += streams * fold.stream_stride) {
       const int64_t points = std::min(streams, reduced_ - r);
       for (int64_t i = 0; i < n; i += piece) {
-        char* const to = accumulator + i * size;
-        for (int64_t k = 0; k < points; ++k)
-          fold.op(to, to, from + k * fold.stream_stride + i * size, nullptr,
-                  std::min(piece, n - i));
+        char* const to = accumulators + i * size;
+        const int64_t count = std::min(piece, n - i);
+        for (int64_t k = 0; k < points; ++k) {
+          const char* const values = from + k * fold.stream_stride + i * value_size;
+          if (is_choice) {
+            fold.choose_one(fold.reduce->choice->rule, to, companions + i * companion_size, values,
+                            folder_.Companion(w.memory, fold, first + (r + k) * inner_), count);
+          } else {
+            fold.value_op(to, to, values, nullptr, count);
+          }
+        }
       }
     }
   }
 
-  // Short inner dims: a block holds `rows` reduced points of inner_ elements.
+  // Short inner dims: a block holds several reduced points of inner_ elements each.
   void RunShortInner(Work* w, int64_t o) const {
     if (reduced_ == 0) {
       FinishEmpty(w, o, inner_);
@@ -598,40 +518,60 @@ class ReduceKernel final : public LoopKernel {
     }
     const int64_t rows = std::max<int64_t>(block_ / inner_, 1);
     const int64_t first = o * reduced_ * inner_;
-    for (const Fold& fold : folds_) Begin(*w, fold, inner_);
+    for (const Fold& fold : folds_) folder_.Begin(w->memory, w->inputs, fold, inner_);
     for (int64_t r = 0; r < reduced_; r += rows) {
-      int64_t count = std::min(rows, reduced_ - r);
+      const int64_t count = std::min(rows, reduced_ - r);
       w->state->Evaluate(first + r * inner_, count * inner_);
       for (const Fold& fold : folds_) {
-        auto values = Blocks(*w, fold, 0);
-        int64_t left = count;
-        if (fold.body == nullptr && !in_order_) {
-          // The upper half of the points onto the lower, until one is left.
-          const char* block = values[0];
-          char* folded = Temporary(*w, left_, 0);
-          const int64_t row = inner_ * fold.sizes[0];
-          while (left > 1) {
-            const int64_t half = left / 2;
-            fold.op(folded, block, block + (left - half) * row, nullptr, half * inner_);
-            if (left % 2 != 0 && block != folded)
-              std::memcpy(folded + half * row, block + half * row, row);
-            block = folded;
-            left -= half;
-          }
-          Accumulate(*w, fold, &block, inner_, r == 0 && !HasInit(fold));
-        } else if (fold.body != nullptr && inner_ < kFewAccumulators && count >= kTreePoints) {
-          absl::InlinedVector<char*, 4> folded;
-          for (size_t i = 0; i < fold.sizes.size(); ++i) folded.push_back(Temporary(*w, left_, i));
-          FoldPoints(*w, fold, values.data(), count, inner_, folded.data());
-          Accumulate(*w, fold, folded.data(), inner_, r == 0 && !HasInit(fold));
+        const auto values = Blocks(*w, fold, 0, first + r * inner_);
+        const bool copies = r == 0 && !fold.BeginsWithInit();
+        if (fold.body == nullptr) {
+          if (copies) folder_.Accumulate(w->memory, fold, values.data(), inner_, true);
+          fold.points(folder_.Accumulator(w->memory, fold, 0),
+                      values[0] + (copies ? inner_ * fold.value_sizes[0] : 0), count - copies,
+                      inner_, in_order_);
+        } else if (fold.choose == nullptr && inner_ < kFewAccumulators && count >= kTreePoints) {
+          Folder::Pointers folded;
+          for (size_t i = 0; i < fold.sizes.size(); ++i)
+            folded.push_back(folder_.Temporary(w->memory, i));
+          folder_.FoldPoints(w->memory, fold, values.data(), count, inner_, folded.data());
+          folder_.Accumulate(w->memory, fold, folded.data(), inner_, copies);
         } else {
           for (int64_t j = 0; j < count; ++j)
-            Accumulate(*w, fold, Blocks(*w, fold, j * inner_).data(), inner_,
-                       r == 0 && j == 0 && !HasInit(fold));
+            folder_.Accumulate(w->memory, fold,
+                               Blocks(*w, fold, j * inner_, first + (r + j) * inner_).data(),
+                               inner_, copies && j == 0);
         }
       }
     }
-    for (const Fold& fold : folds_) Store(*w, fold, first, inner_);
+    for (const Fold& fold : folds_) FinishBegun(*w, fold, first, inner_);
+  }
+
+  // The same for outer points [from, to), several of which fit in a block.
+  void RunShortOuters(Work* w, int64_t from, int64_t to) const {
+    const int64_t point = reduced_ * inner_, together = block_ / point;
+    for (int64_t o = from; o < to; o += together) {
+      const int64_t count = std::min(together, to - o);
+      for (const Fold& fold : folds_) folder_.Begin(w->memory, w->inputs, fold, count * inner_);
+      w->state->Evaluate(o * point, count * point);
+      for (const Fold& fold : folds_) {
+        char* accumulators = folder_.Accumulator(w->memory, fold, 0);
+        const char* values = w->state->block(fold.first_block);
+        for (int64_t k = 0; k < count; ++k) {
+          const bool copies = !fold.BeginsWithInit();
+          if (copies && fold.load != nullptr) {
+            fold.load(accumulators, values, inner_);
+          } else if (copies) {
+            std::memcpy(accumulators, values, inner_ * fold.sizes[0]);
+          }
+          fold.points(accumulators, values + (copies ? inner_ * fold.value_sizes[0] : 0),
+                      reduced_ - copies, inner_, in_order_);
+          accumulators += inner_ * fold.sizes[0];
+          values += point * fold.value_sizes[0];
+        }
+        Store(*w, fold, o * point, count * inner_);
+      }
+    }
   }
 
   // A reduction over nothing gives the initial value.
@@ -663,18 +603,21 @@ class ReduceKernel final : public LoopKernel {
   }
 
   BlockFrame frame_;
+  const std::vector<PrimitiveType> reads_narrow_;
   const BlockKernels& k_;
-  std::vector<Fold> folds_;
+  Folder folder_;
+  std::vector<Fold>& folds_;  // the folder's
   int64_t outer_ = 1, reduced_ = 1, inner_ = 1;
-  bool long_inner_ = false;  // the innermost dim is long
-  bool columns_ = false;     // blocks lie along rows of row_ inner points
-  bool in_order_ = false;    // a short inner is folded one reduced point after the other
-  bool streams_ = false;     // values are folded where they lie
+  bool long_inner_ = false;           // the innermost dim is long
+  bool columns_ = false;              // blocks lie along rows of row_ inner points
+  bool in_order_ = false;             // a short inner is folded one reduced point after the other
+  bool outers_share_blocks_ = false;  // several outer points of a short inner lie in a block
+  bool in_pieces_ = false;            // the values of a row lie in several pieces
+  bool streams_ = false;              // values are folded where they lie
   int64_t row_ = 1;
   int64_t block_ = 1024;
   int64_t outer_per_unit_ = 1, blocks_per_row_ = 1, units_ = 0;
-  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, body_scratch_ = 0,
-          scratch_bytes_ = 0;
+  int64_t scratch_bytes_ = 0;
   double cost_ns_ = 0;
 };
 
@@ -683,7 +626,10 @@ class ReduceKernel final : public LoopKernel {
 absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program,
                                                              const BlockKernels& kernels,
                                                              const LoopEngine& engine) {
-  auto kernel = std::make_unique<ReduceKernel>(std::move(program), kernels);
+  program = WithManyAccumulators(std::move(program));
+  std::vector<PrimitiveType> reads_narrow = SimplifyValues(kernels, &program);
+  auto kernel =
+      std::make_unique<ReduceKernel>(std::move(program), std::move(reads_narrow), kernels);
   PJRT_RETURN_IF_ERROR(kernel->Init(engine));
   return std::unique_ptr<LoopKernel>(std::move(kernel));
 }

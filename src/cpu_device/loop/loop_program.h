@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "absl/functional/function_ref.h"
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/fold_ops.h"
 
 namespace pjrt::cpu {
 
@@ -77,6 +79,17 @@ struct LoopStore {
 
 struct LoopProgram;
 
+// What a body of two values computes when it chooses between pairs of a value and a companion by
+// comparing values: values[value] and the other one. The rule holds for companions in the order in
+// which the loop comes to them.
+struct LoopChoice {
+  Choice rule;
+  int value = 0;
+  CType companion_type = CType::kS32;
+  // The engine's: the iota that companions are where no block of them is made, -1 for none.
+  int32_t counted_by = -1;
+};
+
 // Reduces values over the reduced dims. With a monoid there is one value; with a body, `body` has
 // 2n parameters (n accumulated, then n new values) and yields n results, and is associative: the
 // engine may regroup but not reorder.
@@ -85,6 +98,7 @@ struct LoopReduce {
   bool has_monoid = true;
   Monoid monoid = Monoid::kAdd;
   std::shared_ptr<const LoopProgram> body;
+  std::optional<LoopChoice> choice;  // the body as a choice, where it is known to be one
   // Arrays of one element each, inputs of the program by number: where the reduction starts from.
   // -1: there is no initial value (a partial result).
   absl::InlinedVector<int32_t, 2> init_inputs;

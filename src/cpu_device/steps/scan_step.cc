@@ -3,10 +3,11 @@
 // A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
 // operand. Where elements of a line are neighbours, a kernel turns squares of them in registers;
-// for types that it does not have, a tile of some elements of all lines is turned, scanned that
-// way, and turned back. In other cases (several arrays, a body) element i of all lines is gathered,
-// folded into the running values, and written. The order of operations is the same in all: from the
-// initial value on, one element after the other.
+// narrow ones are converted before, a stretch of each line; for types that it does not have, a tile
+// of some elements of all lines is turned, scanned that way, and turned back. In other cases
+// (several arrays, a body) element i of all lines is gathered, folded into the running values, and
+// written. The order of operations is the same in all: from the initial value on, one element after
+// the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -28,6 +29,9 @@ constexpr int64_t kContiguousLines = 1024;
 // A tile: so many lines, so many elements of each.
 constexpr int64_t kTileLines = 64;
 constexpr int64_t kTileSteps = 64;
+// So many elements of each line are converted at a time, and stand so far from those of the next.
+constexpr int64_t kStretch = 256;
+constexpr int64_t kStretchStride = kStretch + 16;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
 
@@ -38,20 +42,23 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
   if (p_.scan_rows != nullptr && p_.scan_stride == 1 && !is_converted) {
     method_ = kAlongLines;
+  } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
+    method_ = kConverted;
   } else if (p_.op != nullptr && p_.scan_stride == 1) {
     method_ = kTurned;
   } else if (p_.op != nullptr && p_.line_stride == 1 && !is_converted) {
     method_ = kInPlace;
   }
-  lines_ = std::min(p_.inner, method_ == kAlongLines ? kVectorLines
-                              : method_ == kTurned   ? kTileLines
-                              : p_.line_stride == 1  ? kContiguousLines
-                                                     : kStridedLines);
+  lines_ = std::min(p_.inner, method_ == kAlongLines || method_ == kConverted ? kVectorLines
+                              : method_ == kTurned                            ? kTileLines
+                              : p_.line_stride == 1                           ? kContiguousLines
+                                                                              : kStridedLines);
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = (p_.inner + lines_ - 1) / lines_;
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot +
                    (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+  if (method_ == kConverted) scratch_bytes_ = (kStretchStride + 1) * lines_ * kSlot;
   // The tile in its compute type and in its memory type, and the running values.
   if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 1) * lines_ * kSlot;
 }
@@ -86,9 +93,13 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
       const char* from = context.buffer(a.from) + (a.from_offset + at) * size;
       char* values = slot(1, i);
       ConvertFn load = k.load[a.type];
-      k.gather_stride[SizeLog2(size)](load == nullptr ? values : slot(3, i), from, p_.line_stride,
-                                      n);
-      if (load != nullptr) load(values, slot(3, i), n);
+      if (load != nullptr && p_.line_stride == 1) {
+        load(values, from, n);
+      } else {
+        k.gather_stride[SizeLog2(size)](load == nullptr ? values : slot(3, i), from, p_.line_stride,
+                                        n);
+        if (load != nullptr) load(values, slot(3, i), n);
+      }
       if (step == 0) {
         // The initial value comes first.
         char one[16];
@@ -117,6 +128,10 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
       const int size = ByteWidth(a.type);
       const char* values = slot(0, i);
       if (ConvertFn store = k.store[a.type]; store != nullptr) {
+        if (p_.line_stride == 1) {
+          store(context.buffer(a.to) + at * size, values, n);
+          continue;
+        }
         store(slot(3, i), values, n);
         values = slot(3, i);
       }
@@ -170,6 +185,44 @@ void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scr
                p_.length, p_.is_reverse);
 }
 
+void ScanStep::RunConverted(const RunContext& context, int64_t block, char* scratch) const {
+  const ScanParams::Array& a = p_.arrays[0];
+  const int64_t size = ByteWidth(a.type);
+  const int64_t wide = kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))];
+  const ConvertFn load = p_.kernels->load[a.type], store = p_.kernels->store[a.type];
+  const int64_t line = block % blocks_per_outer_ * lines_;
+  const int64_t n = std::min(lines_, p_.inner - line);
+  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
+  const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
+  char* to = context.buffer(a.to) + base * size;
+  char* const stretch = scratch;
+  char* const running = scratch + kStretchStride * lines_ * kSlot;
+  FillInit(context, running, n);
+  for (int64_t done = 0; done < p_.length; done += kStretch) {
+    const int64_t steps = std::min(kStretch, p_.length - done);
+    const int64_t first = p_.is_reverse ? p_.length - done - steps : done;
+    for (int64_t l = 0; l < n; ++l) {
+      char* const row = stretch + l * kStretchStride * wide;
+      const char* const narrow = from + (l * p_.line_stride + first) * size;
+      if (load != nullptr) {
+        load(row, narrow, steps);
+      } else {
+        std::memcpy(row, narrow, steps * size);
+      }
+    }
+    p_.scan_rows(stretch, stretch, kStretchStride, running, n, steps, p_.is_reverse);
+    for (int64_t l = 0; l < n; ++l) {
+      const char* const row = stretch + l * kStretchStride * wide;
+      char* const narrow = to + (l * p_.line_stride + first) * size;
+      if (store != nullptr) {
+        store(narrow, row, steps);
+      } else {
+        std::memcpy(narrow, row, steps * size);
+      }
+    }
+  }
+}
+
 void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch) const {
   const BlockKernels& k = *p_.kernels;
   const ScanParams::Array& a = p_.arrays[0];
@@ -212,6 +265,8 @@ absl::Status ScanStep::Run(const RunContext& context) const {
         return RunInPlace(context, block, scratch);
       case kAlongLines:
         return RunAlongLines(context, block, scratch);
+      case kConverted:
+        return RunConverted(context, block, scratch);
       case kTurned:
         return RunTurned(context, block, scratch);
       case kMoved:

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of rows of contiguous elements. The order of the operations is a tree that depends on
-// the length of the row alone, so that each level, and each split of the rows, gives the same bits.
+// Reductions of rows of contiguous elements, and of columns of several rows. The order of the
+// operations depends on the length of the row, or the number of rows, alone, so that each level,
+// and each split of the rest, gives the same bits.
+#include <utility>
+
+#include "src/cpu_device/kernels/choose-inl.h"
 #include "src/cpu_device/kernels/complex-inl.h"
 #include "src/cpu_device/kernels/fold-inl.h"
+#include "src/cpu_device/kernels/fold_ops.h"
+#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/level_tables.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -57,31 +64,138 @@ PJRT_INLINE T FoldAllLanes(T* lanes) {
   }
 }
 
-template <class Op, typename T>
-PJRT_INLINE T ReduceRow(const T* a, int64_t n) {
+template <typename T, int kBytes>
+struct VectorOfBytes {
+  typedef T Type __attribute__((vector_size(kBytes)));
+};
+
+// How elements of T lie in memory: as themselves, or as narrower ones.
+template <typename T>
+struct Direct {
+  using Stored = T;
+  template <typename V>
+  PJRT_INLINE V Load(const T* from) {
+    V value;
+    __builtin_memcpy(&value, from, sizeof(V));
+    return value;
+  }
+  PJRT_INLINE T One(T x) { return x; }
+};
+struct FromBf16 {
+  using Stored = uint16_t;
+  template <typename V>
+  PJRT_INLINE V Load(const uint16_t* from) {
+    using Wide = typename VectorOfBytes<uint32_t, static_cast<int>(sizeof(V))>::Type;
+    typename VectorOfBytes<uint16_t, static_cast<int>(sizeof(V) / 2)>::Type narrow;
+    __builtin_memcpy(&narrow, from, sizeof(narrow));
+    return (V)(__builtin_convertvector(narrow, Wide) << 16);
+  }
+  PJRT_INLINE float One(uint16_t x) { return BitCast<float>(static_cast<uint32_t>(x) << 16); }
+};
+#if defined(__F16C__)
+struct FromF16 {
+  using Stored = uint16_t;
+  template <typename V>
+  PJRT_INLINE V Load(const uint16_t* from) {
+    if constexpr (sizeof(V) == 64) {
+#if defined(__AVX512F__)
+      return (V)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#endif
+    } else if constexpr (sizeof(V) == 32) {
+      return (V)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    } else {
+      return (V)_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
+    }
+  }
+  PJRT_INLINE float One(uint16_t x) { return _cvtsh_ss(x); }
+};
+#endif
+
+// The lanes of a row of n >= kLanes elements, which do not fill them again at the end.
+template <class Op, typename T, class Source>
+PJRT_INLINE void LanesOfRow(typename Lanes<T>::Vector* sums, const typename Source::Stored* a,
+                            int64_t n) {
   using Vector = typename Lanes<T>::Vector;
   constexpr int kVectors = Lanes<T>::kVectors, kWidth = kLanes / kVectors;
-  T lanes[kLanes];
-  if (n < kLanes) {
-    for (int64_t j = 0; j < n; ++j) lanes[j] = a[j];
-    return FoldLanes<Op>(lanes, n);
-  }
-  Vector sums[kVectors];
 #pragma GCC unroll 32
-  for (int v = 0; v < kVectors; ++v) __builtin_memcpy(&sums[v], a + v * kWidth, sizeof(Vector));
+  for (int v = 0; v < kVectors; ++v) sums[v] = Source::template Load<Vector>(a + v * kWidth);
   int64_t i = kLanes;
   for (; i + kLanes <= n; i += kLanes) {
 #pragma GCC unroll 32
-    for (int v = 0; v < kVectors; ++v) {
-      Vector next;
-      __builtin_memcpy(&next, a + i + v * kWidth, sizeof(Vector));
-      sums[v] = Op::Apply(sums[v], next);
-    }
+    for (int v = 0; v < kVectors; ++v)
+      sums[v] = Op::Apply(sums[v], Source::template Load<Vector>(a + i + v * kWidth));
   }
-#pragma GCC unroll 32
-  for (int v = 0; v < kVectors; ++v) __builtin_memcpy(lanes + v * kWidth, &sums[v], sizeof(Vector));
-  for (int64_t j = 0; i + j < n; ++j) lanes[j] = Op::Run(lanes[j], a[i + j]);
+  if (i == n) return;
+  T lanes[kLanes];
+  __builtin_memcpy(lanes, sums, sizeof(lanes));
+  for (int64_t j = 0; i + j < n; ++j) lanes[j] = Op::Run(lanes[j], Source::One(a[i + j]));
+  __builtin_memcpy(sums, lanes, sizeof(lanes));
+}
+
+template <class Op, typename T, class Source>
+PJRT_INLINE T ReduceRow(const typename Source::Stored* a, int64_t n) {
+  if (n < kLanes) {
+    T lanes[kLanes];
+    for (int64_t j = 0; j < n; ++j) lanes[j] = Source::One(a[j]);
+    return FoldLanes<Op>(lanes, n);
+  }
+  typename Lanes<T>::Vector sums[Lanes<T>::kVectors];
+  LanesOfRow<Op, T, Source>(sums, a, n);
+  T lanes[kLanes];
+  __builtin_memcpy(lanes, sums, sizeof(lanes));
   return FoldAllLanes<Op>(lanes);
+}
+
+// Vectors whose lanes are rows of 2 * kHalf elements: the lower, or upper, halves of the rows of p,
+// then of q.
+template <int kHalf, int kFrom, typename V, int... k>
+PJRT_INLINE V HalvesOf(V p, V q, std::integer_sequence<int, k...>) {
+  return __builtin_shufflevector(p, q, (k / kHalf * 2 * kHalf + k % kHalf + kFrom)...);
+}
+// 2 * kHalf vectors, all in all as many rows of 2 * kHalf elements as a vector has lanes: folds
+// each row to one element of the first vector.
+template <class Op, typename T, int kHalf, typename V>
+PJRT_INLINE void FoldSquare(V* rows) {
+  using Numbers = std::make_integer_sequence<int, static_cast<int>(sizeof(V) / sizeof(T))>;
+#pragma GCC unroll 16
+  for (int i = 0; i < kHalf; ++i) {
+    const V p = rows[2 * i], q = rows[2 * i + 1];
+    rows[i] =
+        Op::Apply(HalvesOf<kHalf, 0>(p, q, Numbers()), HalvesOf<kHalf, kHalf>(p, q, Numbers()));
+  }
+  if constexpr (kHalf > 1) FoldSquare<Op, T, kHalf / 2>(rows);
+}
+
+// So many rows at a time that their results fill a vector: rows of as many elements as it has
+// lanes, or of at least kLanes. Returns the number of rows that it folded.
+template <class Op, typename T, class Source>
+PJRT_INLINE int64_t ReduceSquares(T* out, const typename Source::Stored* a, int64_t rows,
+                                  int64_t n) {
+  using Vector = typename Lanes<T>::Vector;
+  constexpr int kVectors = Lanes<T>::kVectors, kWidth = kLanes / kVectors;
+  if (n < kLanes && n != kWidth) return 0;
+  int64_t r = 0;
+  for (; r + kWidth <= rows; r += kWidth) {
+    Vector square[kWidth];
+    for (int k = 0; k < kWidth; ++k) {
+      const typename Source::Stored* const row = a + (r + k) * n;
+      if (n == kWidth) {
+        square[k] = Source::template Load<Vector>(row);
+        continue;
+      }
+      Vector sums[kVectors];
+      LanesOfRow<Op, T, Source>(sums, row, n);
+#pragma GCC unroll 8
+      for (int half = kVectors / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+        for (int v = 0; v < half; ++v) sums[v] = Op::Apply(sums[v], sums[v + half]);
+      }
+      square[k] = sums[0];
+    }
+    FoldSquare<Op, T, kWidth / 2>(square);
+    __builtin_memcpy(out + r, &square[0], sizeof(Vector));
+  }
+  return r;
 }
 
 // Rows that are shorter than the lanes are folded many at a time: lane j of all of them is an
@@ -115,11 +229,18 @@ __attribute__((noinline)) void SplitLanes(T* __restrict to, const T* __restrict 
   }
 }
 
-template <class Op, typename T>
-PJRT_INLINE void ReduceManyRows(T* out, const T* a, int64_t n) {
-  using Bits = UnsignedOf<T>;
+template <class Op, typename T, class Source>
+PJRT_INLINE void ReduceManyRows(T* out, const typename Source::Stored* a, int64_t n) {
+  using Stored = typename Source::Stored;
+  using Bits = UnsignedOf<Stored>;
   T lanes[kLanes * kManyRows];
-  SplitLanes<Bits>(reinterpret_cast<Bits*>(lanes), reinterpret_cast<const Bits*>(a), n);
+  if constexpr (std::is_same_v<T, Stored>) {
+    SplitLanes<Bits>(reinterpret_cast<Bits*>(lanes), reinterpret_cast<const Bits*>(a), n);
+  } else {
+    Stored stored[kLanes * kManyRows];
+    SplitLanes<Bits>(stored, a, n);
+    for (int64_t i = 0; i < n * kManyRows; ++i) lanes[i] = Source::One(stored[i]);
+  }
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     for (int64_t j = 0; j + half < n; ++j) {
       T* const x = lanes + j * kManyRows;
@@ -132,15 +253,17 @@ PJRT_INLINE void ReduceManyRows(T* out, const T* a, int64_t n) {
   __builtin_memcpy(out, lanes, kManyRows * sizeof(T));
 }
 
-template <class Op, typename T>
+template <class Op, typename T, class Source>
 void ReduceRows(void* out, const void* a, int64_t rows, int64_t n) {
   T* const d = static_cast<T*>(out);
-  const T* const s = static_cast<const T*>(a);
+  const typename Source::Stored* const s = static_cast<const typename Source::Stored*>(a);
   int64_t r = 0;
+  if constexpr (sizeof(T) >= 4) r = ReduceSquares<Op, T, Source>(d, s, rows, n);
   if (n < kLanes) {
-    for (; r + kManyRows <= rows; r += kManyRows) ReduceManyRows<Op>(d + r, s + r * n, n);
+    for (; r + kManyRows <= rows; r += kManyRows)
+      ReduceManyRows<Op, T, Source>(d + r, s + r * n, n);
   }
-  for (; r < rows; ++r) d[r] = ReduceRow<Op>(s + r * n, n);
+  for (; r < rows; ++r) d[r] = ReduceRow<Op, T, Source>(s + r * n, n);
 }
 
 // The same tree for types that no vector holds.
@@ -161,6 +284,75 @@ void ReduceRowsPlain(void* out, const void* a, int64_t rows, int64_t n) {
   }
 }
 
+// Sixteen points are folded as a tree of neighbours.
+constexpr int kTreePoints = 16;
+
+template <class Op, typename V, class Source, int kCount>
+PJRT_INLINE V Tree(const typename Source::Stored* a, int64_t stride) {
+  if constexpr (kCount == 1) {
+    return Source::template Load<V>(a);
+  } else {
+    return Op::Apply(Tree<Op, V, Source, kCount / 2>(a, stride),
+                     Tree<Op, V, Source, kCount / 2>(a + kCount / 2 * stride, stride));
+  }
+}
+template <class Op, typename T, class Source, int kCount>
+PJRT_INLINE T TreeOfOnes(const typename Source::Stored* a, int64_t stride) {
+  if constexpr (kCount == 1) {
+    return Source::One(*a);
+  } else {
+    return Op::Run(TreeOfOnes<Op, T, Source, kCount / 2>(a, stride),
+                   TreeOfOnes<Op, T, Source, kCount / 2>(a + kCount / 2 * stride, stride));
+  }
+}
+
+// Columns [i, n) as far as vectors of kBytes go.
+template <class Op, typename T, class Source, int kBytes>
+PJRT_INLINE int64_t FoldStrips(T* to, const typename Source::Stored* a, int64_t points, int64_t n,
+                               int64_t i, bool in_order) {
+  using V = typename VectorOfBytes<T, kBytes>::Type;
+  constexpr int64_t kWidth = kBytes / sizeof(T);
+  for (; i + kWidth <= n; i += kWidth) {
+    const typename Source::Stored* at = a + i;
+    V sum;
+    __builtin_memcpy(&sum, to + i, sizeof(V));
+    int64_t p = 0;
+    for (; !in_order && p + kTreePoints <= points; p += kTreePoints, at += kTreePoints * n)
+      sum = Op::Apply(sum, Tree<Op, V, Source, kTreePoints>(at, n));
+    for (; p < points; ++p, at += n) sum = Op::Apply(sum, Source::template Load<V>(at));
+    __builtin_memcpy(to + i, &sum, sizeof(V));
+  }
+  return i;
+}
+
+template <class Op, typename T, class Source>
+void FoldPoints(void* to, const void* a, int64_t points, int64_t n, bool in_order) {
+  T* const d = static_cast<T*>(to);
+  const typename Source::Stored* const s = static_cast<const typename Source::Stored*>(a);
+  int64_t i = 0;
+  if constexpr (!IsComplexType<T>) {
+    i = FoldStrips<Op, T, Source, PJRT_VECTOR_BYTES>(d, s, points, n, i, in_order);
+    if constexpr (PJRT_VECTOR_BYTES > 32)
+      i = FoldStrips<Op, T, Source, 32>(d, s, points, n, i, in_order);
+    if constexpr (PJRT_VECTOR_BYTES > 16)
+      i = FoldStrips<Op, T, Source, 16>(d, s, points, n, i, in_order);
+  }
+  for (; i < n; ++i) {
+    T sum = d[i];
+    int64_t p = 0;
+    for (; !in_order && p + kTreePoints <= points; p += kTreePoints)
+      sum = Op::Run(sum, TreeOfOnes<Op, T, Source, kTreePoints>(s + p * n + i, n));
+    for (; p < points; ++p) sum = Op::Run(sum, Source::One(s[p * n + i]));
+    d[i] = sum;
+  }
+}
+
+// to[i] = to[i] op a[i], where a is narrow.
+template <class Op, class Source>
+void FoldNarrow(void* to, const void*, const void* a, const void*, int64_t n) {
+  FoldPoints<Op, float, Source>(to, a, 1, n, true);
+}
+
 struct Reductions {
   BlockKernels* kernels;
   template <typename T, class Op, typename R>
@@ -170,13 +362,48 @@ struct Reductions {
     if constexpr (IsComplexType<R>) {
       entry = ReduceRowsPlain<Op, R>;
     } else {
-      entry = ReduceRows<Op, R>;
+      entry = ReduceRows<Op, R, Direct<R>>;
     }
   }
 };
 
+struct PointFolds {
+  FoldKernels* kernels;
+  template <typename T, class Op, typename R>
+  PJRT_INLINE_MEMBER void Set(Monoid monoid) const {
+    kernels->points[static_cast<int>(monoid)][static_cast<int>(kCType<T>)] =
+        FoldPoints<Op, R, Direct<R>>;
+  }
+};
+
+template <class Source>
+struct NarrowFolds {
+  FoldKernels::Narrow* of_monoid;
+  template <typename T, class Op, typename R>
+  PJRT_INLINE_MEMBER void Set(Monoid monoid) const {
+    of_monoid[static_cast<int>(monoid)] = {FoldNarrow<Op, Source>, ReduceRows<Op, R, Source>,
+                                           FoldPoints<Op, R, Source>};
+  }
+};
+
+FoldKernels MakeFolds() {
+  FoldKernels folds = {};
+  ForEachFold(PointFolds{&folds});
+  FillChoose(&folds);
+  ForEachFoldOfFloat<float>(NarrowFolds<FromBf16>{folds.bf16});
+#if defined(__F16C__)
+  ForEachFoldOfFloat<float>(NarrowFolds<FromF16>{folds.f16});
+#endif
+  return folds;
+}
+
 }  // namespace
 
 void FillReduce(BlockKernels* k) { ForEachFold(Reductions{k}); }
+
+const FoldKernels* GetFoldKernels() {
+  static const FoldKernels folds = MakeFolds();
+  return &folds;
+}
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folds of several points at a time, and of narrow values where they lie: what reductions use
+// beside BlockKernels.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_FOLD_OPS_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_FOLD_OPS_H_
+
+#include <cstdint>
+
+#include "src/cpu_device/kernels/block_ops.h"
+
+namespace pjrt::cpu {
+
+// Folds `points` runs of n contiguous elements, one behind the other, onto to[0..n): one after the
+// other if `in_order`, else sixteen at a time, as a tree of neighbours, and what is left of them
+// one after the other. The result depends on these arguments alone, at every level.
+using FoldPointsFn = void (*)(void* to, const void* a, int64_t points, int64_t n, bool in_order);
+
+// A choice between two pairs of a value and a companion, as the largest value and its place are
+// found: the first pair (a, i) or the second (b, j), by how a and b compare. `greater`: the first
+// when a > b and the second when a < b, or the other way round. When a == b, the value and the
+// companion may come from different pairs. The last three say what happens where one is a NaN.
+struct Choice {
+  bool greater = true;
+  bool first_of_equal_values = true;
+  bool first_of_equal_companions = true;
+  bool first_if_first_nan = false;
+  bool first_if_second_nan = false;
+  bool first_if_both_nan = false;
+
+  // Any NaN is chosen, of two the first.
+  bool TakesFirstNan() const {
+    return first_if_first_nan && !first_if_second_nan && first_if_both_nan;
+  }
+};
+// (values[k], companions[k]), k < n, become the choice between themselves and (b[k], j[k]).
+using ChooseFn = void (*)(const Choice& choice, void* values, void* companions, const void* b,
+                          const void* j, int64_t n);
+// The number of the first, or last, of n elements that equals *x, or is a NaN where *x is one; -1
+// where there is none.
+using FindFn = int64_t (*)(const void* a, const void* x, int64_t n);
+
+// One kernel level's functions.
+struct FoldKernels {
+  FoldPointsFn points[kNumMonoids][kNumCTypes];  // null where the monoid has no such type
+  // Of values as they lie in memory, folded as f32: with the results of loading them first. Null
+  // for monoids that floats lack, and where the level has no instruction for it.
+  struct Narrow {
+    BlockFn op;         // dst[i] = dst[i] op b[i]; dst are f32
+    ReduceRowsFn rows;  // out are f32
+    FoldPointsFn points;
+  };
+  Narrow bf16[kNumMonoids];
+  Narrow f16[kNumMonoids];
+  // By the values' type (predicates and all that is not complex), then by whether companions have 8
+  // bytes or 4, then by whether j is one element or n.
+  ChooseFn choose[kNumCTypes][2][2];
+  FindFn find_first[kNumCTypes];
+  FindFn find_last[kNumCTypes];
+};
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_FOLD_OPS_H_

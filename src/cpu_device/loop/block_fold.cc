@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cpu_device/loop/block_fold.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/core/base/error.h"
+#include "src/core/base/status_macros.h"
+#include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/kernel_level.h"
+
+namespace pjrt::cpu {
+namespace {
+
+constexpr int64_t kAlign = 64;
+int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+bool IsZero(const char* element, int size) {
+  if (size == 4) {
+    float value;
+    std::memcpy(&value, element, sizeof(value));
+    return value == 0;
+  }
+  double value;
+  std::memcpy(&value, element, sizeof(value));
+  return value == 0;
+}
+
+bool IsNan(const char* element, int size) {
+  if (size == 4) {
+    float value;
+    std::memcpy(&value, element, sizeof(value));
+    return value != value;
+  }
+  double value;
+  std::memcpy(&value, element, sizeof(value));
+  return value != value;
+}
+
+// Leaves the companions of a choice to be counted, where they are numbers that all inner points of
+// a reduced one share.
+void CountCompanions(LoopProgram* program, LoopReduce* reduce) {
+  if (!reduce->choice.has_value()) return;
+  LoopChoice& choice = *reduce->choice;
+  const LoopInstr& instr = program->instrs[reduce->values[1 - choice.value]];
+  choice.companion_type = instr.type;
+  if (instr.kind != LoopInstr::kIota || choice.counted_by >= 0) return;
+  if (instr.type != CType::kS32 && instr.type != CType::kU32 && instr.type != CType::kS64 &&
+      instr.type != CType::kU64)
+    return;
+  const Dims& strides = program->iotas[instr.index].strides;
+  const int inner = program->num_outer + program->num_reduced;
+  for (int d = inner; d < static_cast<int>(program->dims.size()); ++d) {
+    if (program->dims[d] != 1 && strides[d] != 0) return;
+  }
+  choice.counted_by = instr.index;
+  reduce->values[1 - choice.value] = reduce->values[choice.value];
+}
+
+// The values that are more than reduced, or share their input with another one.
+std::vector<bool> UsedByOthers(const LoopProgram& program) {
+  std::vector<bool> used(program.instrs.size());
+  std::vector<int> readers(program.inputs.size());
+  for (const LoopInstr& instr : program.instrs) {
+    for (LoopValue arg : instr.args) {
+      if (arg >= 0) used[arg] = true;
+    }
+    if (instr.kind == LoopInstr::kInput || instr.kind == LoopInstr::kGather) ++readers[instr.index];
+  }
+  for (const LoopStore& store : program.stores) used[store.value] = true;
+  for (const LoopReduce& reduce : program.reduces) {
+    for (int32_t input : reduce.init_inputs) ++readers[input];
+  }
+  for (size_t i = 0; i < program.instrs.size(); ++i) {
+    const LoopInstr& instr = program.instrs[i];
+    if (instr.kind == LoopInstr::kInput && readers[instr.index] > 1) used[i] = true;
+  }
+  return used;
+}
+
+}  // namespace
+
+const FoldKernels& FoldKernelsOf(const BlockKernels& kernels) {
+  for (const Kernels* level : AllKernels()) {
+    if (level->block == &kernels) return *level->fold;
+  }
+  static constexpr FoldKernels kNone = {};
+  return kNone;
+}
+
+std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgram* program) {
+  LoopProgram& p = *program;
+  for (LoopReduce& reduce : p.reduces) CountCompanions(&p, &reduce);
+  const std::vector<bool> used = UsedByOthers(p);
+  const FoldKernels& folds = FoldKernelsOf(kernels);
+  std::vector<PrimitiveType> result(p.reduces.size(), PRIMITIVE_TYPE_INVALID);
+  const auto narrow_of = [&](const LoopReduce& reduce) {
+    if (!reduce.has_monoid || used[reduce.values[0]]) return PRIMITIVE_TYPE_INVALID;
+    const LoopInstr& instr = p.instrs[reduce.values[0]];
+    if (instr.kind != LoopInstr::kInput) return PRIMITIVE_TYPE_INVALID;
+    const PrimitiveType type = p.inputs[instr.index].type;
+    if (type != BF16 && type != F16) return PRIMITIVE_TYPE_INVALID;
+    const FoldKernels::Narrow* const of = type == BF16 ? folds.bf16 : folds.f16;
+    return of[static_cast<int>(reduce.monoid)].op != nullptr ? type : PRIMITIVE_TYPE_INVALID;
+  };
+  for (size_t i = 0; i < p.reduces.size(); ++i) {
+    const LoopValue value = p.reduces[i].values[0];
+    result[i] = narrow_of(p.reduces[i]);
+    for (const LoopReduce& other : p.reduces) {
+      for (LoopValue v : other.values) {
+        if (v == value && narrow_of(other) == PRIMITIVE_TYPE_INVALID)
+          result[i] = PRIMITIVE_TYPE_INVALID;
+      }
+    }
+  }
+  for (size_t i = 0; i < p.reduces.size(); ++i) {
+    if (result[i] == PRIMITIVE_TYPE_INVALID) continue;
+    LoopInstr& instr = p.instrs[p.reduces[i].values[0]];
+    instr.type = CType::kU16;
+    p.inputs[instr.index].type = U16;
+  }
+  Simplify(program);
+  return result;
+}
+
+absl::Status Folder::Init(const LoopEngine& engine, absl::Span<const PrimitiveType> reads_narrow) {
+  for (size_t i = 0; i < p_.reduces.size(); ++i)
+    PJRT_RETURN_IF_ERROR(Add(p_.reduces[i], engine, reads_narrow[i]));
+  return absl::OkStatus();
+}
+
+absl::Status Folder::Add(const LoopReduce& reduce, const LoopEngine& engine, PrimitiveType narrow) {
+  Fold fold;
+  fold.reduce = &reduce;
+  fold.first_output = p_.stores.size();
+  for (const Fold& before : folds_) {
+    fold.first_block += before.sizes.size();
+    fold.first_output += before.sizes.size();
+  }
+  for (LoopValue v : reduce.values)
+    fold.value_sizes.push_back(kCTypeSize[static_cast<int>(p_.instrs[v].type)]);
+  fold.sizes = fold.value_sizes;
+  if (reduce.choice.has_value()) {
+    fold.sizes[1 - reduce.choice->value] =
+        kCTypeSize[static_cast<int>(reduce.choice->companion_type)];
+  }
+  if (reduce.has_monoid && narrow != PRIMITIVE_TYPE_INVALID) {
+    const int monoid = static_cast<int>(reduce.monoid), type = static_cast<int>(CType::kF32);
+    const FoldKernels& kernels = FoldKernelsOf(k_);
+    const FoldKernels::Narrow& folds = (narrow == BF16 ? kernels.bf16 : kernels.f16)[monoid];
+    fold.sizes[0] = kCTypeSize[type];
+    fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
+    fold.value_op = folds.op;
+    fold.rows = folds.rows;
+    fold.points = folds.points;
+    fold.load = k_.load[narrow];
+  } else if (reduce.has_monoid) {
+    const int type = static_cast<int>(p_.instrs[reduce.values[0]].type);
+    fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
+    fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
+    fold.value_op = fold.op;
+    fold.points = FoldKernelsOf(k_).points[static_cast<int>(reduce.monoid)][type];
+    if (fold.op == nullptr || fold.rows == nullptr || fold.points == nullptr) {
+      return Unimplemented("PJRT-C013",
+                           absl::StrCat("no kernel for reduction ", static_cast<int>(reduce.monoid),
+                                        " of compute type ", type));
+    }
+  } else {
+    PJRT_ASSIGN_OR_RETURN(fold.body, engine.CompileBody(*reduce.body));
+    SetChoice(&fold);
+  }
+  folds_.push_back(std::move(fold));
+  return absl::OkStatus();
+}
+
+// Leaves the fold to its body where there are no kernels for the choice.
+void Folder::SetChoice(Fold* fold) const {
+  if (!fold->reduce->choice.has_value()) return;
+  const LoopChoice& choice = *fold->reduce->choice;
+  const CType value_type = p_.instrs[fold->reduce->values[choice.value]].type;
+  const int type = static_cast<int>(value_type);
+  const int companion_size = fold->sizes[1 - choice.value];
+  if (companion_size != 4 && companion_size != 8) return;
+  const Monoid extreme = choice.rule.greater ? Monoid::kMaximum : Monoid::kMinimum;
+  fold->rows = k_.reduce_rows[static_cast<int>(extreme)][type];
+  fold->find_first = FoldKernelsOf(k_).find_first[type];
+  fold->find_last = FoldKernelsOf(k_).find_last[type];
+  fold->value_is_float = value_type == CType::kF32 || value_type == CType::kF64;
+  fold->choose = FoldKernelsOf(k_).choose[type][companion_size == 8][0];
+  fold->choose_one = FoldKernelsOf(k_).choose[type][companion_size == 8][1];
+}
+
+int64_t Folder::LayOut(int64_t block) {
+  block_bytes_ = AlignUp(block * 16);
+  int64_t at = 0, body_bytes = 0;
+  size_t most_values = 0;
+  for (Fold& fold : folds_) {
+    for (size_t i = 0; i < fold.sizes.size(); ++i) {
+      fold.accumulators.push_back(static_cast<int>(at));
+      at += block_bytes_;
+    }
+    most_values = std::max(most_values, fold.sizes.size());
+    if (fold.body != nullptr) body_bytes = std::max(body_bytes, fold.body->scratch_bytes());
+  }
+  left_ = at;
+  right_ = left_ + block_bytes_ * static_cast<int64_t>(most_values);
+  result_ = right_ + block_bytes_ * static_cast<int64_t>(most_values);
+  companion_ = result_ + block_bytes_ * static_cast<int64_t>(most_values);
+  body_scratch_ = companion_ + kAlign;
+  return body_scratch_ + AlignUp(body_bytes);
+}
+
+const char* Folder::Companion(char* memory, const Fold& fold, int64_t point) const {
+  const LoopView& view = p_.iotas[fold.reduce->choice->counted_by];
+  int64_t companion = view.offset;
+  for (int d = static_cast<int>(p_.dims.size()) - 1; d >= 0; --d) {
+    const int64_t rest = point / p_.dims[d];
+    companion += (point - rest * p_.dims[d]) * view.strides[d];
+    point = rest;
+  }
+  char* const place = memory + companion_;
+  if (fold.sizes[1 - fold.reduce->choice->value] == 4) {
+    const int32_t narrow = static_cast<int32_t>(companion);
+    std::memcpy(place, &narrow, sizeof(narrow));
+  } else {
+    std::memcpy(place, &companion, sizeof(companion));
+  }
+  return place;
+}
+
+void Folder::Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n,
+                        bool first, int64_t at) const {
+  const auto accumulator = [&](size_t i) {
+    return Accumulator(memory, fold, i) + at * fold.sizes[i];
+  };
+  if (first) {
+    for (size_t i = 0; i < fold.sizes.size(); ++i) {
+      if (fold.load != nullptr) {
+        fold.load(accumulator(i), values[i], n);
+      } else if (fold.CountsCompanions() && static_cast<int>(i) != fold.reduce->choice->value) {
+        k_.fill[SizeLog2(fold.sizes[i])](accumulator(i), values[i], n);
+      } else {
+        std::memcpy(accumulator(i), values[i], n * fold.sizes[i]);
+      }
+    }
+    return;
+  }
+  if (fold.body == nullptr) {
+    char* acc = accumulator(0);
+    fold.value_op(acc, acc, values[0], nullptr, n);
+    return;
+  }
+  if (fold.choose != nullptr) {
+    const LoopChoice& choice = *fold.reduce->choice;
+    const int v = choice.value, c = 1 - v;
+    (fold.CountsCompanions() ? fold.choose_one : fold.choose)(
+        choice.rule, accumulator(v), accumulator(c), values[v], values[c], n);
+    return;
+  }
+  absl::InlinedVector<const char*, 8> params;
+  Pointers results;
+  for (size_t i = 0; i < fold.sizes.size(); ++i) params.push_back(accumulator(i));
+  for (size_t i = 0; i < fold.sizes.size(); ++i) {
+    params.push_back(values[i]);
+    results.push_back(Block(memory, result_, i));
+  }
+  fold.body->Call(params.data(), results.data(), n, memory + body_scratch_);
+  for (size_t i = 0; i < fold.sizes.size(); ++i)
+    std::memcpy(accumulator(i), results[i], n * fold.sizes[i]);
+}
+
+void Folder::FoldRow(char* memory, const Fold& fold, const char* const* values, int64_t n,
+                     char* const* out, int64_t point) const {
+  if (fold.body == nullptr) {
+    fold.rows(out[0], values[0], 1, n);
+  } else if (fold.choose != nullptr) {
+    const int v = fold.reduce->choice->value, c = 1 - v;
+    const int64_t place = ChooseOfRow(fold, values[v], n, out[v]);
+    const char* const companion = fold.CountsCompanions() ? Companion(memory, fold, point + place)
+                                                          : values[c] + place * fold.sizes[c];
+    std::memcpy(out[c], companion, fold.sizes[c]);
+  } else {
+    FoldPoints(memory, fold, values, n, 1, out);
+  }
+}
+
+// The chosen one of n values, and the place of its companion: the largest one first, then where it
+// stands.
+int64_t Folder::ChooseOfRow(const Fold& fold, const char* values, int64_t n, char* out) const {
+  const Choice& rule = fold.reduce->choice->rule;
+  const int type =
+      static_cast<int>(p_.instrs[fold.reduce->values[fold.reduce->choice->value]].type);
+  const int size = fold.sizes[fold.reduce->choice->value];
+  fold.rows(out, values, 1, n);
+  const bool is_nan = fold.value_is_float && IsNan(out, size);
+  if (is_nan && !rule.TakesFirstNan()) {
+    // What becomes of a NaN depends on all that comes before it.
+    int64_t place = 0;
+    std::memcpy(out, values, size);
+    for (int64_t k = 1; k < n; ++k)
+      FoldKernelsOf(k_).choose[type][1][1](rule, out, &place, values + k * size, &k, 1);
+    return place;
+  }
+  if (is_nan) {
+    const int64_t place = fold.find_first(values, out, n);
+    std::memcpy(out, values + place * size, size);
+    return place;
+  }
+  const int64_t place = rule.first_of_equal_companions ? fold.find_first(values, out, n)
+                                                       : fold.find_last(values, out, n);
+  if (fold.value_is_float && IsZero(out, size)) {
+    // Zeros are equal and yet differ.
+    const int64_t zero = rule.first_of_equal_values ? fold.find_first(values, out, n)
+                                                    : fold.find_last(values, out, n);
+    std::memcpy(out, values + zero * size, size);
+  }
+  return place;
+}
+
+void Folder::FoldPoints(char* memory, const Fold& fold, const char* const* values, int64_t n,
+                        int64_t inner, char* const* out) const {
+  const size_t count = fold.sizes.size();
+  absl::InlinedVector<const char*, 8> params(2 * count);
+  Pointers results(count);
+  absl::InlinedVector<const char*, 4> from(values, values + count);
+  for (size_t i = 0; i < count; ++i) {
+    params[i] = Block(memory, left_, i);
+    params[count + i] = Block(memory, right_, i);
+    results[i] = Block(memory, result_, i);
+  }
+  while (n > 1) {
+    const int64_t half = n / 2;
+    for (size_t i = 0; i < count; ++i) {
+      const int64_t point = fold.sizes[i] * inner;
+      char *left = Block(memory, left_, i), *right = Block(memory, right_, i);
+      if (inner == 1) {
+        k_.gather_stride[SizeLog2(fold.sizes[i])](left, from[i], 2, half);
+        k_.gather_stride[SizeLog2(fold.sizes[i])](right, from[i] + point, 2, half);
+        continue;
+      }
+      for (int64_t j = 0; j < half; ++j) {
+        std::memcpy(left + j * point, from[i] + 2 * j * point, point);
+        std::memcpy(right + j * point, from[i] + (2 * j + 1) * point, point);
+      }
+    }
+    // The odd one out moves along; its place in `results` is behind the half that the call writes.
+    for (size_t i = 0; i < count && n % 2 != 0; ++i) {
+      const int64_t point = fold.sizes[i] * inner;
+      std::memcpy(results[i] + half * point, from[i] + (n - 1) * point, point);
+    }
+    fold.body->Call(params.data(), results.data(), half * inner, memory + body_scratch_);
+    for (size_t i = 0; i < count; ++i) from[i] = results[i];
+    n = half + n % 2;
+  }
+  for (size_t i = 0; i < count; ++i) std::memcpy(out[i], from[i], fold.sizes[i] * inner);
+}
+
+// n copies of the i-th initial value.
+void Folder::FillInit(const char* const* inputs, const Fold& fold, size_t i, char* block,
+                      int64_t n) const {
+  const int32_t input = fold.reduce->init_inputs[i];
+  const LoopInput& init = p_.inputs[input];
+  const char* source = inputs[input] + init.view.offset * ByteWidth(init.type);
+  alignas(16) char one[16];
+  if (ConvertFn load = k_.load[init.type]; load != nullptr) {
+    load(one, source, 1);
+    source = one;
+  }
+  k_.fill[SizeLog2(fold.sizes[i])](block, source, n);
+}
+
+void Folder::Begin(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const {
+  for (size_t i = 0; fold.BeginsWithInit() && i < fold.sizes.size(); ++i)
+    FillInit(inputs, fold, i, Accumulator(memory, fold, i), n);
+}
+
+void Folder::Finish(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const {
+  if (!fold.HasInit()) return;
+  const size_t count = fold.sizes.size();
+  absl::InlinedVector<const char*, 8> params(2 * count);
+  Pointers results(count);
+  for (size_t i = 0; i < count; ++i) {
+    FillInit(inputs, fold, i, Block(memory, left_, i), n);
+    params[i] = Block(memory, left_, i);
+    params[count + i] = Accumulator(memory, fold, i);
+    results[i] = Block(memory, result_, i);
+  }
+  if (fold.body == nullptr) {
+    fold.op(results[0], params[0], params[1], nullptr, n);
+  } else {
+    fold.body->Call(params.data(), results.data(), n, memory + body_scratch_);
+  }
+  for (size_t i = 0; i < count; ++i)
+    std::memcpy(Accumulator(memory, fold, i), results[i], n * fold.sizes[i]);
+}
+
+}  // namespace pjrt::cpu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folding blocks of values into accumulators: what all ways through a reduction's iteration space
+// have in common.
+#ifndef PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FOLD_H_
+#define PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FOLD_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/fold_ops.h"
+#include "src/cpu_device/loop/loop_engine.h"
+#include "src/cpu_device/loop/loop_program.h"
+
+namespace pjrt::cpu {
+
+// The folds of the level of `kernels`.
+const FoldKernels& FoldKernelsOf(const BlockKernels& kernels);
+
+// Takes what can be done without out of a program's instructions: companions of choices that count
+// reduced points, and the loading of narrow floats that are nothing but reduced. Returns, for each
+// reduction, the memory type in which it reads values, or PRIMITIVE_TYPE_INVALID for the compute
+// type.
+std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgram* program);
+
+// One LoopReduce, with the kernels that fold its values.
+struct Fold {
+  const LoopReduce* reduce = nullptr;
+  std::unique_ptr<BodyKernel> body;  // null with a monoid
+  // A monoid: accumulators among themselves, values onto accumulators, rows of values, several runs
+  // of values onto accumulators.
+  BlockFn op = nullptr, value_op = nullptr;
+  ReduceRowsFn rows = nullptr;
+  FoldPointsFn points = nullptr;
+  ConvertFn load = nullptr;  // a monoid's values to accumulators; null where they are the same
+  // A choice: `rows` is the maximum or minimum of values; `choose` takes a block of companions,
+  // `choose_one` one that all share; the body serves for initial values.
+  ChooseFn choose = nullptr, choose_one = nullptr;
+  FindFn find_first = nullptr, find_last = nullptr;
+  bool value_is_float = false;
+  size_t first_block = 0;         // of its values, among the frame's blocks
+  size_t first_output = 0;        // among the program's outputs
+  int64_t stream_stride = 0;      // bytes between reduced points of values that lie in an input
+  std::vector<int> sizes;         // of the accumulators' elements
+  std::vector<int> value_sizes;   // of the values' elements
+  std::vector<int> accumulators;  // offsets in the folds' scratch
+
+  // Whether companions are not in blocks, but follow from the number of the point.
+  bool CountsCompanions() const { return choose != nullptr && reduce->choice->counted_by >= 0; }
+  bool HasInit() const { return !reduce->init_inputs.empty(); }
+  // Whether accumulators are the initial value at first. A choice compares companions by the order
+  // in which they come; an initial one has no place in it.
+  bool BeginsWithInit() const { return HasInit() && choose == nullptr; }
+};
+
+// The folds of a program's reductions. Its functions work in a thread's scratch `memory`, where
+// each fold and value has a block of accumulators and temporary blocks.
+class Folder {
+ public:
+  using Pointers = absl::InlinedVector<char*, 4>;
+
+  Folder(const BlockKernels& kernels, const LoopProgram& program) : k_(kernels), p_(program) {}
+
+  // The program's reductions, of which those that `reads_narrow` names have values as they lie in
+  // memory, of the type it says. UNIMPLEMENTED for one without a kernel.
+  absl::Status Init(const LoopEngine& engine, absl::Span<const PrimitiveType> reads_narrow);
+  const std::vector<Fold>& folds() const { return folds_; }
+  std::vector<Fold>& folds() { return folds_; }
+
+  // Chooses the places of blocks of `block` elements of any type; returns the bytes of scratch.
+  int64_t LayOut(int64_t block);
+
+  char* Accumulator(char* memory, const Fold& fold, size_t i) const {
+    return memory + fold.accumulators[i];
+  }
+  // A block that no function below leaves anything in.
+  char* Temporary(char* memory, size_t i) const { return Block(memory, left_, i); }
+  // The same, which FoldPoints alone writes to besides.
+  char* Gathered(char* memory, size_t i) const { return Block(memory, right_, i); }
+
+  // The companion at a point of the iteration space, of a fold that counts them: at the place
+  // returned until the next call.
+  const char* Companion(char* memory, const Fold& fold, int64_t point) const;
+  // accumulators[at..at + n) = fold(accumulators, values), element by element; the first time the
+  // values are copied. A companion that is counted is one element, which all share.
+  void Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n, bool first,
+                  int64_t at = 0) const;
+  // Folds n contiguous elements of each value to one, in order, at out[i]. The first one is that of
+  // the iteration space's point number `point`.
+  void FoldRow(char* memory, const Fold& fold, const char* const* values, int64_t n,
+               char* const* out, int64_t point) const;
+  // Folds n points of `inner` contiguous elements of each value to one by the body, in order, at
+  // out[i]: a binary tree over neighbours, even points with odd ones, until one is left.
+  void FoldPoints(char* memory, const Fold& fold, const char* const* values, int64_t n,
+                  int64_t inner, char* const* out) const;
+  // The first n accumulators at the initial value, where there is one and it comes first.
+  void Begin(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const;
+  // The first n accumulators folded with the initial value.
+  void Finish(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const;
+
+ private:
+  absl::Status Add(const LoopReduce& reduce, const LoopEngine& engine, PrimitiveType narrow);
+  void SetChoice(Fold* fold) const;
+  char* Block(char* memory, int64_t base, size_t i) const {
+    return memory + base + block_bytes_ * static_cast<int64_t>(i);
+  }
+  int64_t ChooseOfRow(const Fold& fold, const char* values, int64_t n, char* out) const;
+  void FillInit(const char* const* inputs, const Fold& fold, size_t i, char* block,
+                int64_t n) const;
+
+  const BlockKernels& k_;
+  const LoopProgram& p_;
+  std::vector<Fold> folds_;
+  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, companion_ = 0, body_scratch_ = 0;
+};
+
+}  // namespace pjrt::cpu
+
+#endif  // PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FOLD_H_

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions of pairs that find an extreme value and where it stands, in the spellings that
+// frameworks use, compared with their comparators applied to one pair after the other.
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "src/cpu_device/kernels/fold_ops.h"
+#include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+template <typename T>
+struct Pair {
+  T value;
+  int64_t index;
+};
+
+// A comparator's region, over values %a and %b of type V and indices %i and %j of type I, and what
+// it computes of the pairs (a, i) and (b, j).
+template <typename T>
+struct Comparator {
+  const char* region;
+  std::function<Pair<T>(Pair<T>, Pair<T>)> apply;
+};
+
+constexpr char kNansWin[] = R"(
+  %more = stablehlo.compare GT, %a, %b : (V, V) -> tensor<i1>
+  %nan = stablehlo.compare NE, %a, %a : (V, V) -> tensor<i1>
+  %first = stablehlo.or %more, %nan : tensor<i1>
+  %same = stablehlo.compare EQ, %a, %b : (V, V) -> tensor<i1>
+  %before = stablehlo.compare LT, %i, %j : (I, I) -> tensor<i1>
+  %tie = stablehlo.and %same, %before : tensor<i1>
+  %left = stablehlo.or %first, %tie : tensor<i1>
+  %v = stablehlo.select %first, %a, %b : tensor<i1>, V
+  %k = stablehlo.select %left, %i, %j : tensor<i1>, I
+)";
+constexpr char kLowestIndex[] = R"(
+  %ge = stablehlo.compare GE, %a, %b : (V, V) -> tensor<i1>
+  %v = stablehlo.select %ge, %a, %b : tensor<i1>, V
+  %same = stablehlo.compare EQ, %a, %b : (V, V) -> tensor<i1>
+  %min = stablehlo.minimum %i, %j : I
+  %w = stablehlo.select %ge, %i, %j : tensor<i1>, I
+  %k = stablehlo.select %same, %min, %w : tensor<i1>, I
+)";
+constexpr char kSmallestBranch[] = R"(
+  %less = stablehlo.compare LT, %b, %a : (V, V) -> tensor<i1>
+  %keep = stablehlo.not %less : tensor<i1>
+  %v, %k = "stablehlo.if"(%keep) ({
+    stablehlo.return %a, %i : V, I
+  }, {
+    stablehlo.return %b, %j : V, I
+  }) : (tensor<i1>) -> (V, I)
+)";
+constexpr char kHighestIndex[] = R"(
+  %more = stablehlo.compare GT, %a, %b : (V, V) -> tensor<i1>
+  %same = stablehlo.compare EQ, %a, %b : (V, V) -> tensor<i1>
+  %behind = stablehlo.compare GT, %i, %j : (I, I) -> tensor<i1>
+  %tie = stablehlo.and %same, %behind : tensor<i1>
+  %left = stablehlo.or %more, %tie : tensor<i1>
+  %v = stablehlo.select %left, %a, %b : tensor<i1>, V
+  %k = stablehlo.select %left, %i, %j : tensor<i1>, I
+)";
+
+template <typename T>
+std::vector<Comparator<T>> Comparators() {
+  using P = Pair<T>;
+  return {{kNansWin,
+           [](P a, P b) {
+             const bool first = a.value > b.value || a.value != a.value;
+             const bool left = first || (a.value == b.value && a.index < b.index);
+             return P{first ? a.value : b.value, left ? a.index : b.index};
+           }},
+          {kLowestIndex,
+           [](P a, P b) {
+             const bool keeps = a.value >= b.value;
+             const int64_t lowest = std::min(a.index, b.index);
+             return P{keeps ? a.value : b.value, a.value == b.value ? lowest
+                                                 : keeps            ? a.index
+                                                                    : b.index};
+           }},
+          {kSmallestBranch, [](P a, P b) { return b.value < a.value ? b : a; }},
+          {kHighestIndex, [](P a, P b) {
+             return a.value > b.value || (a.value == b.value && a.index > b.index) ? a : b;
+           }}};
+}
+
+// Numbers with many ties, zeros of both signs among them.
+template <typename T>
+std::vector<T> Values(int64_t count, bool nans) {
+  std::vector<T> values(count);
+  uint32_t state = 3;
+  for (T& v : values) {
+    state = state * 1664525u + 1013904223u;
+    const int number = static_cast<int>(state >> 24);
+    v = static_cast<T>(std::is_signed_v<T> ? number % 7 - 6 : number % 7);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (v == 0 && state % 3 == 0) v = T{-0.0};
+      if (nans && number == 200) v = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+  return values;
+}
+
+// Reduces `x`, outer x reduced x inner, over its middle dim from (init, -1) on.
+template <typename T, typename I>
+void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int64_t inner, T init,
+           bool nans, bool index_first, int threads) {
+  const std::vector<T> x = Values<T>(outer * reduced * inner, nans);
+  const std::string element = std::is_same_v<T, float>     ? "f32"
+                              : std::is_same_v<T, double>  ? "f64"
+                              : std::is_same_v<T, uint8_t> ? "ui8"
+                                                           : "i32";
+  const std::string index = sizeof(I) == 4 ? "i32" : "i64";
+  const std::string pairs =
+      index_first ? "(%n init: %start), (%x init: %init)" : "(%x init: %init), (%n init: %start)";
+  const auto in_order = [&](const char* value, const char* companion, const char* separator) {
+    return index_first ? absl::StrCat(companion, separator, value)
+                       : absl::StrCat(value, separator, companion);
+  };
+  std::string text = absl::StrCat(
+      "func.func @main(%x: tensor<DIMSxV_>, %init: V) -> (tensor<KEPTxV_>, tensor<KEPTxI_>) {\n"
+      "  %start = stablehlo.constant dense<-1> : I\n"
+      "  %n = stablehlo.iota dim = 1 : tensor<DIMSxI_>\n"
+      "  %0:2 = stablehlo.reduce",
+      pairs, " across dimensions = [1] : (", in_order("tensor<DIMSxV_>", "tensor<DIMSxI_>", ", "),
+      ", ", in_order("V", "I", ", "), ") -> (",
+      in_order("tensor<KEPTxV_>", "tensor<KEPTxI_>", ", "), ")\n reducer",
+      index_first ? "(%i: I, %j: I) (%a: V, %b: V)" : "(%a: V, %b: V) (%i: I, %j: I)", " {",
+      comparator.region, "  stablehlo.return ", index_first ? "%k, %v : I, V" : "%v, %k : V, I",
+      "\n  }\n  return ", index_first ? "%0#1, %0#0" : "%0#0, %0#1",
+      " : tensor<KEPTxV_>, tensor<KEPTxI_>\n}\n");
+  text = absl::StrReplaceAll(text, {{"V_", element},
+                                    {"I_", index},
+                                    {"DIMS", absl::StrCat(outer, "x", reduced, "x", inner)},
+                                    {"KEPT", absl::StrCat(outer, "x", inner)}});
+  text = absl::StrReplaceAll(text, {{" V,", absl::StrCat(" tensor<", element, ">,")},
+                                    {" V)", absl::StrCat(" tensor<", element, ">)")},
+                                    {" V\n", absl::StrCat(" tensor<", element, ">\n")},
+                                    {"(V,", absl::StrCat("(tensor<", element, ">,")},
+                                    {" I,", absl::StrCat(" tensor<", index, ">,")},
+                                    {" I)", absl::StrCat(" tensor<", index, ">)")},
+                                    {" I\n", absl::StrCat(" tensor<", index, ">\n")},
+                                    {"(I,", absl::StrCat("(tensor<", index, ">,")}});
+  const Literal operand = Array<T>({outer, reduced, inner}, x), start = Scalar<T>(init);
+  const auto results = RunProgram(*MakeClient(WithThreads(threads)), text, {&operand, &start});
+  ASSERT_TRUE(results.ok()) << results.status() << "\n" << text;
+  const std::vector<T> values = Elements<T>(*(*results)[0]);
+  const std::vector<I> indices = Elements<I>(*(*results)[1]);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t c = 0; c < inner; ++c) {
+      Pair<T> expected{init, -1};
+      for (int64_t r = 0; r < reduced; ++r)
+        expected = comparator.apply(expected, {x[(o * reduced + r) * inner + c], r});
+      const int64_t at = o * inner + c;
+      ASSERT_TRUE(SameValue(values[at], expected.value))
+          << Show(values[at]) << ", expected " << Show(expected.value) << " at " << o << ", " << c
+          << " of " << outer << "x" << reduced << "x" << inner << "\n"
+          << text;
+      ASSERT_EQ(indices[at], expected.index)
+          << "at " << o << ", " << c << " of " << outer << "x" << reduced << "x" << inner << "\n"
+          << text;
+    }
+  }
+}
+
+template <typename T, typename I>
+void CheckShapes(bool nans) {
+  constexpr int64_t kShapes[][3] = {{1, 1, 1},   {3, 0, 4},    {5, 1, 3},   {1, 10, 1},
+                                    {70, 10, 1}, {4, 33, 1},   {3, 100, 1}, {20, 130, 1},
+                                    {2, 700, 1}, {1, 5, 2},    {9, 6, 5},   {2, 70, 20},
+                                    {1, 9, 150}, {2, 20, 300}, {1, 12, 700}};
+  const T lowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                               : std::numeric_limits<T>::lowest();
+  const T highest = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::max();
+  for (const Comparator<T>& comparator : Comparators<T>()) {
+    const bool smallest = comparator.region == kSmallestBranch;
+    // Among NaNs, what the third one gives depends on where the reduction begins.
+    for (const auto& [outer, reduced, inner] : kShapes)
+      Check<T, I>(comparator, outer, reduced, inner, smallest ? highest : lowest, nans && !smallest,
+                  (outer + inner) % 2 == 0, 1);
+  }
+}
+
+TEST(ChoiceTest, ExtremesOfF32AndTheirPlaces) { CheckShapes<float, int32_t>(false); }
+TEST(ChoiceTest, ExtremesAmongNans) { CheckShapes<float, int32_t>(true); }
+TEST(ChoiceTest, PlacesAsWideIntegers) { CheckShapes<float, int64_t>(true); }
+TEST(ChoiceTest, ExtremesOfF64) { CheckShapes<double, int32_t>(true); }
+TEST(ChoiceTest, ExtremesOfIntegers) {
+  CheckShapes<int32_t, int64_t>(false);
+  CheckShapes<uint8_t, int32_t>(false);
+}
+
+// Reductions of few results are cut in two; each way gives the same with any number of threads.
+TEST(ChoiceTest, LongReductionsAreSplit) {
+  const std::vector<Comparator<float>> comparators = Comparators<float>();
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  for (int threads : {1, 2, 3, 8}) {
+    Check<float, int32_t>(comparators[0], 1, 200000, 1, kLowest, true, false, threads);
+    Check<float, int32_t>(comparators[1], 2, 100000, 1, kLowest, false, false, threads);
+    Check<float, int32_t>(comparators[0], 1, 20000, 8, kLowest, true, true, threads);
+    Check<float, int32_t>(comparators[0], 300, 257, 1, kLowest, true, false, threads);
+    Check<float, int32_t>(comparators[3], 1, 30, 5000, kLowest, true, false, threads);
+  }
+}
+
+// Companions that are no numbers of places: the comparator alone says which is chosen.
+TEST(ChoiceTest, CompanionsInAnyOrder) {
+  const Literal x = Array<float>({2, 4}, {1, 3, 3, 2, 5, 4, 5, 5});
+  const Literal n = Array<int32_t>({2, 4}, {9, 8, 7, 6, 3, 1, 2, 4});
+  const std::string text = R"(
+    func.func @main(%x: tensor<2x4xf32>, %n: tensor<2x4xi32>) -> tensor<2xi32> {
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %none = stablehlo.constant dense<100> : tensor<i32>
+      %0:2 = stablehlo.reduce(%x init: %low), (%n init: %none) across dimensions = [1] :
+          (tensor<2x4xf32>, tensor<2x4xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
+        reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {
+          %ge = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          %v = stablehlo.select %ge, %a, %b : tensor<i1>, tensor<f32>
+          TIES
+          stablehlo.return %v, %k : tensor<f32>, tensor<i32>
+        }
+      return %0#1 : tensor<2xi32>
+    })";
+  const std::string first = absl::StrReplaceAll(
+      text, {{"TIES", "%k = stablehlo.select %ge, %i, %j : tensor<i1>, tensor<i32>"}});
+  EXPECT_EQ(RunOne<int32_t>(first, {&x, &n}), (std::vector<int32_t>{8, 3}));
+  const std::string lowest = absl::StrReplaceAll(
+      text, {{"TIES",
+              "%w = stablehlo.select %ge, %i, %j : tensor<i1>, tensor<i32>\n"
+              "%same = stablehlo.compare EQ, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+              "%min = stablehlo.minimum %i, %j : tensor<i32>\n"
+              "%k = stablehlo.select %same, %min, %w : tensor<i1>, tensor<i32>"}});
+  EXPECT_EQ(RunOne<int32_t>(lowest, {&x, &n}), (std::vector<int32_t>{7, 2}));
+}
+
+// Places that are counted from the end.
+TEST(ChoiceTest, CompanionsThatShrink) {
+  const Literal x = Array<float>({6}, {1, 3, 0, 3, 2, 3});
+  std::string text = R"(
+    func.func @main(%x: tensor<6xf32>) -> tensor<i32> {
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %none = stablehlo.constant dense<100> : tensor<i32>
+      %up = stablehlo.iota dim = 0 : tensor<6xi32>
+      %n = stablehlo.reverse %up, dims = [0] : tensor<6xi32>
+      %0:2 = stablehlo.reduce(%x init: %low), (%n init: %none) across dimensions = [0] :
+          (tensor<6xf32>, tensor<6xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)
+        reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {REGION
+          stablehlo.return %v, %k : tensor<f32>, tensor<i32>
+        }
+      return %0#1 : tensor<i32>
+    })";
+  text = absl::StrReplaceAll(text, {{"REGION", kLowestIndex}});
+  text = absl::StrReplaceAll(text, {{" V,", " tensor<f32>,"},
+                                    {"(V,", "(tensor<f32>,"},
+                                    {" V)", " tensor<f32>)"},
+                                    {" V\n", " tensor<f32>\n"},
+                                    {" I\n", " tensor<i32>\n"}});
+  EXPECT_EQ(RunOne<int32_t>(text, {&x}), (std::vector<int32_t>{0}));
+}
+
+template <typename T>
+void CheckKernels() {
+  const int type = static_cast<int>(CTypeOf<T>());
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    for (int64_t n : {0, 1, 5, 16, 63, 64, 65, 200}) {
+      const std::vector<T> a = Values<T>(n, true);
+      std::vector<T> b = Values<T>(n + 3, true);
+      b.erase(b.begin(), b.begin() + 3);
+      for (int bits = 0; bits < 64; ++bits) {
+        Choice rule;
+        rule.greater = (bits & 1) != 0;
+        rule.first_of_equal_values = (bits & 2) != 0;
+        rule.first_of_equal_companions = (bits & 4) != 0;
+        rule.first_if_first_nan = (bits & 8) != 0;
+        rule.first_if_second_nan = (bits & 16) != 0;
+        rule.first_if_both_nan = (bits & 32) != 0;
+        std::vector<T> values = a;
+        std::vector<int64_t> companions = Counting<int64_t>(n);
+        const int64_t j = 1000;
+        kernels->fold->choose[type][1][1](rule, values.data(), companions.data(), b.data(), &j, n);
+        for (int64_t k = 0; k < n; ++k) {
+          const bool a_nan = a[k] != a[k], b_nan = b[k] != b[k];
+          bool value = a[k] > b[k] ? rule.greater : !rule.greater, companion;
+          if (a_nan || b_nan) {
+            value = a_nan && b_nan ? rule.first_if_both_nan
+                    : a_nan        ? rule.first_if_first_nan
+                                   : rule.first_if_second_nan;
+          }
+          companion = a[k] == b[k] ? rule.first_of_equal_companions : value;
+          if (a[k] == b[k]) value = rule.first_of_equal_values;
+          ASSERT_TRUE(SameValue(values[k], value ? a[k] : b[k])) << kernels->name << " " << bits;
+          ASSERT_EQ(companions[k], companion ? k : j) << kernels->name << " " << bits;
+        }
+      }
+      for (int64_t k = 0; k < n; ++k) {
+        const auto matches = [&](T x) { return x == a[k] || (x != x && a[k] != a[k]); };
+        int64_t first = 0, last = n - 1;
+        while (!matches(a[first])) ++first;
+        while (!matches(a[last])) --last;
+        ASSERT_EQ(kernels->fold->find_first[type](a.data(), &a[k], n), first);
+        ASSERT_EQ(kernels->fold->find_last[type](a.data(), &a[k], n), last);
+      }
+      const T absent = static_cast<T>(100);
+      ASSERT_EQ(kernels->fold->find_first[type](a.data(), &absent, n), -1);
+      ASSERT_EQ(kernels->fold->find_last[type](a.data(), &absent, n), -1);
+    }
+  }
+}
+
+TEST(ChoiceTest, KernelsChooseByEachRule) {
+  CheckKernels<float>();
+  CheckKernels<double>();
+  CheckKernels<int8_t>();
+  CheckKernels<uint16_t>();
+  CheckKernels<int64_t>();
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
