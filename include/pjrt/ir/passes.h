@@ -143,6 +143,11 @@ void Simplify(Module* module);
 // computed from: constants, iota, the counters of loops, and arithmetic on these.
 void SimplifyRanges(Module* module);
 
+// Writes gathers of single elements as gathers from a list, by one index each, with the arithmetic
+// on several indices, their bounds included, as ops of their own: where a program makes each index
+// of a vector apart, or there is but one. Gathers of one element stay.
+void LinearizeGathers(Module* module);
+
 // Moves broadcasts behind the elementwise ops that follow them, which then compute each element
 // once, and reshapes and transposes likewise where this lets elementwise ops meet.
 void SinkShapeOps(Module* module);

@@ -43,6 +43,7 @@ constexpr Pass kPasses[] = {
     {"fold-constants", "Computes small constants from constants", FoldSmall},
     {"simplify", "Removes what changes nothing and decides what constants decide",
      Always<Simplify>},
+    {"linearize-gathers", "Gathers single elements by one index each", Always<LinearizeGathers>},
     {"simplify-ranges", "Decides what the ranges of integers decide", Always<SimplifyRanges>},
     {"sink-shape-ops", "Computes before it broadcasts", Always<SinkShapeOps>},
     {"hoist-loop-invariants", "Takes out of loops what is the same each time around",

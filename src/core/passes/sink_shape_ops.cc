@@ -51,6 +51,32 @@ const Op* CommonMove(const Op& op) {
   return move;
 }
 
+bool IsByElement(const Op& op) {
+  return GetOpInfo(op.opcode()).Has(kElementwise) || op.Is(OpCode::kSelect) ||
+         op.Is(OpCode::kClamp);
+}
+
+bool IsCandidate(const Op& op) {
+  if (op.num_operands() == 0 || op.num_results() != 1 || op.num_regions() != 0) return false;
+  if (!IsByElement(op) || !IsPure(op)) return false;
+  if (!op.result_type().IsTensor() || !op.result_type().HasStaticShape()) return false;
+  for (const Use& use : op.operand_uses()) {
+    if (use.value()->type().primitive_type() == PrimitiveType::INVALID ||
+        !use.value()->type().HasStaticShape()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether all users of a shape op's result are elementwise ops that it can go behind.
+bool AllSink(const Value* moved) {
+  for (const Use* use = moved->first_use(); use != nullptr; use = use->next()) {
+    if (!IsCandidate(*use->owner()) || CommonMove(*use->owner()) == nullptr) return false;
+  }
+  return true;
+}
+
 // Moving a reshape or a transpose pays when something is behind it to fuse with; a broadcast always
 // does, unless it broadcasts nothing.
 bool Pays(const Op& op, const Op& move) {
@@ -59,11 +85,11 @@ bool Pays(const Op& op, const Op& move) {
   for (const Use& use : op.operand_uses()) {
     const Op* maker = use.value()->defining_op();
     if (maker == nullptr || !IsShapeOp(maker)) continue;
-    // Somebody else wants the moved operand anyway.
-    if (!use.value()->HasOneUse()) return false;
+    // Somebody else wants the moved operand anyway, unless all of them do without it.
+    if (!use.value()->HasOneUse() && !AllSink(use.value())) return false;
   }
   const Op* source = move.operand(0)->defining_op();
-  return source != nullptr && GetOpInfo(source->opcode()).Has(kElementwise);
+  return source != nullptr && IsByElement(*source);
 }
 
 void Sink(Module* module, Op* op) {
@@ -92,19 +118,20 @@ void Sink(Module* module, Op* op) {
   op->Erase();
 }
 
-bool IsCandidate(const Op& op) {
-  if (op.num_operands() == 0 || op.num_results() != 1 || op.num_regions() != 0) return false;
-  const bool by_element = GetOpInfo(op.opcode()).Has(kElementwise) || op.Is(OpCode::kSelect) ||
-                          op.Is(OpCode::kClamp);
-  if (!by_element || !IsPure(op)) return false;
-  if (!op.result_type().IsTensor() || !op.result_type().HasStaticShape()) return false;
-  for (const Use& use : op.operand_uses()) {
-    if (use.value()->type().primitive_type() == PrimitiveType::INVALID ||
-        !use.value()->type().HasStaticShape()) {
-      return false;
-    }
-  }
-  return true;
+// A reshape or a transpose that another has been moved to becomes one with it, or vanishes.
+void Meet(Module* module, Op* op) {
+  if (!IsShapeOp(op->operand(0)->defining_op()) || !op->result_type().HasStaticShape() ||
+      !op->operand_type(0).HasStaticShape())
+    return;
+  Emitter emit(module, op);
+  const Replacement value =
+      op->Is(OpCode::kReshape) ? SimplifyReshape(*op, emit) : SimplifyTranspose(*op, emit);
+  if (value.empty()) return;
+  // Two reshapes may have become one that changes nothing.
+  const Op* one = MadeBy(value[0], OpCode::kReshape);
+  const bool vanishes = one != nullptr && one->operand_type(0) == op->result_type();
+  op->result()->ReplaceAllUsesWith(vanishes ? one->operand(0) : value[0]);
+  op->Erase();
 }
 
 }  // namespace
@@ -112,7 +139,11 @@ bool IsCandidate(const Op& op) {
 // In program order, so that a shape op goes behind a whole chain in one walk.
 void SinkShapeOps(Module* module) {
   module->Walk([&](Op* op) {
-    if (IsCandidate(*op)) Sink(module, op);
+    if (IsCandidate(*op)) {
+      Sink(module, op);
+    } else if (op->Is(OpCode::kReshape) || op->Is(OpCode::kTranspose)) {
+      Meet(module, op);
+    }
   });
 }
 

@@ -124,6 +124,7 @@ class Planner {
   // loop.
   static bool ReadsElementwise(const ir::Op& op, size_t i) {
     if (op.Is(OpCode::kReduce)) return i < op.num_operands() / 2;
+    if (op.Is(OpCode::kGather)) return i == 1;
     return !IsScalarOperandOp(op) || op.operand_type(i).rank() == op.result_type().rank();
   }
 
@@ -135,7 +136,7 @@ class Planner {
   void Join(int i) {
     const ir::Op& op = *ops_[i];
     const bool reduce = IsLoopReduce(op);
-    if (!reduce && !IsLoopOp(op)) {
+    if (!reduce && !IsLoopOp(op) && !IsLoopGather(op)) {
       int level = 0;
       ForEachInput(op, [&](ir::Value* v) { level = std::max(level, AvailableAt(v)); });
       available_[i] = IsFree(op) ? level : level + 1;

@@ -2,7 +2,9 @@
 #include "src/cpu_device/compile/loop_builder.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -136,6 +138,20 @@ bool HasLoopForm(const ir::Op& op) {
 
 bool IsLoopOp(const ir::Op& op) {
   return HasLoopForm(op) && (!op.Is(OpCode::kMap) || BuildBody(*op.region()->block(), true).ok());
+}
+
+bool IsLoopGather(const ir::Op& op) {
+  if (!op.Is(OpCode::kGather) || !IsComputable(op.operand_type(0)) ||
+      !IsComputable(op.operand_type(1)) || op.operand_type(0).rank() != 1 ||
+      op.operand_type(0).dim(0) == 0 || op.result_type().element_count() < 2)
+    return false;
+  const PrimitiveType index = op.operand_type(1).primitive_type();
+  const auto sizes = op.IntsAttr("slice_sizes");
+  const auto numbers = ir::GatherDimensionNumbers::From(op.attr("dimension_numbers"));
+  return IsInteger(index) && !IsNarrowInt(index) && sizes.size() == 1 && sizes[0] == 1 &&
+         numbers.has_value() && numbers->offset_dims.empty() &&
+         numbers->operand_batching_dims.empty() && numbers->start_index_map.size() == 1 &&
+         numbers->index_vector_dim == op.operand_type(1).rank();
 }
 
 LoopValue LoopBuilder::Append(LoopInstr instr) {
@@ -316,6 +332,29 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
       Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
          operands.size() > 2 ? operands[2] : -1);
   return RoundResult(value, result_type, row->exact);
+}
+
+LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveType index_type) {
+  const int64_t size = list.dims[0], stride = list.strides[0];
+  const int bits = BitWidth(index_type) - (IsSignedInteger(index_type) ? 1 : 0);
+  const int64_t limit = bits < 63 ? std::min(size - 1, (int64_t{1} << bits) - 1) : size - 1;
+  const CType own = type(index);
+  LoopValue at =
+      Op(BlockOp::kClamp, own, own, Constant(index_type, 0), index, Constant(index_type, limit));
+  // Offsets of less than 2^31 elements, whichever way they go.
+  const bool fits = std::abs(stride) <= std::numeric_limits<int32_t>::max() / size;
+  at = Convert(at, fits ? CType::kS32 : CType::kS64);
+  if (stride != 1) {
+    at = Op(BlockOp::kMultiply, type(at), type(at), at, Constant(fits ? S32 : S64, stride));
+  }
+  ArrayView array = list;
+  array.dims.clear();  // of no loop dims
+  LoopInstr instr;
+  instr.kind = LoopInstr::kGather;
+  instr.type = ComputeTypeOf(list.type);
+  instr.index = AddInput(array);
+  instr.args[0] = at;
+  return Append(std::move(instr));
 }
 
 // `value`, of a type with more digits than f32, as an f64 that f32 holds exactly and that rounds to

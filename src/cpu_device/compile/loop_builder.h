@@ -23,6 +23,10 @@ namespace pjrt::cpu {
 // are supported.
 bool IsLoopOp(const ir::Op& op);
 
+// True for a gather of single elements from a list, by an index for each element of its result. A
+// loop may hold it: it reads the indices element by element.
+bool IsLoopGather(const ir::Op& op);
+
 class LoopBuilder {
  public:
   // A loop over `dims`. `keep_f32`: f16 and bf16 values are not rounded between instructions, as
@@ -45,6 +49,10 @@ class LoopBuilder {
   // The value of an elementwise op whose operands have the given values. UNIMPLEMENTED naming the
   // op and its types when IsLoopOp would be false.
   absl::StatusOr<LoopValue> Emit(const ir::Op& op, absl::Span<const LoopValue> operands);
+
+  // The elements of `list`, a buffer's view of one dim, at indices of type `index_type`, which are
+  // moved into its bounds.
+  LoopValue Gather(const ArrayView& list, LoopValue index, PrimitiveType index_type);
 
   // The values of a region of scalar ops, given those of its arguments in `values`; the
   // terminator's operands have values afterwards. UNIMPLEMENTED for ops that a loop cannot hold.

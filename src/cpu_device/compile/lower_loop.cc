@@ -170,13 +170,23 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
       program.reduces.push_back(std::move(reduce));
       continue;
     }
-    std::vector<LoopValue> operands;
-    for (size_t i = 0; i < op->num_operands(); ++i) {
-      PJRT_ASSIGN_OR_RETURN(const LoopValue operand, value_of(op->operand(i)));
-      operands.push_back(operand);
-    }
     const size_t known = program.instrs.size();
-    PJRT_ASSIGN_OR_RETURN(const LoopValue value, builder.Emit(*op, operands));
+    LoopValue value;
+    if (op->Is(OpCode::kGather)) {
+      ArrayView list = view(op->operand(0));
+      if (list.kind != ArrayView::kBuffer) {
+        PJRT_ASSIGN_OR_RETURN(list, Dense(list, steps));
+      }
+      PJRT_ASSIGN_OR_RETURN(const LoopValue index, value_of(op->operand(1)));
+      value = builder.Gather(list, index, op->operand_type(1).primitive_type());
+    } else {
+      std::vector<LoopValue> operands;
+      for (size_t i = 0; i < op->num_operands(); ++i) {
+        PJRT_ASSIGN_OR_RETURN(const LoopValue operand, value_of(op->operand(i)));
+        operands.push_back(operand);
+      }
+      PJRT_ASSIGN_OR_RETURN(value, builder.Emit(*op, operands));
+    }
     if (!HasKernels(program, known, *kernels_.block))
       return UnsupportedOp(*op, "there is no kernel for it on these types");
     values[op->result()] = value;

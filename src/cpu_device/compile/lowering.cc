@@ -305,7 +305,8 @@ absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
       for (size_t i = 0; i < op->num_results(); ++i)
         PJRT_RETURN_IF_ERROR(CheckSize(op->result_type(i), *op));
     }
-    if (unit.is_loop) {
+    // A gather with nothing else in its loop has a step of its own.
+    if (unit.is_loop && (unit.ops.size() > 1 || !unit.ops[0]->Is(OpCode::kGather))) {
       PJRT_RETURN_IF_ERROR(LowerLoop(unit, steps));
       continue;
     }

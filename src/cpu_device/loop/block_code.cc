@@ -179,6 +179,7 @@ class Lowering {
         out.index = instr.index;
         out.scalar = code_.value_scalar[instr.args[0]];
         out.a = code_.value_slot[instr.args[0]];
+        out.type = TypeOf(instr.args[0]);
         ConvertFn load = k_.load[memory];
         out.dst = load == nullptr ? Destination(v, out.scalar) : NewRegister(ByteWidth(memory));
         code_.instrs.push_back(out);

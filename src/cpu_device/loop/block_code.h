@@ -36,7 +36,7 @@ struct BlockInstr {
     kFill,     // dst[0..n) = a[0]
     kIota,     // instruction `index` of the loop program
     kReducePrecision,
-    kGather,  // dst[i] = input `index` at a[i]
+    kGather,  // dst[i] = input `index` at a[i], of `type`
     kLoad,    // dst = input `index`, moved
     kStore,   // store `index` = a, moved
     kChain,   // chain `index`

@@ -6,6 +6,7 @@
 
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/gather_at.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -312,9 +313,11 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
         const LoopInput& input = frame_.program_.inputs[instr.index];
         const int size = ByteWidth(input.type);
         const char* base = inputs_[instr.index] + input.view.offset * size;
-        const int64_t* at = reinterpret_cast<const int64_t*>(s[instr.a]);
-        char* dst = s[instr.dst];
-        for (int64_t i = 0; i < count; ++i) std::memcpy(dst + i * size, base + at[i] * size, size);
+        if (instr.type == CType::kS64) {
+          GatherAt(size, s[instr.dst], base, reinterpret_cast<const int64_t*>(s[instr.a]), count);
+        } else {
+          GatherAt(size, s[instr.dst], base, reinterpret_cast<const int32_t*>(s[instr.a]), count);
+        }
         break;
       }
       case BlockInstr::kLoad:

@@ -55,7 +55,7 @@ struct LoopInstr {
     kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
     kReducePrecision,  // args[0] with `exponent_bits` and `mantissa_bits`
     kGather,  // the element of input `index` (its view's offset) at linear element index args[0],
-              // an s64 within bounds
+              // an s32 or s64 within bounds
   };
   Kind kind = kConstant;
   BlockOp op = BlockOp::kCopy;

@@ -140,7 +140,9 @@ class LoopEmitter {
       case LoopInstr::kGather: {
         const LoopInput& input = p_.inputs[instr.index];
         const int bytes = ByteWidth(input.type);
-        const Reg at = a_.MulAdd(arg(0), bytes, a_.Integer(0));
+        const CType type = p_.instrs[instr.args[0]].type;
+        const Reg index = type == CType::kS64 ? arg(0) : a_.Convert(CType::kS64, type, arg(0));
+        const Reg at = a_.MulAdd(index, bytes, a_.Integer(0));
         return Loaded(instr, input.type,
                       a_.ReadAt(inputs_[instr.index], input.view.offset * bytes, at, bytes));
       }
