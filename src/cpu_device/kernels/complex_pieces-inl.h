@@ -159,14 +159,15 @@ PJRT_INLINE C128 LogOf(C128 z) {
   const double square = large * large + small * small;
   const double excess = (large - 1) * (large + 1) + small * small;
   const double sum = 1 + excess;
-  const bool near = (large > 0.5) & (large < 1.5);
+  const int above = large > 0.5, below = large < 1.5, near = above & below;
   const double tail = near ? excess - (sum - 1) : 0.0;
   return {0.5 * wide::LogOfNormal(near ? sum : square, tail), wide::Atan2(z.im, z.re)};
 }
 
 struct ExpC64 {
   PJRT_INLINE int IsRare(C128 z) {
-    return !((wide::Abs(z.re) < 650) & (wide::Abs(z.im) <= kLargestAngle));
+    const int re = wide::Abs(z.re) < 650, im = wide::Abs(z.im) <= kLargestAngle;
+    return (re & im) == 0;
   }
   PJRT_INLINE C128 Run(C128 z) { return Polar(wide::Exp(z.re), z.im); }
 };
@@ -193,7 +194,8 @@ struct CosC64 {
 // (sinh x cosh x + i sin y cos y) / (sinh(x)^2 + cos(y)^2).
 struct TanhC64 {
   PJRT_INLINE int IsRare(C128 z) {
-    return !((wide::Abs(z.re) < 300) & (wide::Abs(z.im) <= kLargestAngle));
+    const int re = wide::Abs(z.re) < 300, im = wide::Abs(z.im) <= kLargestAngle;
+    return (re & im) == 0;
   }
   PJRT_INLINE C128 Run(C128 z) {
     const wide::Angle angle = wide::ReduceAngle(z.im);
@@ -228,7 +230,8 @@ struct PowerC64 {
 
 struct ExpC128 {
   PJRT_INLINE int IsRare(C128 z) {
-    return !((wide::Abs(z.re) < 700) & (wide::Abs(z.im) <= f64::Sin::kLargest));
+    const int re = wide::Abs(z.re) < 700, im = wide::Abs(z.im) <= f64::Sin::kLargest;
+    return (re & im) == 0;
   }
   PJRT_INLINE C128 Run(C128 z) {
     const double power = f64::ExpInside(z.re);

@@ -347,7 +347,9 @@ struct InLongDouble {
 // Of c128 numbers whose squares stay in the range; no rarer than that.
 struct DivideModerate {
   PJRT_INLINE int IsRare(C128 a, C128 b) {
-    return !(Divide::IsModerate(complexes::Larger(a)) & Divide::IsModerate(complexes::Larger(b)));
+    const int dividend = Divide::IsModerate(complexes::Larger(a));
+    const int divisor = Divide::IsModerate(complexes::Larger(b));
+    return (dividend & divisor) == 0;
   }
   PJRT_INLINE C128 Run(C128 a, C128 b) { return PlainQuotient(a, b); }
 };
