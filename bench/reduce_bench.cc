@@ -104,6 +104,8 @@ BENCHMARK(BM_SumOfColumns)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfAll)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfMiddle)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfOuterAndInner)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfShortRows)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SumOfFewColumns)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_MaximumOfRows)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_MaximumOfColumns)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfRowsBf16)->Apply(OverThreadsAndSizes);
