@@ -57,7 +57,12 @@ class Attribute;
 // Attributes by name.
 class Dict {
  public:
-  Dict() = default;
+  Dict();
+  Dict(const Dict& other);
+  Dict(Dict&& other) noexcept;
+  Dict& operator=(const Dict& other);
+  Dict& operator=(Dict&& other) noexcept;
+  ~Dict();
   // Null when there is none of that name. Valid as long as the Dict.
   const Attribute* Find(absl::string_view name) const;
   absl::Span<const NamedAttribute> entries() const;  // sorted by name

@@ -22,6 +22,14 @@ std::string ArrayText(const Array& array) {
 
 }  // namespace
 
+// Here, where an entry is complete.
+Dict::Dict() = default;
+Dict::Dict(const Dict& other) = default;
+Dict::Dict(Dict&& other) noexcept = default;
+Dict& Dict::operator=(const Dict& other) = default;
+Dict& Dict::operator=(Dict&& other) noexcept = default;
+Dict::~Dict() = default;
+
 const Attribute* Dict::Find(absl::string_view name) const {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), name, IsBefore);
   return at != entries_.end() && at->name == name ? &at->value : nullptr;
