@@ -157,6 +157,19 @@ const Case kCases[] = {
         %r = $0 : (tensor<1x?xf32>) -> tensor<1x?xf32>
         return %r : tensor<1x?xf32>
       })"},
+    {"no fewer than the lowest number, a constant that nothing may be added to", R"(
+      func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+        %size = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+        %n = stablehlo.convert %size : (tensor<i32>) -> tensor<i64>
+        %600 = stablehlo.constant dense<600> : tensor<i64>
+        %low = stablehlo.constant dense<-9223372036854775808> : tensor<i64>
+        %least = stablehlo.maximum %600, %low : tensor<i64>
+        %many = stablehlo.compare GT, %n, %least : (tensor<i64>, tensor<i64>) -> tensor<i1>
+        stablehlo.custom_call @shape_assertion(%many) {error_message = "too few", has_side_effect = true} : (tensor<i1>) -> ()
+        %y = stablehlo.negate %x : tensor<?xf32>
+        %r = $0 : (tensor<?xf32>) -> tensor<?xf32>
+        return %r : tensor<?xf32>
+      })"},
 };
 
 TEST(TemplateRefusalTest, WhatRunsForNoSizesIsRefusedHoweverFewTheProgramTakes) {

@@ -86,7 +86,7 @@ std::vector<int64_t> Values(const ir::Module& module) {
       const std::optional<ir::DimList> constants = ir::ConstantIntegers(op->result(i));
       if (!constants || constants->size() > 8) continue;
       for (const int64_t c : *constants) {
-        if (c > kLargestSize) continue;
+        if (c < 0 || c > kLargestSize) continue;
         for (const int64_t value : {c, c + 1, c - 1, 2 * c}) add(value);
       }
     }

@@ -80,8 +80,7 @@ std::vector<bool> UsedByOthers(const LoopProgram& program) {
   return used;
 }
 
-}  // namespace
-
+// The folds of the level of `kernels`.
 const FoldKernels& FoldKernelsOf(const BlockKernels& kernels) {
   for (const Kernels* level : AllKernels()) {
     if (level->block == &kernels) return *level->fold;
@@ -89,6 +88,11 @@ const FoldKernels& FoldKernelsOf(const BlockKernels& kernels) {
   static constexpr FoldKernels kNone = {};
   return kNone;
 }
+
+}  // namespace
+
+Folder::Folder(const BlockKernels& kernels, const LoopProgram& program)
+    : k_(kernels), fold_kernels_(FoldKernelsOf(kernels)), p_(program) {}
 
 std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgram* program) {
   LoopProgram& p = *program;
@@ -148,8 +152,8 @@ absl::Status Folder::Add(const LoopReduce& reduce, const LoopEngine& engine, Pri
   }
   if (reduce.has_monoid && narrow != PRIMITIVE_TYPE_INVALID) {
     const int monoid = static_cast<int>(reduce.monoid), type = static_cast<int>(CType::kF32);
-    const FoldKernels& kernels = FoldKernelsOf(k_);
-    const FoldKernels::Narrow& folds = (narrow == BF16 ? kernels.bf16 : kernels.f16)[monoid];
+    const FoldKernels::Narrow& folds =
+        (narrow == BF16 ? fold_kernels_.bf16 : fold_kernels_.f16)[monoid];
     fold.sizes[0] = kCTypeSize[type];
     fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
     fold.value_op = folds.op;
@@ -161,7 +165,7 @@ absl::Status Folder::Add(const LoopReduce& reduce, const LoopEngine& engine, Pri
     fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
     fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
     fold.value_op = fold.op;
-    fold.points = FoldKernelsOf(k_).points[static_cast<int>(reduce.monoid)][type];
+    fold.points = fold_kernels_.points[static_cast<int>(reduce.monoid)][type];
     if (fold.op == nullptr || fold.rows == nullptr || fold.points == nullptr) {
       return Unimplemented("PJRT-C013",
                            absl::StrCat("no kernel for reduction ", static_cast<int>(reduce.monoid),
@@ -185,11 +189,11 @@ void Folder::SetChoice(Fold* fold) const {
   if (companion_size != 4 && companion_size != 8) return;
   const Monoid extreme = choice.rule.greater ? Monoid::kMaximum : Monoid::kMinimum;
   fold->rows = k_.reduce_rows[static_cast<int>(extreme)][type];
-  fold->find_first = FoldKernelsOf(k_).find_first[type];
-  fold->find_last = FoldKernelsOf(k_).find_last[type];
+  fold->find_first = fold_kernels_.find_first[type];
+  fold->find_last = fold_kernels_.find_last[type];
   fold->value_is_float = value_type == CType::kF32 || value_type == CType::kF64;
-  fold->choose = FoldKernelsOf(k_).choose[type][companion_size == 8][0];
-  fold->choose_one = FoldKernelsOf(k_).choose[type][companion_size == 8][1];
+  fold->choose = fold_kernels_.choose[type][companion_size == 8][0];
+  fold->choose_one = fold_kernels_.choose[type][companion_size == 8][1];
 }
 
 int64_t Folder::LayOut(int64_t block) {
@@ -300,7 +304,7 @@ int64_t Folder::ChooseOfRow(const Fold& fold, const char* values, int64_t n, cha
     int64_t place = 0;
     std::memcpy(out, values, size);
     for (int64_t k = 1; k < n; ++k)
-      FoldKernelsOf(k_).choose[type][1][1](rule, out, &place, values + k * size, &k, 1);
+      fold_kernels_.choose[type][1][1](rule, out, &place, values + k * size, &k, 1);
     return place;
   }
   if (is_nan) {

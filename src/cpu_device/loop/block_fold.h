@@ -20,9 +20,6 @@
 
 namespace pjrt::cpu {
 
-// The folds of the level of `kernels`.
-const FoldKernels& FoldKernelsOf(const BlockKernels& kernels);
-
 // Takes what can be done without out of a program's instructions: companions of choices that count
 // reduced points, and the loading of narrow floats that are nothing but reduced. Returns, for each
 // reduction, the memory type in which it reads values, or PRIMITIVE_TYPE_INVALID for the compute
@@ -65,7 +62,7 @@ class Folder {
  public:
   using Pointers = absl::InlinedVector<char*, 4>;
 
-  Folder(const BlockKernels& kernels, const LoopProgram& program) : k_(kernels), p_(program) {}
+  Folder(const BlockKernels& kernels, const LoopProgram& program);
 
   // The program's reductions, of which those that `reads_narrow` names have values as they lie in
   // memory, of the type it says. UNIMPLEMENTED for one without a kernel.
@@ -115,6 +112,7 @@ class Folder {
                 int64_t n) const;
 
   const BlockKernels& k_;
+  const FoldKernels& fold_kernels_;  // of the same level
   const LoopProgram& p_;
   std::vector<Fold> folds_;
   int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, companion_ = 0, body_scratch_ = 0;

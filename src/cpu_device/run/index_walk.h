@@ -47,6 +47,8 @@ class IndexWalk {
   const std::vector<IndexComponent>& components() const { return components_; }
   PrimitiveType index_type() const { return index_type_; }
 
+  static constexpr int64_t kBlock = 512;  // points that a Block has at most
+
   // Some points next to each other. Point i < n has its index vector at index + i * index_stride
   // (elements of the array of indices), its window at window + i * window_stride (elements of the
   // windows' array), and points to `offsets[i]`, in elements of the indexed array; `base` and
@@ -56,14 +58,13 @@ class IndexWalk {
     int64_t index = 0, index_stride = 0;
     int64_t window = 0, window_stride = 0;
     int64_t base = 0, array_stride = 0;
-    int64_t* offsets = nullptr;  // `fn` may change them
+    const int64_t* offsets = nullptr;
   };
   // Calls fn on blocks that cover points [begin, end), in order. `indices`: the first index vector.
   void ForEachBlock(const char* indices, int64_t begin, int64_t end,
                     absl::FunctionRef<void(const Block&)> fn) const;
 
  private:
-  static constexpr int64_t kBlock = 512;
   IndexSpace space_;
   std::vector<IndexComponent> components_;
   std::vector<AddIndexFn> add_;  // by component

@@ -15,8 +15,9 @@ namespace {
 constexpr double kUnitNs = 20000;
 // Of several places of the outer dims so many points make a unit at most.
 constexpr int64_t kPointsAtPlaces = 1024;
-// Few points at several places are moved by one call of a kernel, up to so many.
-constexpr int64_t kExpanded = 512;
+// Few points at several places are moved by one call of a kernel, up to so many: a block of the
+// walk at least.
+constexpr int64_t kExpanded = IndexWalk::kBlock;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
