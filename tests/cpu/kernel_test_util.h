@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/kernel_level.h"
@@ -173,9 +174,9 @@ std::vector<R> Untouched(size_t size) {
 
 // Checks `op` on `type` at one level for blocks of each length, at each place of the data, in place
 // too when the result is as wide as the operand. expected(x) gives the result of one element.
-template <typename R, typename A, typename Expected>
+template <typename R, typename A>
 void CheckUnaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a,
-                  Expected expected) {
+                  absl::FunctionRef<R(A)> expected) {
   const BlockFn function = Find(kernels, op, type);
   ASSERT_NE(function, nullptr) << kernels.level;
   const auto check = [&](const std::vector<R>& results, size_t first, int64_t n, const char* how) {
@@ -211,9 +212,9 @@ void CheckUnaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std
 
 // The same for two operands, in all forms that the table has: blocks, first or second operand one
 // element, in place of either.
-template <typename R, typename A, typename Expected>
+template <typename R, typename A>
 void CheckBinaryOp(const BlockKernels& kernels, BlockOp op, CType type, const std::vector<A>& a,
-                   const std::vector<A>& b, Expected expected) {
+                   const std::vector<A>& b, absl::FunctionRef<R(A, A)> expected) {
   ASSERT_NE(Find(kernels, op, type), nullptr) << kernels.level;
   const auto check = [&](const std::vector<R>& results, const A* x, bool x_scalar, const A* y,
                          bool y_scalar, int64_t n, const char* how) {
