@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -52,16 +53,18 @@ void CheckPoints(Monoid monoid, Op op) {
     const FoldPointsFn fold =
         level->fold->points[static_cast<int>(monoid)][static_cast<int>(CTypeOf<T>())];
     ASSERT_NE(fold, nullptr);
-    for (int64_t n : {1, 2, 5, 8, 16, 31, 64, 77}) {
+    for (int64_t n : {1, 2, 5, 8, 16, 31, 64, 77, 300}) {
       for (int64_t points : {0, 1, 15, 16, 17, 40}) {
-        for (bool in_order : {false, true}) {
-          const std::vector<T> a = Numbers<T>(n * points + n);
+        for (const auto& [gap, in_order] :
+             {std::pair(0, false), {0, true}, {3, false}, {3, true}}) {
+          const int64_t stride = n + gap;
+          const std::vector<T> a = Numbers<T>(stride * points + n);
           std::vector<T> to(a.end() - n, a.end());
-          fold(to.data(), a.data(), points, n, in_order);
+          fold(to.data(), a.data(), points, n, stride, in_order);
           for (int64_t i = 0; i < n; ++i) {
             std::vector<T> column;
-            for (int64_t p = 0; p < points; ++p) column.push_back(a[p * n + i]);
-            const T expected = FoldByDefinition(a[n * points + i], column, in_order, op);
+            for (int64_t p = 0; p < points; ++p) column.push_back(a[p * stride + i]);
+            const T expected = FoldByDefinition(a[stride * points + i], column, in_order, op);
             ASSERT_TRUE(SameValue(to[i], expected)) << level->name << " " << n << " " << points;
           }
         }
@@ -106,8 +109,8 @@ void CheckNarrow(PrimitiveType type) {
           ASSERT_TRUE(SameValue(result[r], expected[r])) << level->name << " rows of " << n;
         for (bool in_order : {false, true}) {
           std::vector<float> onto = Numbers<float>(n), reference = onto;
-          folds.points(onto.data(), values.data(), kRows, n, in_order);
-          level->fold->points[m][kF32](reference.data(), wide.data(), kRows, n, in_order);
+          folds.points(onto.data(), values.data(), kRows, n, n, in_order);
+          level->fold->points[m][kF32](reference.data(), wide.data(), kRows, n, n, in_order);
           folds.op(onto.data(), onto.data(), values.data(), nullptr, n);
           const BlockFn op = level->block->op[static_cast<int>(MonoidOp(monoid))][kF32][0];
           op(reference.data(), reference.data(), wide.data(), nullptr, n);

@@ -11,13 +11,16 @@
 namespace pjrt::cpu {
 namespace {
 
-// The sum over the middle dim of columns [first, first + columns) of an array, from 0.5 on.
-void CheckSum(int64_t outer, int64_t reduced, int64_t width, int64_t first, int64_t columns) {
+// The sum over the middle dim of columns [first, first + columns) of an array, from 0.5 on: of
+// numbers that show in which order, or of small integers.
+void CheckSum(int64_t outer, int64_t reduced, int64_t width, int64_t first, int64_t columns,
+              bool small = false) {
   std::vector<float> x(outer * reduced * width);
   uint32_t state = 5;
   for (float& v : x) {
     state = state * 1664525u + 1013904223u;
-    v = static_cast<float>(static_cast<int32_t>(state)) * 1e-7f;
+    v = small ? static_cast<float>(state >> 28)
+              : static_cast<float>(static_cast<int32_t>(state)) * 1e-7f;
   }
   std::vector<float> expected;
   for (int64_t o = 0; o < outer; ++o) {
@@ -58,6 +61,15 @@ TEST(ReduceColumnsTest, RowsOfSomeLengthAreSummedOneAfterTheOtherToo) {
     CheckSum(2, reduced, 300, 5, 290);
   }
   CheckSum(3, 64, 40, 0, 40);
+}
+
+TEST(ReduceColumnsTest, FewColumnsOfManyRowsAreSummed) {
+  for (int64_t columns : {2, 3, 16, 70, 127, 129}) {
+    for (int64_t reduced : {65, 129, 3000}) {
+      CheckSum(1, reduced, columns, 0, columns, true);
+      CheckSum(3, reduced, columns + 3, 1, columns, true);
+    }
+  }
 }
 
 // Over an outer and the inner dim: pieces of each result lie apart.

@@ -11,10 +11,13 @@
 
 namespace pjrt::cpu {
 
-// Folds `points` runs of n contiguous elements, one behind the other, onto to[0..n): one after the
-// other if `in_order`, else sixteen at a time, as a tree of neighbours, and what is left of them
-// one after the other. The result depends on these arguments alone, at every level.
-using FoldPointsFn = void (*)(void* to, const void* a, int64_t points, int64_t n, bool in_order);
+// Folds `points` runs of n contiguous elements, each begun `stride` elements behind the one before,
+// onto to[0..n): one after the other if `in_order`, else kTreePoints at a time, as a tree of
+// neighbours, and what is left of them one after the other. The result depends on these arguments
+// alone, at every level.
+constexpr int kTreePoints = 16;
+using FoldPointsFn = void (*)(void* to, const void* a, int64_t points, int64_t n, int64_t stride,
+                              bool in_order);
 
 // A choice between two pairs of a value and a companion, as the largest value and its place are
 // found: the first pair (a, i) or the second (b, j), by how a and b compare. `greater`: the first

@@ -54,9 +54,8 @@ constexpr int64_t kManyRows = 16;
 constexpr int64_t kFewAccumulators = 64;
 // So many points with few accumulators each fold in fewer calls of a body as a tree.
 constexpr int64_t kTreePoints = 4;
-// Values that lie in an input, in rows with gaps, are folded from so many rows at a time, a piece
-// of each after the other: memory gives several streams sooner than one that is broken off again
-// and again. 1024 x 4096 folded over its first dim took 1060 us and takes 250.
+// Values that lie in an input are chosen from so many rows at a time, a piece of each after the
+// other: memory gives several streams sooner than one that is broken off again and again.
 constexpr int64_t kStreams = 8;
 constexpr int64_t kPiece = 256;
 // Where the pieces of rows lie apart, those of so many neighbouring rows are folded together that
@@ -134,15 +133,15 @@ class ReduceKernel final : public LoopKernel {
     columns_ = inner_ != 1 && (long_inner_ || inner_ > block_);
     const bool only_choices = std::all_of(folds_.begin(), folds_.end(),
                                           [](const Fold& fold) { return fold.choose != nullptr; });
-    in_order_ = reduced_ <= kFewPoints || only_choices ||
+    in_order_ = columns_ || reduced_ <= kFewPoints || only_choices ||
                 (inner_ >= kOrderedInner && reduced_ <= kOrderedPoints);
     in_pieces_ = inner_ == 1 && frame_.row_mode() && p.num_reduced >= 2 &&
                  static_cast<int>(p.dims.size()) == p.num_outer + p.num_reduced;
+    has_monoids_ = std::all_of(folds_.begin(), folds_.end(),
+                               [](const Fold& fold) { return fold.body == nullptr; });
+    outers_share_blocks_ =
+        inner_ != 1 && !columns_ && reduced_ > 0 && 2 * reduced_ * inner_ <= block_ && has_monoids_;
     PlanStreams();
-    outers_share_blocks_ = inner_ != 1 && !columns_ && reduced_ > 0 &&
-                           2 * reduced_ * inner_ <= block_ &&
-                           std::all_of(folds_.begin(), folds_.end(),
-                                       [](const Fold& fold) { return fold.body == nullptr; });
     // The folds' scratch lies behind the frame's.
     scratch_bytes_ =
         AlignUp(frame_.scratch_bytes()) + folder_.LayOut(std::max(block_, inner_per_block()));
@@ -202,12 +201,11 @@ class ReduceKernel final : public LoopKernel {
   void PlanStreams() {
     const LoopProgram& p = frame_.program();
     if (inner_ == 1) {
-      streams_ = in_pieces_ && p.num_reduced == 2 && p.dims.back() <= block_ &&
-                 std::all_of(folds_.begin(), folds_.end(),
-                             [](const Fold& fold) { return fold.body == nullptr; }) &&
+      streams_ = in_pieces_ && p.num_reduced == 2 && p.dims.back() <= block_ && has_monoids_ &&
                  FindStreams(p.num_outer);
-    } else if (p.num_reduced == 1 && (columns_ || (in_order_ && inner_ >= kOrderedInner))) {
-      streams_ = FindStreams(p.num_outer);
+    } else if (p.num_reduced == 1 &&
+               (columns_ || has_monoids_ || (in_order_ && inner_ >= kOrderedInner))) {
+      streams_ = !outers_share_blocks_ && FindStreams(p.num_outer);
       columns_ |= streams_;
     }
   }
@@ -477,34 +475,40 @@ class ReduceKernel final : public LoopKernel {
 
   // All reduced points of n inner ones, the first of which, number `first`, the block shows.
   void FoldStreams(const Work& w, const Fold& fold, int64_t first, int64_t n) const {
-    const bool is_choice = fold.choose != nullptr;
-    const int v = is_choice ? fold.reduce->choice->value : 0;
-    const int64_t size = fold.sizes[v], value_size = fold.value_sizes[v];
-    const int64_t companion_size = is_choice ? fold.sizes[1 - v] : 0;
-    char* const accumulators = folder_.Accumulator(w.memory, fold, v);
-    char* const companions = is_choice ? folder_.Accumulator(w.memory, fold, 1 - v) : nullptr;
+    const int v = fold.choose != nullptr ? fold.reduce->choice->value : 0;
     const char* from = w.state->block(fold.first_block + v);
-    const bool in_pieces = fold.stream_stride != n * value_size;
-    const int64_t streams = in_pieces ? kStreams : 1, piece = in_pieces ? kPiece : n;
     int64_t r = 0;
     if (!fold.BeginsWithInit()) {
       folder_.Accumulate(w.memory, fold, Blocks(w, fold, 0, first).data(), n, true);
       from += fold.stream_stride;
       ++r;
     }
-    for (; r < reduced_; r += streams, from += streams * fold.stream_stride) {
-      const int64_t points = std::min(streams, reduced_ - r);
-      for (int64_t i = 0; i < n; i += piece) {
-        char* const to = accumulators + i * size;
-        const int64_t count = std::min(piece, n - i);
+    if (fold.choose != nullptr) {
+      ChooseStreams(w, fold, from, first, r, n);
+      return;
+    }
+    const int64_t together = std::max<int64_t>(block_ / n / kTreePoints, 1) * kTreePoints;
+    for (; r < reduced_; r += together, from += together * fold.stream_stride) {
+      fold.points(folder_.Accumulator(w.memory, fold, 0), from, std::min(together, reduced_ - r), n,
+                  fold.stream_stride / fold.value_sizes[0], in_order_);
+    }
+  }
+
+  // The same for a choice, from reduced point r on, whose values lie at `from`.
+  void ChooseStreams(const Work& w, const Fold& fold, const char* from, int64_t first, int64_t r,
+                     int64_t n) const {
+    const int v = fold.reduce->choice->value;
+    const int64_t size = fold.sizes[v], companion_size = fold.sizes[1 - v];
+    char* const accumulators = folder_.Accumulator(w.memory, fold, v);
+    char* const companions = folder_.Accumulator(w.memory, fold, 1 - v);
+    for (; r < reduced_; r += kStreams, from += kStreams * fold.stream_stride) {
+      const int64_t points = std::min(kStreams, reduced_ - r);
+      for (int64_t i = 0; i < n; i += kPiece) {
         for (int64_t k = 0; k < points; ++k) {
-          const char* const values = from + k * fold.stream_stride + i * value_size;
-          if (is_choice) {
-            fold.choose_one(fold.reduce->choice->rule, to, companions + i * companion_size, values,
-                            folder_.Companion(w.memory, fold, first + (r + k) * inner_), count);
-          } else {
-            fold.value_op(to, to, values, nullptr, count);
-          }
+          fold.choose_one(fold.reduce->choice->rule, accumulators + i * size,
+                          companions + i * companion_size, from + k * fold.stream_stride + i * size,
+                          folder_.Companion(w.memory, fold, first + (r + k) * inner_),
+                          std::min(kPiece, n - i));
         }
       }
     }
@@ -529,7 +533,7 @@ class ReduceKernel final : public LoopKernel {
           if (copies) folder_.Accumulate(w->memory, fold, values.data(), inner_, true);
           fold.points(folder_.Accumulator(w->memory, fold, 0),
                       values[0] + (copies ? inner_ * fold.value_sizes[0] : 0), count - copies,
-                      inner_, in_order_);
+                      inner_, inner_, in_order_);
         } else if (fold.choose == nullptr && inner_ < kFewAccumulators && count >= kTreePoints) {
           Folder::Pointers folded;
           for (size_t i = 0; i < fold.sizes.size(); ++i)
@@ -565,7 +569,7 @@ class ReduceKernel final : public LoopKernel {
             std::memcpy(accumulators, values, inner_ * fold.sizes[0]);
           }
           fold.points(accumulators, values + (copies ? inner_ * fold.value_sizes[0] : 0),
-                      reduced_ - copies, inner_, in_order_);
+                      reduced_ - copies, inner_, inner_, in_order_);
           accumulators += inner_ * fold.sizes[0];
           values += point * fold.value_sizes[0];
         }
@@ -609,8 +613,9 @@ class ReduceKernel final : public LoopKernel {
   std::vector<Fold>& folds_;  // the folder's
   int64_t outer_ = 1, reduced_ = 1, inner_ = 1;
   bool long_inner_ = false;           // the innermost dim is long
+  bool has_monoids_ = false;          // no fold has a body
   bool columns_ = false;              // blocks lie along rows of row_ inner points
-  bool in_order_ = false;             // a short inner is folded one reduced point after the other
+  bool in_order_ = false;             // reduced points are folded one after the other
   bool outers_share_blocks_ = false;  // several outer points of a short inner lie in a block
   bool in_pieces_ = false;            // the values of a row lie in several pieces
   bool streams_ = false;              // values are folded where they lie

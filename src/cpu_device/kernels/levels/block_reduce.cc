@@ -284,9 +284,6 @@ void ReduceRowsPlain(void* out, const void* a, int64_t rows, int64_t n) {
   }
 }
 
-// Sixteen points are folded as a tree of neighbours.
-constexpr int kTreePoints = 16;
-
 template <class Op, typename V, class Source, int kCount>
 PJRT_INLINE V Tree(const typename Source::Stored* a, int64_t stride) {
   if constexpr (kCount == 1) {
@@ -306,43 +303,55 @@ PJRT_INLINE T TreeOfOnes(const typename Source::Stored* a, int64_t stride) {
   }
 }
 
-// Columns [i, n) as far as vectors of kBytes go.
-template <class Op, typename T, class Source, int kBytes>
+// Columns [i, n) as far as strips of kVectors vectors of kBytes go.
+template <class Op, typename T, class Source, int kBytes, int kVectors = 1>
 PJRT_INLINE int64_t FoldStrips(T* to, const typename Source::Stored* a, int64_t points, int64_t n,
-                               int64_t i, bool in_order) {
+                               int64_t stride, int64_t i, bool in_order) {
   using V = typename VectorOfBytes<T, kBytes>::Type;
   constexpr int64_t kWidth = kBytes / sizeof(T);
-  for (; i + kWidth <= n; i += kWidth) {
+  for (; i + kVectors * kWidth <= n; i += kVectors * kWidth) {
     const typename Source::Stored* at = a + i;
-    V sum;
-    __builtin_memcpy(&sum, to + i, sizeof(V));
+    V sums[kVectors];
+    __builtin_memcpy(sums, to + i, sizeof(sums));
     int64_t p = 0;
-    for (; !in_order && p + kTreePoints <= points; p += kTreePoints, at += kTreePoints * n)
-      sum = Op::Apply(sum, Tree<Op, V, Source, kTreePoints>(at, n));
-    for (; p < points; ++p, at += n) sum = Op::Apply(sum, Source::template Load<V>(at));
-    __builtin_memcpy(to + i, &sum, sizeof(V));
+    for (; !in_order && p + kTreePoints <= points; p += kTreePoints, at += kTreePoints * stride) {
+#pragma GCC unroll 1
+      for (int v = 0; v < kVectors; ++v)
+        sums[v] = Op::Apply(sums[v], Tree<Op, V, Source, kTreePoints>(at + v * kWidth, stride));
+    }
+    for (; p < points; ++p, at += stride) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v)
+        sums[v] = Op::Apply(sums[v], Source::template Load<V>(at + v * kWidth));
+    }
+    __builtin_memcpy(to + i, sums, sizeof(sums));
   }
   return i;
 }
 
+// So many vectors of a row are read before the next row, which suits the memory better than one.
+constexpr int kStripVectors = PJRT_VECTOR_BYTES > 32 ? 4 : 8;
+
 template <class Op, typename T, class Source>
-void FoldPoints(void* to, const void* a, int64_t points, int64_t n, bool in_order) {
+void FoldPoints(void* to, const void* a, int64_t points, int64_t n, int64_t stride, bool in_order) {
   T* const d = static_cast<T*>(to);
   const typename Source::Stored* const s = static_cast<const typename Source::Stored*>(a);
   int64_t i = 0;
   if constexpr (!IsComplexType<T>) {
-    i = FoldStrips<Op, T, Source, PJRT_VECTOR_BYTES>(d, s, points, n, i, in_order);
-    if constexpr (PJRT_VECTOR_BYTES > 32)
-      i = FoldStrips<Op, T, Source, 32>(d, s, points, n, i, in_order);
-    if constexpr (PJRT_VECTOR_BYTES > 16)
-      i = FoldStrips<Op, T, Source, 16>(d, s, points, n, i, in_order);
+    constexpr int kBytes = PJRT_VECTOR_BYTES;
+    i = FoldStrips<Op, T, Source, kBytes, kStripVectors>(d, s, points, n, stride, i, in_order);
+    i = FoldStrips<Op, T, Source, kBytes>(d, s, points, n, stride, i, in_order);
+    if constexpr (kBytes > 32)
+      i = FoldStrips<Op, T, Source, 32>(d, s, points, n, stride, i, in_order);
+    if constexpr (kBytes > 16)
+      i = FoldStrips<Op, T, Source, 16>(d, s, points, n, stride, i, in_order);
   }
   for (; i < n; ++i) {
     T sum = d[i];
     int64_t p = 0;
     for (; !in_order && p + kTreePoints <= points; p += kTreePoints)
-      sum = Op::Run(sum, TreeOfOnes<Op, T, Source, kTreePoints>(s + p * n + i, n));
-    for (; p < points; ++p) sum = Op::Run(sum, Source::One(s[p * n + i]));
+      sum = Op::Run(sum, TreeOfOnes<Op, T, Source, kTreePoints>(s + p * stride + i, stride));
+    for (; p < points; ++p) sum = Op::Run(sum, Source::One(s[p * stride + i]));
     d[i] = sum;
   }
 }
@@ -350,7 +359,7 @@ void FoldPoints(void* to, const void* a, int64_t points, int64_t n, bool in_orde
 // to[i] = to[i] op a[i], where a is narrow.
 template <class Op, class Source>
 void FoldNarrow(void* to, const void*, const void* a, const void*, int64_t n) {
-  FoldPoints<Op, float, Source>(to, a, 1, n, true);
+  FoldPoints<Op, float, Source>(to, a, 1, n, n, true);
 }
 
 struct Reductions {
