@@ -108,6 +108,7 @@ inline constexpr Traits kDeprecated = 1u << 8;
 inline constexpr Traits kShapeOperands = 1u << 9;  // operands decide the result's shape: dynamic_*
 // Inference gives the result's shape; its element type may be another.
 inline constexpr Traits kElementTypeGiven = 1u << 10;
+inline constexpr Traits kTranscendental = 1u << 11;  // a function that takes many instructions
 
 // Infers result types from operands, attributes and regions. `out` has an entry a result; errors
 // name the rule, without the op or the place, which the caller adds.

@@ -48,12 +48,7 @@ PJRT_DEFINE_ERROR_MAKER_(Internal, kInternal)
 PJRT_DEFINE_ERROR_MAKER_(NotFound, kNotFound)
 PJRT_DEFINE_ERROR_MAKER_(ResourceExhausted, kResourceExhausted)
 PJRT_DEFINE_ERROR_MAKER_(AlreadyExists, kAlreadyExists)
-PJRT_DEFINE_ERROR_MAKER_(OutOfRange, kOutOfRange)
-PJRT_DEFINE_ERROR_MAKER_(Aborted, kAborted)
 PJRT_DEFINE_ERROR_MAKER_(Cancelled, kCancelled)
-PJRT_DEFINE_ERROR_MAKER_(DataLoss, kDataLoss)
-PJRT_DEFINE_ERROR_MAKER_(DeadlineExceeded, kDeadlineExceeded)
-PJRT_DEFINE_ERROR_MAKER_(Unavailable, kUnavailable)
 PJRT_DEFINE_ERROR_MAKER_(Unknown, kUnknown)
 
 #undef PJRT_DEFINE_ERROR_MAKER_

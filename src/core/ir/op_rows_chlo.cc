@@ -18,6 +18,9 @@ constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
       .Asm("$* {} : arrow")
       .Infer(InferSame);
 }
+constexpr OpRow Function(OpCode code, absl::string_view summary, TypeSet types = kF | kC) {
+  return Unary(code, summary, types).Is(kTranscendental);
+}
 constexpr OpRow Test(OpCode code, absl::string_view summary) {
   return Row(code, summary)
       .In("operand", kF | kU)
@@ -49,31 +52,31 @@ constexpr OpRow Broadcasting(OpCode code, absl::string_view summary, TypeSet typ
 }
 
 constexpr OpRow kRows[] = {
-    Unary(OpCode::kChloAcos, "inverse cosine", kF | kC),
-    Unary(OpCode::kChloAsinAcosKernel, "the part that the complex arc functions share", kC),
-    Unary(OpCode::kChloAcosh, "inverse hyperbolic cosine", kF | kC),
-    Unary(OpCode::kChloAsin, "inverse sine", kF | kC),
-    Unary(OpCode::kChloAsinh, "inverse hyperbolic sine", kF | kC),
-    Unary(OpCode::kChloAtan, "inverse tangent", kF | kC),
-    Unary(OpCode::kChloAtanh, "inverse hyperbolic tangent", kF | kC),
-    Unary(OpCode::kChloBesselI1e, "Bessel function I1, scaled by exp(-|x|)", kF | kC),
+    Function(OpCode::kChloAcos, "inverse cosine"),
+    Function(OpCode::kChloAsinAcosKernel, "the part that the complex arc functions share", kC),
+    Function(OpCode::kChloAcosh, "inverse hyperbolic cosine"),
+    Function(OpCode::kChloAsin, "inverse sine"),
+    Function(OpCode::kChloAsinh, "inverse hyperbolic sine"),
+    Function(OpCode::kChloAtan, "inverse tangent"),
+    Function(OpCode::kChloAtanh, "inverse hyperbolic tangent"),
+    Function(OpCode::kChloBesselI1e, "Bessel function I1, scaled by exp(-|x|)"),
     Unary(OpCode::kChloConj, "complex conjugate", kF | kC),
-    Unary(OpCode::kChloCosh, "hyperbolic cosine", kF | kC),
-    Unary(OpCode::kChloDigamma, "derivative of lgamma", kF | kC),
-    Unary(OpCode::kChloErf, "error function", kF | kC),
-    Unary(OpCode::kChloErfInv, "inverse of the error function", kF | kC),
-    Unary(OpCode::kChloErfc, "1 - erf(x)", kF | kC),
-    Unary(OpCode::kChloLgamma, "logarithm of |gamma(x)|", kF | kC),
-    Unary(OpCode::kChloSinh, "hyperbolic sine", kF | kC),
+    Function(OpCode::kChloCosh, "hyperbolic cosine"),
+    Function(OpCode::kChloDigamma, "derivative of lgamma"),
+    Function(OpCode::kChloErf, "error function"),
+    Function(OpCode::kChloErfInv, "inverse of the error function"),
+    Function(OpCode::kChloErfc, "1 - erf(x)"),
+    Function(OpCode::kChloLgamma, "logarithm of |gamma(x)|"),
+    Function(OpCode::kChloSinh, "hyperbolic sine"),
     Unary(OpCode::kChloSquare, "x * x", kI | kF | kC),
-    Unary(OpCode::kChloTan, "tangent", kF | kC),
+    Function(OpCode::kChloTan, "tangent"),
     Test(OpCode::kChloIsInf, "whether x is infinite"),
     Test(OpCode::kChloIsNegInf, "whether x is minus infinity"),
     Test(OpCode::kChloIsPosInf, "whether x is plus infinity"),
     Binary(OpCode::kChloMulhi, "high half of the product", kI),
     Binary(OpCode::kChloNextAfter, "next float after lhs in the direction of rhs", kF),
-    Binary(OpCode::kChloPolygamma, "derivative of digamma, lhs times", kF | kC),
-    Binary(OpCode::kChloZeta, "Hurwitz zeta function", kF | kC),
+    Binary(OpCode::kChloPolygamma, "derivative of digamma, lhs times", kF | kC).Is(kTranscendental),
+    Binary(OpCode::kChloZeta, "Hurwitz zeta function", kF | kC).Is(kTranscendental),
 
     Broadcasting(OpCode::kChloBroadcastAdd, "add", kAny | kQA, kCommutative),
     Broadcasting(OpCode::kChloBroadcastAtan2, "atan2", kF | kC | kQ),

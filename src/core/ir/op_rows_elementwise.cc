@@ -22,6 +22,7 @@ constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
 }
 constexpr OpRow Function(OpCode code, absl::string_view summary) {
   return Unary(code, summary, kFC)
+      .Is(kTranscendental)
       .Opt("result_accuracy", AttrType::kStruct, "mode DEFAULT", "stablehlo.result_accuracy");
 }
 constexpr OpRow Binary(OpCode code, absl::string_view summary, TypeSet types, Traits traits = 0) {
@@ -83,13 +84,13 @@ constexpr OpRow kRows[] = {
 
     Binary(OpCode::kAdd, "sum; logical or of i1", kAny | kQA, kCommutative),
     Binary(OpCode::kAnd, "bitwise or logical and", kB | kI, kCommutative),
-    Binary(OpCode::kAtan2, "angle of the point (rhs, lhs)", kFC),
+    Binary(OpCode::kAtan2, "angle of the point (rhs, lhs)", kFC, kTranscendental),
     Binary(OpCode::kDivide, "quotient; truncates toward zero for integers", kNumber),
     Binary(OpCode::kMaximum, "larger value; NaN wins, -0 < +0", kAny, kCommutative),
     Binary(OpCode::kMinimum, "smaller value; NaN wins, -0 < +0", kAny, kCommutative),
     Binary(OpCode::kMultiply, "product; logical and of i1", kAny, kCommutative),
     Binary(OpCode::kOr, "bitwise or logical or", kB | kI, kCommutative),
-    Binary(OpCode::kPower, "lhs to the power of rhs", kNumber),
+    Binary(OpCode::kPower, "lhs to the power of rhs", kNumber, kTranscendental),
     Binary(OpCode::kRemainder, "remainder with the sign of lhs", kNumber),
     Binary(OpCode::kShiftLeft, "shifts left; 0 from the width on", kI),
     Binary(OpCode::kShiftRightArithmetic, "shifts right and fills with the sign", kI),

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "pjrt/ir/op_attributes.h"
+#include "pjrt/ir/op_set.h"
 #include "src/core/ir/type_rules.h"
 
 namespace pjrt::ir {
@@ -18,60 +19,11 @@ double Bytes(Type type) {
   return type.IsTensor() ? Elements(type) * ElementBits(type.element_type()) / 8 : 0;
 }
 
-bool IsArithmetic(OpCode code) {
-  switch (code) {
-    case OpCode::kAbs:
-    case OpCode::kAdd:
-    case OpCode::kAnd:
-    case OpCode::kCeil:
-    case OpCode::kClamp:
-    case OpCode::kCompare:
-    case OpCode::kDivide:
-    case OpCode::kFloor:
-    case OpCode::kMaximum:
-    case OpCode::kMinimum:
-    case OpCode::kMultiply:
-    case OpCode::kNegate:
-    case OpCode::kNot:
-    case OpCode::kOr:
-    case OpCode::kRemainder:
-    case OpCode::kRoundNearestAfz:
-    case OpCode::kRoundNearestEven:
-    case OpCode::kSelect:
-    case OpCode::kShiftLeft:
-    case OpCode::kShiftRightArithmetic:
-    case OpCode::kShiftRightLogical:
-    case OpCode::kSign:
-    case OpCode::kSubtract:
-    case OpCode::kXor:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsTranscendental(OpCode code) {
-  switch (code) {
-    case OpCode::kAtan2:
-    case OpCode::kCbrt:
-    case OpCode::kChloErf:
-    case OpCode::kChloErfc:
-    case OpCode::kCosine:
-    case OpCode::kExponential:
-    case OpCode::kExponentialMinusOne:
-    case OpCode::kLog:
-    case OpCode::kLogPlusOne:
-    case OpCode::kLogistic:
-    case OpCode::kPower:
-    case OpCode::kRsqrt:
-    case OpCode::kSine:
-    case OpCode::kSqrt:
-    case OpCode::kTan:
-    case OpCode::kTanh:
-      return true;
-    default:
-      return false;
-  }
+// Whether an element of the result takes one operation.
+bool IsArithmetic(const Op& op) {
+  const OpInfo& info = GetOpInfo(op.opcode());
+  return (info.Has(kElementwise) && !info.Has(kTranscendental)) || op.Is(OpCode::kSelect) ||
+         op.Is(OpCode::kClamp);
 }
 
 // How often the regions of an op run.
@@ -124,8 +76,8 @@ Costs CountCosts(const Module& module) {
   Costs costs;
   module.Walk([&](Op* op) {
     const bool is_product = op->Is(OpCode::kDotGeneral) || op->Is(OpCode::kConvolution);
-    const bool is_arithmetic = IsArithmetic(op->opcode());
-    const bool is_transcendental = IsTranscendental(op->opcode());
+    const bool is_arithmetic = IsArithmetic(*op);
+    const bool is_transcendental = GetOpInfo(op->opcode()).Has(kTranscendental);
     if (!is_product && !is_arithmetic && !is_transcendental) return;
     double times = 1;
     for (const Op* at = op->parent(); at != nullptr; at = at->parent()) times *= Runs(*at);

@@ -8,7 +8,7 @@ namespace pjrt::ir {
 
 // What a program of static shapes computes and must move, whatever device runs it.
 struct Costs {
-  double flops = 0;            // additions, multiplications, comparisons and the like
+  double flops = 0;            // additions, comparisons, conversions and the like
   double transcendentals = 0;  // values of exp, sin, sqrt, power and the like
   double bytes_accessed = 0;   // of the arguments and the results
 };
