@@ -118,6 +118,20 @@ TEST(ChloTest, ErfInvUndoesErf) {
   EXPECT_TRUE(std::isnan(edges[3]));
 }
 
+TEST(ChloTest, AcoshAndErfInvOfF32AreCloseWhereTheirErrorsAreLargest) {
+  const std::vector<float> inverses =
+      Apply<float>("erf_inv", {-0.8329618f, -0.99215454f, 0.3493f, 0.99999994f, 1e-30f});
+  const double expected[] = {-0.977068447328952, -1.8799488497663583, 0.320170842304, 3.8325068569,
+                             8.862269e-31};
+  for (size_t i = 0; i < inverses.size(); ++i)
+    EXPECT_LE(Units<float>(inverses[i], static_cast<float>(expected[i])), 3) << expected[i];
+  const std::vector<float> arcs = Apply<float>("acosh", {1.0019301f, 1.0f, 1e19f, -3.0f});
+  EXPECT_LE(Units<float>(arcs[0], 0.06212080221891989f), 3);
+  EXPECT_EQ(arcs[1], 0);
+  EXPECT_LE(Units<float>(arcs[2], 44.442265f), 3);
+  EXPECT_TRUE(std::isnan(arcs[3]));
+}
+
 TEST(ChloTest, LgammaIsThatOfTheCLibraryAlsoNearItsZeros) {
   const std::vector<double> edges = {1,   2,  0.999999, 1.000001, 1.999999, 2.000001, 1e-30,
                                      2.5, 10, 1e30,     kInf,     -kInf,    kNan,     0,

@@ -10,6 +10,9 @@ namespace {
 
 constexpr double kLog2 = 0.69314718055994530942;
 
+// Its square is finite and its inverse's is nothing beside 1.
+double LargeOf(Term x) { return x.element() == F32 ? 1e18 : 1e150; }
+
 }  // namespace
 
 // acos(-1) is pi, which atan2(0, -1) gives as well.
@@ -20,19 +23,17 @@ Term ExpandAsin(Term x) { return 2.0 * Atan2(x, 1.0 + Sqrt((1.0 - x) * (1.0 + x)
 Term ExpandAtan(Term x) { return Atan2(x, x.Like(1)); }
 
 Term ExpandAcosh(Term x) {
-  const double half_max = (x.element() == F32 ? std::numeric_limits<float>::max()
-                                              : std::numeric_limits<double>::max()) /
-                          2;
-  const Term root = Sqrt(x - 1.0);
-  return Select(x >= half_max, kLog2 + Log(x), Log1p(root * (Sqrt(x + 1.0) + root)));
+  const Term over_one = x - 1.0;
+  const Term value = Log1p(over_one + Sqrt(over_one * (x + 1.0)));
+  return Select(x < 1.0, std::numeric_limits<double>::quiet_NaN(),
+                Select(x > LargeOf(x), kLog2 + Log(x), value));
 }
 
 Term ExpandAsinh(Term x) {
-  const double large = x.element() == F32 ? 1e18 : 1e150;  // its square is finite
   const Term size = Abs(x);
   const Term square = size * size;
-  const Term value =
-      Select(size > large, kLog2 + Log(size), Log1p(size + square / (1.0 + Sqrt(1.0 + square))));
+  const Term value = Select(size > LargeOf(x), kLog2 + Log(size),
+                            Log1p(size + square / (1.0 + Sqrt(1.0 + square))));
   return Select(x == 0.0, x, CopySign(value, x));
 }
 

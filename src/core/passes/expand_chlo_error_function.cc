@@ -23,7 +23,7 @@ constexpr double kErfU[] = {1,
                             2.26290000613890934246e4,
                             4.92673942608635921086e4};
 // erfc(x) = exp(-x^2) / (1 + 2 x) * E((x - 3) / (x + 3)) for x >= 0.5, by Chebyshev interpolation.
-// E lies between 1 and 1.3.
+// E lies between 1 and 1.3; these are the coefficients but E(0), which follows in two parts.
 constexpr double kErfcE[] = {
     -4.325370719107278e-09,  -1.0659628807393203e-08, 3.42329907978226e-08,
     9.877438074940672e-08,   -1.3432312409451292e-07, -6.146346341425417e-07,
@@ -32,7 +32,8 @@ constexpr double kErfcE[] = {
     -0.00010515976008945177, -0.0007798322714918795,  0.0018886903564002055,
     0.002529391816335117,    -0.02377051491853638,    0.06830802734394434,
     -0.11927366341531179,    0.12964515870276203,     -0.0475622943534507,
-    -0.1356211061245812,     1.2530080582697296};
+    -0.1356211061245812};
+constexpr double kErfcMiddle = 1.2530080582697296, kErfcMiddleLow = 4.6e-17;
 
 Term SmallErf(Term x) {
   const Term square = x * x;
@@ -40,11 +41,19 @@ Term SmallErf(Term x) {
 }
 
 // erfc of x >= 0.5. The square of x is taken in two parts, so that exp's argument has no error that
-// exp would enlarge: x = high + low, where high has few enough digits for an exact square.
+// exp would enlarge: x = high + low, where high has few enough digits for an exact square. What the
+// divisor and E lose by rounding is made good.
 Term LargeErfc(Term x) {
   const Term high = Convert(Convert(x, F32), F64);
-  const Term ratio = Polynomial((x - 3.0) / (x + 3.0), kErfcE) / (1.0 + 2.0 * x);
-  const Term value = Exp(-(high * high)) * (ratio + ratio * Expm1((high - x) * (high + x)));
+  const Term twice = 2.0 * x, divisor = 1.0 + twice;
+  const Term lost_of_divisor = (twice - (divisor - 1.0)) / divisor;
+  const Term t = (x - 3.0) / (x + 3.0);
+  const Term rise = t * Polynomial(t, kErfcE), e = kErfcMiddle + rise;
+  const Term lost_of_e = (rise - (e - kErfcMiddle)) + kErfcMiddleLow;
+  const Term ratio = e / divisor;
+  const Term lost = lost_of_e / divisor - ratio * lost_of_divisor;
+  const Term more = ratio * Expm1((high - x) * (high + x)) + lost;
+  const Term value = Exp(-(high * high)) * (ratio + more);
   return Select(x > 28.0, 0.0, value);  // 0 from 27.3 on; further out, infinities meet
 }
 
@@ -58,13 +67,14 @@ constexpr double kErfFar[] = {
     -0.002054300956557328,  0.010077808029144182,    -0.04157574036051611,
     -0.8431047415762557,    -2.6389676995839992,     -1.8496055068535158};
 
-// f32: x * P(w - 2.5) for w < 5, x * Q(sqrt(w) - 3) beyond; w = -log(1 - x^2).
-constexpr double kInvCentral[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
-                                  -4.39150654e-06, 0.00021858087,  -0.00125372503,
-                                  -0.00417768164,  0.246640727,    1.50140941};
-constexpr double kInvTail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
-                               -0.00367342844,  0.00573950773,  -0.0076224613,
-                               0.00943887047,   1.00167406,     2.83297682};
+// f32: x * P(w - 2.0625) for w < 5, x * Q(sqrt(w) - 3) beyond; w = -log(1 - x^2). Least relative
+// errors.
+constexpr double kInvCentral[] = {-8.791782e-09, 5.784924e-08, 3.2428875e-07, -4.70402e-06,
+                                  5.850479e-06,  0.0002179711, -0.0016379737, -0.002280306,
+                                  0.24950247,    1.3928176};
+constexpr double kInvTail[] = {0.00012914374, -0.00031899574, -7.672441e-05, 0.0014961353,
+                               -0.0035869991, 0.0056830845,   -0.007639399,  0.009445693,
+                               1.0016751,     2.8329768};
 // f64: w - 1 for w < 2, w - 3.125 for w < 6.25, sqrt(w) - 3.25 for w < 16, sqrt(w) - 5 beyond. The
 // first and the last are Chebyshev interpolations: Giles has none for the one and fewer terms for
 // the other.
@@ -125,7 +135,7 @@ Term ExpandErfInv(Term x) {
   const bool f32 = x.element() == F32;
   const Term root = Sqrt(w);
   const Term factor =
-      f32 ? Select(w < 5.0, Polynomial(w - 2.5, kInvCentral), Polynomial(root - 3.0, kInvTail))
+      f32 ? Select(w < 5.0, Polynomial(w - 2.0625, kInvCentral), Polynomial(root - 3.0, kInvTail))
           : Select(w < 2.0, Polynomial(w - 1.0, kInvNear64),
                    Select(w < 6.25, Polynomial(w - 3.125, kInvCentral64),
                           Select(w < 16.0, Polynomial(root - 3.25, kInvMiddle64),

@@ -6,9 +6,10 @@
 // that relative errors stay small; the recurrences gamma(x + 1) = x gamma(x) and digamma(x + 1) =
 // digamma(x) + 1 / x take other small numbers there; Stirling's series for large ones; the
 // reflection formulas for negative ones, and in f64 what expand_chlo_negative_gamma.cc has for
-// those near 0. The polynomials are Chebyshev interpolations. Beside the zeros that zeta and
-// polygamma have between negative integers for odd s and even n, errors are relative to the terms
-// that cancel.
+// those near 0. The polynomials are Chebyshev interpolations. Relative errors grow where numbers
+// would have to be known to twice the digits of f64: beside the zeros of digamma below
+// -kDigammaReach, and beside those that zeta and polygamma have near the middle between negative
+// integers for odd s and even n. There they are relative to the terms that cancel.
 #include <limits>
 #include <vector>
 
@@ -180,9 +181,17 @@ Term Lookup(absl::Span<const double> table, Term index) {
 
 namespace {
 
-// The sum of ((q + k) unit)^-s over k >= 0, for q > 0 and s > 1. Euler and Maclaurin: the first
-// terms one by one, an integral for the rest, and corrections.
-Term PositiveZeta(Term s, Term q, Term unit) {
+// The first 26 digits of a number.
+Term HighDigits(Term x) {
+  const Term bits = Bitcast(x, S64);
+  return Bitcast(bits & bits.LikeInt(-(int64_t{1} << 27)), F64);
+}
+
+// The sum of ((q + k) unit)^-s over k >= 0, for q > 0, s > 1 and a unit that HighDigits leaves as
+// it is. With a gap >= 0 that of the differences ((q + k) unit)^-s - ((q + gap + k) unit)^-s, to
+// the same relative precision. Euler and Maclaurin: the first terms one by one, an integral for the
+// rest, and corrections.
+Term PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
   // (2k)! / B(2k) for k = 1, 2, ...
   constexpr double kFactors[] = {12.0,
                                  -720.0,
@@ -196,18 +205,25 @@ Term PositiveZeta(Term s, Term q, Term unit) {
                                  -4.5979787224074726105e15,
                                  1.8152105401943546773e17,
                                  -7.1661652561756670113e18};
-  // (q + k) unit to the power -s, with what the sum's rounding takes away: e / (q + k) of it, which
-  // the power multiplies by s.
   const Term minus_s = -s, bounded_s = Min(s, s.Like(1e6));
   std::vector<Term> terms;
-  Term a = q, first = q, power = q, lost = q;
+  Term a = q, first = q, power = q, lost = q, log_ratio = q;
+  // What of value = c a^-m is left when c (a + gap)^-m is taken away.
+  const auto difference = [&](Term value, Term m) {
+    return gap == nullptr ? value : -(value * Expm1(-(m * log_ratio)));
+  };
   for (int k = 0; k <= 9; ++k) {
     a = q + static_cast<double>(k);
-    const Term k_part = a - q;
-    lost = ((q - (a - k_part)) + (static_cast<double>(k) - k_part)) / a;
-    power = Pow(a * unit, minus_s);
+    // What sum and product lose by rounding: a part of (q + k) unit, of which the power makes s
+    // times as much.
+    const Term k_part = a - q, product = a * unit, high = HighDigits(a);
+    lost = ((q - (a - k_part)) + (static_cast<double>(k) - k_part)) / a +
+           ((high * unit - product) + (a - high) * unit) / product;
+    power = Pow(product, minus_s);
     if (k == 0) first = power;
-    terms.push_back(power - power * (bounded_s * lost));
+    if (gap != nullptr) log_ratio = Log1p(*gap / a);
+    power = power - power * (bounded_s * lost);
+    terms.push_back(difference(power, s));
   }
   const Term end = terms.back();
   terms.pop_back();
@@ -215,31 +231,36 @@ Term PositiveZeta(Term s, Term q, Term unit) {
   Term correction = s.Like(0);
   Term factor = s / a;
   for (int k = 0; k < 12; ++k) {
-    correction = correction + factor / kFactors[k];
+    correction = correction + difference(factor / kFactors[k], s + (2.0 * k + 1));
     factor = factor * ((s + (2.0 * k + 1)) * (s + (2.0 * k + 2)) * inverse_square);
   }
   Term integral = power * a / (s - 1.0);
-  integral = integral - integral * ((bounded_s - 1.0) * lost);
+  integral = difference(integral + integral * lost, s - 1.0);
   // All are positive: the small ones first, the largest last.
-  Term sum = end * (correction + 0.5);
+  Term sum = end * 0.5 + power * correction;
   for (size_t i = terms.size(); i-- > 1;) sum = sum + terms[i];
   sum = (sum + Min(integral, terms[0])) + Max(integral, terms[0]);
   return Select(first == kInfinity, kInfinity, sum);
 }
 
-// The same for q < 0 and whole s, units of 1: the powers of negative numbers are those of 1 - q
+// The same for q < 0 and whole s: the powers of negative numbers are those of 1 - q
 // down to the fraction, up to the sign.
-Term NegativeZeta(Term s, Term q) {
-  const Term size = Abs(q), below = size - Floor(size), one = s.Like(1);
+Term NegativeZeta(Term s, Term q, Term unit) {
+  const Term size = Abs(q), below = size - Floor(size), above = 1.0 - below;
+  const Term left = PositiveZeta(s, size + 1.0, unit);  // what is not there
+  const Term even = PositiveZeta(s, above, unit) + (PositiveZeta(s, below, unit) - left);
+  // For odd s the two sides nearly cancel where the fraction is near a half.
+  const Term low = Min(below, above), gap = Abs(1.0 - 2.0 * below);
+  const Term sides = Select(gap == 0.0, 0.0, PositiveZeta(s, low, unit, &gap));
+  const Term odd = left + Select(below < 0.5, -sides, sides);
   const Term half = s * 0.5;
-  const Term negative = PositiveZeta(s, below, one) - PositiveZeta(s, size + 1.0, one);
-  return PositiveZeta(s, 1.0 - below, one) + Select(half == Floor(half), negative, -negative);
+  return Select(half == Floor(half), even, odd);
 }
 
-// zeta(s, q) unit^-s; `unit` is 1 where q < 0.
+// zeta(s, q) unit^-s.
 Term ScaledZeta(Term s, Term q, Term unit) {
   const Term positive = Select(q == kInfinity, 0.0, PositiveZeta(s, q, unit));
-  const Term value = WhereAny(q < 0.0, positive, NegativeZeta, s, q);
+  const Term value = WhereAny(q < 0.0, positive, NegativeZeta, s, q, unit);
   // At q = 0, -1, ... there are poles; other negative q have powers for whole s alone.
   const Term half = s * 0.5;
   const Term even = half == Floor(half);
@@ -253,24 +274,48 @@ Term ScaledZeta(Term s, Term q, Term unit) {
 
 Term ExpandZeta(Term s, Term q) { return ScaledZeta(s, q, s.Like(1)); }
 
-// (-1)^(n + 1) n! zeta(n + 1, x), and digamma for n = 0.
+// (-1)^(n + 1) n! zeta(n + 1, x), and digamma for n = 0. Zeta is taken of numbers in a unit u and
+// multiplied by n! u^(n + 1), lest n! and the power of x leave the range where their product does
+// not.
 Term ExpandPolygamma(Term n, Term x) {
+  constexpr int kLargest = 170;  // whose factorial is finite
   std::vector<double> factorials;
   long double product = 1;  // each is rounded once
-  for (int i = 0; i <= 170; ++i) {
+  for (int i = 0; i <= kLargest; ++i) {
     if (i > 0) product *= i;
     factorials.push_back(static_cast<double>(product));
   }
-  factorials.push_back(kInfinity);
-  const Term factorial = Lookup(factorials, Convert(Max(Min(n, n.Like(171)), n.Like(0)), S32));
-  // x in units of its power of two, lest n! and the power of x leave the range where their product
-  // does not. The range of `bounded` holds all x for which neither does anyway.
+  const Term index = Max(Min(n, n.Like(kLargest)), n.Like(0));
+  const Term factorial = Lookup(factorials, Convert(index, S32));
+  const Term s = n + 1.0, half_s = Floor(s * 0.5);
+  // The unit is x's power of two. The range of `bounded` holds all x for which neither leaves the
+  // range anyway.
   const Term bounded = Max(Min(x, x.Like(0x1p+1000)), x.Like(0x1p-200));
   const Term bits = Bitcast(bounded, S64);
   const Term power = Bitcast(bits & bits.LikeInt(int64_t{0x7ff} << 52), F64);
-  const Term unit = Select(x > 0.0, 1.0 / power, 1.0);
-  const Term s = n + 1.0, half_s = Floor(s * 0.5);
-  const Term size = ScaledZeta(s, x, unit) * Pow(unit, half_s) * factorial * Pow(unit, s - half_s);
+  const Term small_unit = Select(x > 0.0, 1.0 / power, 1.0);
+  // For large n about the root of 1 / n!, which is (e / n) (1 + c / n), and Stirling's series:
+  // n! u^n = sqrt(2 pi n) (u n / e)^n exp(1 / 12 n - ...). The quotient's rounding, which its power
+  // enlarges, is made good.
+  constexpr double kEHigh = 2.7182818055152893, kELow = 2.294375592871966e-08;
+  constexpr double kE = kEHigh + kELow, k2Pi = 2 * kPi;
+  constexpr double kLogTerm = 1.9189385332046727;  // log(2 pi) / 2 + 1
+  const Term large_unit = HighDigits(kE / n * (1.0 + (0.5 * Log(n) - kLogTerm) / n));
+  const Term base = large_unit * n, ratio = base / kE, high = HighDigits(ratio);
+  const Term lost = ((base - high * kEHigh) - (ratio - high) * kEHigh) - ratio * kELow;
+  const double stirling[] = {1.0 / 1260, -1.0 / 360, 1.0 / 12};
+  const Term inverse = 1.0 / n;
+  const Term series = inverse * Polynomial(inverse * inverse, stirling);
+  // Not 0, lest it meet an infinity.
+  const Term raised = Max(Pow(ratio, n), n.Like(1e-20));
+  const Term exact = raised + raised * (n * (lost / base) + Expm1(series));
+  const Term large_factor = Sqrt(large_unit * base * k2Pi) * exact;
+
+  const Term is_large = n > double{kLargest};
+  const Term unit = Select(is_large, large_unit, small_unit);
+  const Term zeta = ScaledZeta(s, x, unit);
+  const Term small = zeta * Pow(unit, half_s) * factorial * Pow(unit, s - half_s);
+  const Term size = Select(is_large, zeta * large_factor, small);
   const Term half = n * 0.5;
   const Term value = Select(half == Floor(half), -size, size);
   return Select(n == 0.0, ExpandDigamma(x), Select((n == Floor(n)) & (n > 0.0), value, kNan));
