@@ -210,14 +210,13 @@ TEST(ExpandQuantizedTest, OpsThatMoveValuesMoveStoredIntegers) {
   }
 }
 
-TEST(ExpandQuantizedTest, ValuesThatMoveToAnotherQuantizationAreQuantizedAnew) {
+TEST(ExpandQuantizedTest, ValuesThatAreChosenFromAnotherQuantizationAreQuantizedAnew) {
   const std::string a = "tensor<2x!quant.uniform<i8:f32, 0.1:-5>>";
   const std::string b = "tensor<2x!quant.uniform<i8:f32, 0.2>>";
-  const std::string c = "tensor<4x!quant.uniform<i8:f32, 0.1:-5>>";
   const std::string text = Expanded(Program(
-      "%x: " + a + ", %y: " + b,
-      absl::StrCat("stablehlo.concatenate %x, %y, dim = 0 : (", a, ", ", b, ") -> ", c), c));
-  EXPECT_TRUE(absl::StrContains(text, "concatenate")) << text;
+      absl::StrCat("%p: tensor<2xi1>, %x: ", a, ", %y: ", b),
+      absl::StrCat("stablehlo.select %p, %x, %y : (tensor<2xi1>, ", a, ", ", b, ") -> ", a), a));
+  EXPECT_TRUE(absl::StrContains(text, "select")) << text;
   EXPECT_TRUE(absl::StrContains(text, "round_nearest_even")) << text;
 }
 

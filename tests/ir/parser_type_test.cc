@@ -154,6 +154,8 @@ TEST_F(ParserTypeTest, MalformedQuantizedTypesSayWhatIsWrong) {
   EXPECT_THAT(ErrorOf("!quant.uniform<i8<-129:127>:f32, 2.0>"),
               ::testing::HasSubstr("-128 to 127"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32, -2.0>"), ::testing::HasSubstr("impossible scale"));
+  EXPECT_THAT(ErrorOf("!quant.uniform<i8:f16, 1.0e6>"), ::testing::HasSubstr("impossible scale"));
+  EXPECT_THAT(ErrorOf("!quant.uniform<i8:f16, 1.0e-9>"), ::testing::HasSubstr("impossible scale"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32, 2>"), ::testing::HasSubstr("a scale such as 0.5"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32:1, {}>"), ::testing::HasSubstr("no scales"));
   EXPECT_THAT(ErrorOf("!quant.uniform<i8:f32:{0:1, 1:1}, {{1.0}, {1.0, 2.0}}>"),

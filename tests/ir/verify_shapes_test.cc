@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/ir/verify_test_util.h"
 
@@ -195,6 +196,72 @@ TEST(VerifyShapesTest, SetDimensionSizeBoundsTheDimension) {
   };
   EXPECT_EQ(verdict("tensor<?xf32, #stablehlo.bounds<4>>"), "ok");
   EXPECT_EQ(verdict("tensor<5xf32>"), "V006");
+}
+
+TEST(VerifyShapesTest, WhatIsMovedKeepsItsQuantization) {
+  struct Case {
+    const char *arguments, *op, *result;
+  };
+  // $T is a quantized type, $R the one that has to be the same.
+  const Case cases[] = {
+      {"%a: tensor<4x$T>", "stablehlo.reshape %a : (tensor<4x$T>) -> ", "tensor<2x2x$R>"},
+      {"%a: tensor<4x3x$T>", "stablehlo.transpose %a, dims = [1, 0] : (tensor<4x3x$T>) -> ",
+       "tensor<3x4x$R>"},
+      {"%a: tensor<4x$T>", "stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<4x$T>) -> ",
+       "tensor<4x2x$R>"},
+      {"%a: tensor<4x$T>", "stablehlo.broadcast %a, sizes = [2] : (tensor<4x$T>) -> ",
+       "tensor<2x4x$R>"},
+      {"%a: tensor<4x$T>", "stablehlo.slice %a [0:2] : (tensor<4x$T>) -> ", "tensor<2x$R>"},
+      {"%a: tensor<4x$T>",
+       "stablehlo.concatenate %a, %a, dim = 0 : (tensor<4x$T>, tensor<4x$T>) -> ", "tensor<8x$R>"},
+      {"%a: tensor<4x$T>", "stablehlo.reverse %a, dims = [0] : (tensor<4x$T>) -> ", "tensor<4x$R>"},
+      {"%a: tensor<4x$T>, %v: tensor<$R>",
+       "stablehlo.pad %a, %v, low = [1], high = [1], interior = [0] : (tensor<4x$T>, tensor<$R>) "
+       "-> ",
+       "tensor<6x$T>"},
+      {"%a: tensor<4x$T>, %i: tensor<i32>",
+       "stablehlo.dynamic_slice %a, %i, sizes = [2] : (tensor<4x$T>, tensor<i32>) -> ",
+       "tensor<2x$R>"},
+      {"%a: tensor<4x$T>, %u: tensor<2x$R>, %i: tensor<i32>",
+       "stablehlo.dynamic_update_slice %a, %u, %i : (tensor<4x$T>, tensor<2x$R>, tensor<i32>) -> ",
+       "tensor<4x$T>"},
+      {"%a: tensor<4x$T>, %i: tensor<3x1xi32>",
+       "\"stablehlo.gather\"(%a, %i) {dimension_numbers = #stablehlo.gather<"
+       "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, "
+       "slice_sizes = array<i64: 1>} : (tensor<4x$T>, tensor<3x1xi32>) -> ",
+       "tensor<3x$R>"},
+      {"%a: tensor<4x$T>, %n: tensor<2xi32>",
+       "stablehlo.dynamic_reshape %a, %n : (tensor<4x$T>, tensor<2xi32>) -> ", "tensor<2x2x$R>"},
+      {"%a: tensor<4x$T>, %n: tensor<1xi32>",
+       "stablehlo.real_dynamic_slice %a, %n, %n, %n : (tensor<4x$T>, tensor<1xi32>, tensor<1xi32>, "
+       "tensor<1xi32>) -> ",
+       "tensor<?x$R>"},
+      {"%a: tensor<4x$T>", "\"stablehlo.optimization_barrier\"(%a) : (tensor<4x$T>) -> ",
+       "tensor<4x$R>"},
+  };
+  const std::string q = "!quant.uniform<i8:f32, 0.5:3>";
+  for (const Case& c : cases) {
+    const auto verdict = [&](absl::string_view other) {
+      const auto of_types = [&](absl::string_view text) {
+        return absl::StrReplaceAll(text, {{"$T", q}, {"$R", other}});
+      };
+      return Verdict(of_types(c.arguments), of_types(absl::StrCat("%0 = ", c.op, c.result)));
+    };
+    EXPECT_EQ(verdict(q), "ok") << c.op;
+    EXPECT_EQ(verdict("!quant.uniform<i8:f32, 0.25:3>"), "V009") << c.op;
+    EXPECT_EQ(verdict("!quant.uniform<i8:f32, 0.5:2>"), "V009") << c.op;
+  }
+}
+
+TEST(VerifyShapesTest, AQuantizedAxisOfSize1IsBroadcastWithItsScale) {
+  const std::string one = "tensor<1x!quant.uniform<i8:f32:0, {0.5:2}>>";
+  const auto broadcast = [&](const std::string& result) {
+    return Verdict("%a: " + one, "%0 = stablehlo.broadcast_in_dim %a, dims = [1] : (" + one +
+                                     ") -> tensor<3x2x!quant.uniform<i8:f32:1, " + result + ">>");
+  };
+  EXPECT_EQ(broadcast("{0.5:2, 0.5:2}"), "ok");
+  EXPECT_EQ(broadcast("{0.5:2, 0.25:2}"), "V009");
+  EXPECT_EQ(broadcast("{0.5:2, 0.5:1}"), "V009");
 }
 
 TEST(VerifyShapesTest, GatherDimensionsCoverTheOperand) {

@@ -47,6 +47,9 @@ PJRT_VERIFY(VerifyDynamicIota);
 PJRT_VERIFY(VerifyBroadcastInDim);
 PJRT_VERIFY(VerifyDynamicBroadcastInDim);
 PJRT_VERIFY(VerifyDynamicPad);
+// The only result is made of elements of all operands, or each result of those of its own operand:
+// they keep their quantization.
+PJRT_VERIFY(VerifyMoved);
 PJRT_VERIFY(VerifyReshape);
 PJRT_VERIFY(VerifyTranspose);
 PJRT_VERIFY(VerifyDynamicReshape);

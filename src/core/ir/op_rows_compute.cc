@@ -120,7 +120,8 @@ constexpr OpRow kRows[] = {
         .Opt("dimension", AttrType::kI64, "-1")
         .Opt("is_stable", AttrType::kBool, "false")
         .Regions(1)
-        .Infer(InferSort),
+        .Infer(InferSort)
+        .Verify(VerifyMoved),
 
     Row(OpCode::kBatchNormGrad, "gradients of batch_norm_training")
         .In("operand", kF | kQ)

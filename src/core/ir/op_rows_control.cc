@@ -62,7 +62,8 @@ constexpr OpRow kControl[] = {
         .Ins("operand", kCarried)
         .Outs("result", kCarried)
         .Asm("{} <barrier>")
-        .Infer(InferOperands),
+        .Infer(InferOperands)
+        .Verify(VerifyMoved),
     Row(OpCode::kTuple, "makes a tuple")
         .Ins("val", kAnything)
         .Out("result", kTuple)

@@ -43,7 +43,8 @@ constexpr OpRow kRows[] = {
         .Attr("broadcast_sizes", AttrType::kI64Array)
         .Is(kDeprecated)
         .Asm("$* , sizes = @broadcast_sizes:ints {} : functional")
-        .Infer(InferBroadcast),
+        .Infer(InferBroadcast)
+        .Verify(VerifyMoved),
     Row(OpCode::kBroadcastInDim,
         "maps dimensions to those of the result, expands those of size 1 and repeats")
         .In("operand", kAnyQ)
@@ -66,7 +67,8 @@ constexpr OpRow kRows[] = {
         .Out("result")
         .Attr("dimension", AttrType::kI64, "nonnegative")
         .Asm("$* , dim = @dimension:int {} : functional")
-        .Infer(InferConcatenate),
+        .Infer(InferConcatenate)
+        .Verify(VerifyMoved),
     Row(OpCode::kPad, "adds or removes elements at the edges and between elements")
         .In("operand")
         .In("padding_value", kAny | kRank0)
@@ -76,7 +78,8 @@ constexpr OpRow kRows[] = {
         .Attr("interior_padding", AttrType::kI64Array)
         .Asm("$* , low = @edge_padding_low:ints , high = @edge_padding_high:ints , interior = "
              "@interior_padding:ints {} : functional")
-        .Infer(InferPad),
+        .Infer(InferPad)
+        .Verify(VerifyMoved),
     Row(OpCode::kDynamicPad, "pad by amounts given by operands")
         .In("operand")
         .In("padding_value", kAny | kRank0)
@@ -104,7 +107,8 @@ constexpr OpRow kRows[] = {
         .Out("result")
         .Attr("dimensions", AttrType::kI64Array)
         .Asm("$* , dims = @dimensions:ints {} : type")
-        .Infer(InferReverse),
+        .Infer(InferReverse)
+        .Verify(VerifyMoved),
     Row(OpCode::kTranspose, "permutes dimensions")
         .In("operand", kAnyQ)
         .Out("result", kAnyQ)
@@ -119,7 +123,8 @@ constexpr OpRow kRows[] = {
         .Attr("limit_indices", AttrType::kI64Array)
         .Attr("strides", AttrType::kI64Array)
         .Asm("<slice>")
-        .Infer(InferSlice),
+        .Infer(InferSlice)
+        .Verify(VerifyMoved),
     Row(OpCode::kDynamicSlice,
         "a part of given size from a start given by operands, clamped into the operand")
         .In("operand")
@@ -127,7 +132,8 @@ constexpr OpRow kRows[] = {
         .Out("result")
         .Attr("slice_sizes", AttrType::kI64Array)
         .Asm("$* , sizes = @slice_sizes:ints {} : functional")
-        .Infer(InferDynamicSlice),
+        .Infer(InferDynamicSlice)
+        .Verify(VerifyMoved),
     Row(OpCode::kDynamicUpdateSlice,
         "the operand with a part replaced, at a start given by operands")
         .In("operand")
@@ -135,7 +141,8 @@ constexpr OpRow kRows[] = {
         .Ins("start_indices", kI | kRank0)
         .Out("result")
         .Asm("$* {} : functional")
-        .Infer(InferDynamicUpdateSlice),
+        .Infer(InferDynamicUpdateSlice)
+        .Verify(VerifyMoved),
     Row(OpCode::kRealDynamicSlice, "slice by starts, limits and strides given by operands")
         .In("operand")
         .In("start_indices", kShape)
@@ -152,7 +159,8 @@ constexpr OpRow kRows[] = {
         .Attr("dimension_numbers", AttrType::kStruct, "stablehlo.gather")
         .Attr("slice_sizes", AttrType::kI64Array)
         .Opt("indices_are_sorted", AttrType::kBool, "false")
-        .Infer(InferGather),
+        .Infer(InferGather)
+        .Verify(VerifyMoved),
     Row(OpCode::kDynamicGather, "gather with slice sizes given by an operand")
         .In("operand")
         .In("start_indices", kDimension)
@@ -161,7 +169,8 @@ constexpr OpRow kRows[] = {
         .Attr("dimension_numbers", AttrType::kStruct, "stablehlo.gather")
         .Opt("indices_are_sorted", AttrType::kBool, "false")
         .Is(kShapeOperands)
-        .Infer(InferDynamicGather),
+        .Infer(InferDynamicGather)
+        .Verify(VerifyMoved),
     Row(OpCode::kScatter, "combines updates into the inputs at indices given by an operand")
         .Ins("inputs")
         .In("scatter_indices", kDimension)

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "src/core/ir/element.h"
 #include "src/core/ir/parser_impl.h"
 
 namespace pjrt::ir {
@@ -53,9 +54,14 @@ bool Parser::ParseScale(const QuantizedParams& params, std::vector<double>* scal
   double scale;
   int64_t zero_point = 0;
   if (!ParseDouble(&scale, "a scale such as 0.5")) return false;
-  if (!std::isfinite(scale) || scale <= 0) {
-    return Fail(ParseError::kQuantized, at, "impossible scale", "a positive, finite number",
-                absl::StrCat(scale));
+  double rounded = scale;
+  if (char bits[sizeof(double)]; IsCodedFloat(params.expressed_type)) {
+    EncodeFloat(params.expressed_type, scale, bits);
+    rounded = DecodeFloat(params.expressed_type, bits);
+  }
+  if (!std::isfinite(rounded) || rounded <= 0) {
+    return Fail(ParseError::kQuantized, at, "impossible scale",
+                "a positive, finite number of the expressed type", absl::StrCat(scale));
   }
   if (Is(TokenKind::kColon)) {
     Next();

@@ -2,8 +2,7 @@
 //
 // Rules of the ops whose result's shape is given: reshape, broadcast_in_dim, iota and the dynamic_*
 // ops.
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"
 #include "src/core/ir/type_rules.h"
@@ -52,10 +51,23 @@ absl::Status CheckBroadcast(Type operand, Type result, absl::Span<const int64_t>
   return absl::OkStatus();
 }
 
+// What is moved, not computed, keeps its scales and zero points.
+absl::Status CheckKept(Type operand, Type result) {
+  const Type from = ElementOf(operand), to = ElementOf(result);
+  if (!IsQuantized(from) || !IsQuantized(to) ||
+      (from.quantized().scales == to.quantized().scales &&
+       from.quantized().zero_points == to.quantized().zero_points)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument(rule::kQuantized,
+                         "the result must have the operand's scales and zero points; given ",
+                         operand.ToString(), " and ", result.ToString());
+}
+
 // A per-axis quantized operand keeps its scales on the dimension that its axis becomes.
 absl::Status CheckAxisMap(Type operand, Type result, absl::Span<const int64_t> dimensions) {
   const Type from = operand.element_type(), to = result.element_type();
-  if (!IsQuantized(from) || !from.quantized().IsPerAxis()) return absl::OkStatus();
+  if (!IsQuantized(from) || !from.quantized().IsPerAxis()) return CheckKept(operand, result);
   const int64_t axis = from.quantized().axes[0];
   const bool expanded = axis >= 0 && axis < operand.rank() && operand.dim(axis) == 1;
   if (!to.quantized().IsPerAxis() || axis < 0 || axis >= operand.rank() ||
@@ -65,14 +77,13 @@ absl::Status CheckAxisMap(Type operand, Type result, absl::Span<const int64_t> d
         "the result must be quantized along the dimension that the operand's axis becomes; given ",
         operand.ToString(), " and ", result.ToString());
   }
-  const absl::Span<const double> a = from.quantized().scales, b = to.quantized().scales;
-  const bool repeated = expanded && a.size() == 1 &&
-                        std::all_of(b.begin(), b.end(), [&](double s) { return s == a[0]; });
-  if (!repeated && a != b) {
-    return InvalidArgument(rule::kQuantized, "the result must have the operand's scales; given ",
-                           operand.ToString(), " and ", result.ToString());
-  }
-  return absl::OkStatus();
+  const QuantizedParams &a = from.quantized(), &b = to.quantized();
+  const auto repeats = [](const auto& one, const auto& many) {
+    return one.size() == 1 && absl::c_all_of(many, [&](auto x) { return x == one[0]; });
+  };
+  if (expanded && repeats(a.scales, b.scales) && repeats(a.zero_points, b.zero_points))
+    return absl::OkStatus();
+  return CheckKept(operand, result);
 }
 
 absl::Status CheckElementCount(Type operand, Type result) {
@@ -86,6 +97,14 @@ absl::Status CheckElementCount(Type operand, Type result) {
 }
 
 }  // namespace
+
+absl::Status VerifyMoved(const Op& op) {
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    const size_t to = op.num_results() == 1 ? 0 : i;
+    PJRT_RETURN_IF_ERROR(CheckKept(op.operand_type(i), op.result_type(to)));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status VerifyConstant(const Op& op) {
   const Type value = op.attr("value").type().element_type(),
@@ -146,6 +165,7 @@ absl::Status VerifyDynamicPad(const Op& op) {
   const Type operand = op.operand_type(0), result = op.result_type();
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "padding_value", op.operand_type(1)));
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "result", result));
+  PJRT_RETURN_IF_ERROR(CheckKept(operand, result));
   PJRT_RETURN_IF_ERROR(CheckRank("result", result, operand.rank()));
   PJRT_RETURN_IF_ERROR(
       CheckShapeOperand("edge_padding_low", op.operand_type(2), "operand", operand));
@@ -190,6 +210,7 @@ absl::Status VerifyReshape(const Op& op) {
   const Type operand = op.operand_type(0), result = op.result_type();
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "result", result));
   PJRT_RETURN_IF_ERROR(CheckElementCount(operand, result));
+  PJRT_RETURN_IF_ERROR(CheckKept(operand, result));
   const Type from = operand.element_type(), to = result.element_type();
   if (!IsQuantized(from) || !from.quantized().IsPerAxis()) return absl::OkStatus();
   // The axis stays whole: it keeps its size, and what lies before it its number of elements.
@@ -211,6 +232,7 @@ absl::Status VerifyDynamicReshape(const Op& op) {
   const Type operand = op.operand_type(0), result = op.result_type();
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "result", result));
   PJRT_RETURN_IF_ERROR(CheckElementCount(operand, result));
+  PJRT_RETURN_IF_ERROR(CheckKept(operand, result));
   PJRT_RETURN_IF_ERROR(CheckShapeOperand("output_shape", op.operand_type(1), "result", result));
   PJRT_RETURN_IF_ERROR(CheckConstantShape(op.operand(1), result));
   const std::optional<DimList> sizes = ConstantInts(op.operand(1));
@@ -226,6 +248,7 @@ absl::Status VerifyDynamicReshape(const Op& op) {
 absl::Status VerifyRealDynamicSlice(const Op& op) {
   const Type operand = op.operand_type(0), result = op.result_type();
   PJRT_RETURN_IF_ERROR(CheckSameElement("operand", operand, "result", result));
+  PJRT_RETURN_IF_ERROR(CheckKept(operand, result));
   PJRT_RETURN_IF_ERROR(CheckRank("result", result, operand.rank()));
   PJRT_RETURN_IF_ERROR(CheckShapeOperand("start_indices", op.operand_type(1), "operand", operand));
   PJRT_RETURN_IF_ERROR(CheckShapeOperand("limit_indices", op.operand_type(2), "operand", operand));
