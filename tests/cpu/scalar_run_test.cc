@@ -22,20 +22,32 @@
 namespace pjrt::cpu {
 namespace {
 
+// Calls `look` with the plan of a program.
+template <typename Look>
+void CompilePlan(absl::string_view text, Look look) {
+  auto module = ir::ParseModule(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  auto kernels = ChooseKernels();
+  ASSERT_TRUE(kernels.ok());
+  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*(*kernels)->block);
+  auto compiled = CompileModule(*std::move(module), {}, **kernels, *engine, {});
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  look(compiled->plan);
+}
+
 // The steps of a program, one a line.
 std::vector<std::string> StepsOf(absl::string_view text) {
   std::vector<std::string> lines;
-  auto module = ir::ParseModule(text);
-  EXPECT_TRUE(module.ok()) << module.status();
-  auto kernels = ChooseKernels();
-  EXPECT_TRUE(kernels.ok());
-  if (!module.ok() || !kernels.ok()) return lines;
-  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*(*kernels)->block);
-  auto compiled = CompileModule(*std::move(module), {}, **kernels, *engine, {});
-  EXPECT_TRUE(compiled.ok()) << compiled.status();
-  if (!compiled.ok()) return lines;
-  for (const std::unique_ptr<Step>& step : compiled->plan.steps) lines.push_back(step->Describe());
+  CompilePlan(text, [&](const Plan& plan) {
+    for (const std::unique_ptr<Step>& step : plan.steps) lines.push_back(step->Describe());
+  });
   return lines;
+}
+
+double CostOf(absl::string_view text) {
+  double cost = 0;
+  CompilePlan(text, [&](const Plan& plan) { cost = plan.cost_ns; });
+  return cost;
 }
 
 bool IsOneScalarProgram(absl::string_view text) {
@@ -278,6 +290,30 @@ constexpr char kNested[] = R"(
     }
     return %o#1, %o#2 : tensor<i32>, tensor<6xi64>
   })";
+
+TEST(ScalarRunTest, CostsCountTheIterationsOfLoopsOfKnownLength) {
+  const double some = CostOf(OneByOne("%r = stablehlo.add %x, %y : OUT", "f32", "f32", 200));
+  const double many = CostOf(OneByOne("%r = stablehlo.add %x, %y : OUT", "f32", "f32", 20000));
+  EXPECT_GT(some, 200);
+  EXPECT_LT(some, 20000);
+  EXPECT_NEAR(many / some, 100, 5);
+}
+
+TEST(ScalarRunTest, LoopsOfUnknownLengthCountAsLong) {
+  EXPECT_GT(CostOf(R"(func.func @main(%a: tensor<f32>) -> tensor<f32> {
+        %end = stablehlo.constant dense<1.0e3> : tensor<f32>
+        %w = stablehlo.while(%x = %a) : tensor<f32>
+        cond {
+          %go = stablehlo.compare LT, %x, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %go : tensor<i1>
+        } do {
+          %next = stablehlo.add %x, %x : tensor<f32>
+          stablehlo.return %next : tensor<f32>
+        }
+        return %w : tensor<f32>
+      })"),
+            100000);
+}
 
 TEST(ScalarRunTest, NestedLoopsAndBranchesOfFewElementsAreOneStep) {
   EXPECT_TRUE(IsOneScalarProgram(kNested));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // while, case and if: steps with lists of steps inside.
+#include <optional>
+
 #include "absl/container/flat_hash_map.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/passes/trip_count.h"
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/steps/control_steps.h"
@@ -64,6 +67,8 @@ absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
   }
   const int32_t begin = plan.position();
   auto step = std::make_unique<WhileStep>();
+  if (const std::optional<int64_t> trips = ir::TripCount(op))
+    step->trips = static_cast<double>(*trips);
   PJRT_RETURN_IF_ERROR(lowering.LowerBlock(cond, &step->cond));
   PJRT_ASSIGN_OR_RETURN(const ArrayView pred,
                         lowering.Dense(lowering.view(cond.terminator()->operand(0)), &step->cond));

@@ -31,6 +31,7 @@ class Rewriter {
     int32_t begin = 0;    // the first position in it
     int steps = 1;        // that it stands for, nested ones included
     int64_t size = 0;     // about how many instructions it takes
+    double executed = 0;  // and how many of them are executed
   };
 
   // Fills facts_ for a step and all in it, innermost first, so that a region's steps are surveyed
@@ -43,6 +44,7 @@ class Rewriter {
       ScalarAssembler assembler(kernels_, describe_anything_);
       facts.scalar = step.EmitScalar(&assembler) && assembler.EndSurvey();
       facts.size = assembler.survey_size();
+      facts.executed = static_cast<double>(facts.size);
     } else {
       facts.scalar = true;
       for (const Steps* region : regions) {
@@ -52,6 +54,7 @@ class Rewriter {
           facts.begin = std::min(facts.begin, f.begin);
           facts.steps += f.steps;
           facts.size += f.size;
+          facts.executed += f.executed * step.nested_runs();
         }
       }
       facts.scalar = facts.scalar && facts.size <= kMaxSize;
@@ -109,8 +112,9 @@ class Rewriter {
   // Of a run of steps.
   struct Totals {
     int64_t size = 0;
-    double cost = 0;
-    int steps = 0;  // nested ones included
+    double executed = 0;
+    double cost = 0;  // of the steps as they are
+    int steps = 0;    // nested ones included
   };
 
   // Adds a step to a run, if that is possible.
@@ -119,6 +123,7 @@ class Rewriter {
     if (!facts.scalar || totals->size + facts.size > kMaxSize) return false;
     run->push_back(step);
     totals->size += facts.size;
+    totals->executed += facts.executed;
     totals->cost += step->cost_ns();
     totals->steps += facts.steps;
     return true;
@@ -150,7 +155,8 @@ class Rewriter {
     ScalarProgram program;
     if (!assembler.Finish(&program)) return std::nullopt;
     if (program.code.size() == 1 && program.stores.empty()) return nullptr;
-    return std::make_unique<ScalarStep>(std::move(program), totals.steps, totals.cost);
+    return std::make_unique<ScalarStep>(std::move(program), totals.steps,
+                                        kBeginNs + kInstrNs * totals.executed);
   }
 
   ScalarBuffer Describe(BufferId id, int32_t begin, int32_t end) const {
@@ -170,7 +176,9 @@ class Rewriter {
   // Instructions of one program; longer runs are cut.
   static constexpr int64_t kMaxSize = 4096;
   // Beginning a scalar program takes some 10 ns: less than this is not worth one.
-  static constexpr double kWorthNs = 30;
+  static constexpr double kBeginNs = 10, kWorthNs = 30;
+  // What an instruction takes on a 3 GHz x86-64 in the middle: chains of dependent ones more.
+  static constexpr double kInstrNs = 1;
 
   const PlanBuilder& builder_;
   const BlockKernels& kernels_;

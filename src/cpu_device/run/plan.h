@@ -72,6 +72,8 @@ class Step {
   virtual int64_t scratch_bytes() const { return 0; }
   // The steps of nested regions, for inspection; empty for most.
   virtual std::vector<const std::vector<std::unique_ptr<Step>>*> nested() const { return {}; }
+  // How often a nested region is expected to run when the step does.
+  virtual double nested_runs() const { return 1; }
   // Calls `rewrite` with the steps of each nested region, which it may replace by others that do
   // the same. Second comes what runs behind the region each time, null for most: when `rewrite`
   // returns true, the region's new steps do that as well.

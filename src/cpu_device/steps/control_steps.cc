@@ -11,10 +11,6 @@
 namespace pjrt::cpu {
 namespace {
 
-// A loop is taken to run this often when its cost is estimated: what matters is that a program with
-// loops counts as more than a moment's work.
-constexpr double kAssumedIterations = 100;
-
 void Sum(const Steps& steps, double* cost, int64_t* scratch) {
   for (const std::unique_ptr<Step>& step : steps) {
     *cost += step->cost_ns();
@@ -37,7 +33,7 @@ void WhileStep::Estimate() {
   scratch_bytes_ = 0;
   Sum(cond, &once, &scratch_bytes_);
   Sum(body, &once, &scratch_bytes_);
-  cost_ns_ = kAssumedIterations * once;
+  cost_ns_ = trips * once;
 }
 
 absl::Status WhileStep::Run(const RunContext& context) const {

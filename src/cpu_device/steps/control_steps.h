@@ -14,8 +14,13 @@ namespace pjrt::cpu {
 // Runs `cond`, then `body` as long as the byte in `pred` is not 0.
 class WhileStep final : public Step {
  public:
+  // A loop of unknown length is taken to run this often when its cost is estimated: it may be
+  // anything but a moment's work.
+  static constexpr double kAssumedTrips = 100000;
+
   Steps cond, body;
   BufferId pred = kNoBuffer;
+  double trips = kAssumedTrips;  // that the body is expected to run
 
   // Sums up what the regions need, once they are complete.
   void Estimate();
@@ -24,6 +29,7 @@ class WhileStep final : public Step {
   double cost_ns() const override { return cost_ns_; }
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   std::vector<const Steps*> nested() const override { return {&cond, &body}; }
+  double nested_runs() const override { return trips; }
   void RewriteRegions(RewriteFn rewrite) override;
   bool EmitScalar(ScalarAssembler* assembler) const override;
 
