@@ -176,10 +176,10 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
 
 template <typename T, typename I>
 void CheckShapes(bool nans) {
-  constexpr int64_t kShapes[][3] = {{1, 1, 1},   {3, 0, 4},    {5, 1, 3},   {1, 10, 1},
-                                    {70, 10, 1}, {4, 33, 1},   {3, 100, 1}, {20, 130, 1},
-                                    {2, 700, 1}, {1, 5, 2},    {9, 6, 5},   {2, 70, 20},
-                                    {1, 9, 150}, {2, 20, 300}, {1, 12, 700}};
+  constexpr int64_t kShapes[][3] = {
+      {1, 1, 1},    {3, 0, 4},   {5, 1, 3},    {1, 10, 1},  {70, 10, 1}, {4, 33, 1},  {3, 100, 1},
+      {20, 130, 1}, {2, 700, 1}, {1, 5, 2},    {9, 6, 5},   {2, 70, 20}, {1, 9, 150}, {2, 20, 300},
+      {1, 12, 700}, {300, 7, 1}, {1100, 3, 1}, {40, 16, 1}, {33, 64, 1}, {2, 1000, 1}};
   const T lowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
                                                : std::numeric_limits<T>::lowest();
   const T highest = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()

@@ -15,7 +15,7 @@ namespace pjrt::cpu {
 // onto to[0..n): one after the other if `in_order`, else kTreePoints at a time, as a tree of
 // neighbours, and what is left of them one after the other. The result depends on these arguments
 // alone, at every level.
-constexpr int kTreePoints = 16;
+inline constexpr int kTreePoints = 16;
 using FoldPointsFn = void (*)(void* to, const void* a, int64_t points, int64_t n, int64_t stride,
                               bool in_order);
 

@@ -91,6 +91,14 @@ const FoldKernels& FoldKernelsOf(const BlockKernels& kernels) {
 
 }  // namespace
 
+void Fold::Load(char* to, const char* values, int64_t n) const {
+  if (load != nullptr) {
+    load(to, values, n);
+  } else {
+    std::memcpy(to, values, n * sizes[0]);
+  }
+}
+
 Folder::Folder(const BlockKernels& kernels, const LoopProgram& program)
     : k_(kernels), fold_kernels_(FoldKernelsOf(kernels)), p_(program) {}
 
@@ -159,11 +167,12 @@ absl::Status Folder::Add(const LoopReduce& reduce, const LoopEngine& engine, Pri
     fold.value_op = folds.op;
     fold.rows = folds.rows;
     fold.points = folds.points;
+    fold.accumulator_rows = k_.reduce_rows[monoid][type];
     fold.load = k_.load[narrow];
   } else if (reduce.has_monoid) {
     const int type = static_cast<int>(p_.instrs[reduce.values[0]].type);
     fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
-    fold.rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
+    fold.rows = fold.accumulator_rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
     fold.value_op = fold.op;
     fold.points = fold_kernels_.points[static_cast<int>(reduce.monoid)][type];
     if (fold.op == nullptr || fold.rows == nullptr || fold.points == nullptr) {
@@ -194,6 +203,10 @@ void Folder::SetChoice(Fold* fold) const {
   fold->value_is_float = value_type == CType::kF32 || value_type == CType::kF64;
   fold->choose = fold_kernels_.choose[type][companion_size == 8][0];
   fold->choose_one = fold_kernels_.choose[type][companion_size == 8][1];
+  if (choice.counted_by < 0) return;
+  const Dims& strides = p_.iotas[choice.counted_by].strides;
+  fold->rows_share_companions = std::all_of(strides.begin(), strides.begin() + p_.num_outer,
+                                            [](int64_t stride) { return stride == 0; });
 }
 
 int64_t Folder::LayOut(int64_t block) {
@@ -216,7 +229,7 @@ int64_t Folder::LayOut(int64_t block) {
   return body_scratch_ + AlignUp(body_bytes);
 }
 
-const char* Folder::Companion(char* memory, const Fold& fold, int64_t point) const {
+int64_t Folder::CompanionOf(const Fold& fold, int64_t point) const {
   const LoopView& view = p_.iotas[fold.reduce->choice->counted_by];
   int64_t companion = view.offset;
   for (int d = static_cast<int>(p_.dims.size()) - 1; d >= 0; --d) {
@@ -224,14 +237,21 @@ const char* Folder::Companion(char* memory, const Fold& fold, int64_t point) con
     companion += (point - rest * p_.dims[d]) * view.strides[d];
     point = rest;
   }
-  char* const place = memory + companion_;
-  if (fold.sizes[1 - fold.reduce->choice->value] == 4) {
+  return companion;
+}
+
+void Folder::SetCompanion(const Fold& fold, int64_t companion, char* to) const {
+  if (fold.sizes[1 - fold.value()] == 4) {
     const int32_t narrow = static_cast<int32_t>(companion);
-    std::memcpy(place, &narrow, sizeof(narrow));
+    std::memcpy(to, &narrow, sizeof(narrow));
   } else {
-    std::memcpy(place, &companion, sizeof(companion));
+    std::memcpy(to, &companion, sizeof(companion));
   }
-  return place;
+}
+
+const char* Folder::Companion(char* memory, const Fold& fold, int64_t point) const {
+  SetCompanion(fold, CompanionOf(fold, point), memory + companion_);
+  return memory + companion_;
 }
 
 void Folder::Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n,
@@ -241,10 +261,10 @@ void Folder::Accumulate(char* memory, const Fold& fold, const char* const* value
   };
   if (first) {
     for (size_t i = 0; i < fold.sizes.size(); ++i) {
-      if (fold.load != nullptr) {
-        fold.load(accumulator(i), values[i], n);
-      } else if (fold.CountsCompanions() && static_cast<int>(i) != fold.reduce->choice->value) {
+      if (fold.CountsCompanions() && i != fold.value()) {
         k_.fill[SizeLog2(fold.sizes[i])](accumulator(i), values[i], n);
+      } else if (fold.load != nullptr) {
+        fold.load(accumulator(i), values[i], n);
       } else {
         std::memcpy(accumulator(i), values[i], n * fold.sizes[i]);
       }
@@ -275,29 +295,59 @@ void Folder::Accumulate(char* memory, const Fold& fold, const char* const* value
     std::memcpy(accumulator(i), results[i], n * fold.sizes[i]);
 }
 
-void Folder::FoldRow(char* memory, const Fold& fold, const char* const* values, int64_t n,
-                     char* const* out, int64_t point) const {
+void Folder::AccumulateFolded(char* memory, const Fold& fold, const char* const* folded,
+                              int64_t at) const {
+  if (fold.body != nullptr) return Accumulate(memory, fold, folded, 1, false, at);
+  char* const accumulator = Accumulator(memory, fold, 0) + at * fold.sizes[0];
+  fold.op(accumulator, accumulator, folded[0], nullptr, 1);
+}
+
+void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values, int64_t rows,
+                      int64_t n, char* const* out, int64_t point) const {
   if (fold.body == nullptr) {
-    fold.rows(out[0], values[0], 1, n);
-  } else if (fold.choose != nullptr) {
-    const int v = fold.reduce->choice->value, c = 1 - v;
-    const int64_t place = ChooseOfRow(fold, values[v], n, out[v]);
-    const char* const companion = fold.CountsCompanions() ? Companion(memory, fold, point + place)
-                                                          : values[c] + place * fold.sizes[c];
-    std::memcpy(out[c], companion, fold.sizes[c]);
-  } else {
-    FoldPoints(memory, fold, values, n, 1, out);
+    fold.rows(out[0], values[0], rows, n);
+    return;
+  }
+  if (fold.choose != nullptr) {
+    const size_t v = fold.value(), c = 1 - v;
+    fold.rows(out[v], values[v], rows, n);
+    // Within rows that count alike, a companion follows from its place.
+    const bool count_alike = fold.rows_share_companions && p_.num_reduced == 1;
+    const int64_t first = count_alike ? CompanionOf(fold, point) : 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t at = row * n;
+      const int64_t place =
+          PlaceInRow(fold, values[v] + at * fold.sizes[v], n, out[v] + row * fold.sizes[v]);
+      char* const to = out[c] + row * fold.sizes[c];
+      if (count_alike) {
+        const Dims& strides = p_.iotas[fold.reduce->choice->counted_by].strides;
+        SetCompanion(fold, first + place * strides[p_.num_outer], to);
+      } else if (fold.CountsCompanions()) {
+        SetCompanion(fold, CompanionOf(fold, point + at + place), to);
+      } else {
+        std::memcpy(to, values[c] + (at + place) * fold.sizes[c], fold.sizes[c]);
+      }
+    }
+    return;
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    absl::InlinedVector<const char*, 4> from;
+    Pointers to;
+    for (size_t i = 0; i < fold.sizes.size(); ++i) {
+      from.push_back(values[i] + row * n * fold.sizes[i]);
+      to.push_back(out[i] + row * fold.sizes[i]);
+    }
+    FoldPoints(memory, fold, from.data(), n, 1, to.data());
   }
 }
 
-// The chosen one of n values, and the place of its companion: the largest one first, then where it
-// stands.
-int64_t Folder::ChooseOfRow(const Fold& fold, const char* values, int64_t n, char* out) const {
+// The place of the chosen one of n values, of which *out is the extreme one, and is made the chosen
+// one.
+int64_t Folder::PlaceInRow(const Fold& fold, const char* values, int64_t n, char* out) const {
   const Choice& rule = fold.reduce->choice->rule;
   const int type =
       static_cast<int>(p_.instrs[fold.reduce->values[fold.reduce->choice->value]].type);
   const int size = fold.sizes[fold.reduce->choice->value];
-  fold.rows(out, values, 1, n);
   const bool is_nan = fold.value_is_float && IsNan(out, size);
   if (is_nan && !rule.TakesFirstNan()) {
     // What becomes of a NaN depends on all that comes before it.

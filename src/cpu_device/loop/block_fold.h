@@ -31,25 +31,32 @@ struct Fold {
   const LoopReduce* reduce = nullptr;
   std::unique_ptr<BodyKernel> body;  // null with a monoid
   // A monoid: accumulators among themselves, values onto accumulators, rows of values, several runs
-  // of values onto accumulators.
+  // of values onto accumulators, rows of accumulators.
   BlockFn op = nullptr, value_op = nullptr;
   ReduceRowsFn rows = nullptr;
   FoldPointsFn points = nullptr;
+  ReduceRowsFn accumulator_rows = nullptr;
   ConvertFn load = nullptr;  // a monoid's values to accumulators; null where they are the same
   // A choice: `rows` is the maximum or minimum of values; `choose` takes a block of companions,
   // `choose_one` one that all share; the body serves for initial values.
   ChooseFn choose = nullptr, choose_one = nullptr;
   FindFn find_first = nullptr, find_last = nullptr;
   bool value_is_float = false;
-  size_t first_block = 0;         // of its values, among the frame's blocks
-  size_t first_output = 0;        // among the program's outputs
-  int64_t stream_stride = 0;      // bytes between reduced points of values that lie in an input
+  bool rows_share_companions = false;  // those that are counted are the same at all outer points
+  size_t first_block = 0;              // of its values, among the frame's blocks
+  size_t first_output = 0;             // among the program's outputs
+  // Bytes between reduced points, and points of the outermost dim, of values that lie in an input.
+  int64_t stream_stride = 0, outer_stride = 0;
   std::vector<int> sizes;         // of the accumulators' elements
   std::vector<int> value_sizes;   // of the values' elements
   std::vector<int> accumulators;  // offsets in the folds' scratch
 
   // Whether companions are not in blocks, but follow from the number of the point.
   bool CountsCompanions() const { return choose != nullptr && reduce->choice->counted_by >= 0; }
+  // Which one of its values decides.
+  size_t value() const { return choose != nullptr ? reduce->choice->value : 0; }
+  // Makes accumulators of n values of a monoid.
+  void Load(char* to, const char* values, int64_t n) const;
   bool HasInit() const { return !reduce->init_inputs.empty(); }
   // Whether accumulators are the initial value at first. A choice compares companions by the order
   // in which they come; an initial one has no place in it.
@@ -88,10 +95,13 @@ class Folder {
   // values are copied. A companion that is counted is one element, which all share.
   void Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n, bool first,
                   int64_t at = 0) const;
-  // Folds n contiguous elements of each value to one, in order, at out[i]. The first one is that of
-  // the iteration space's point number `point`.
-  void FoldRow(char* memory, const Fold& fold, const char* const* values, int64_t n,
-               char* const* out, int64_t point) const;
+  // The same for one element that FoldRows made of values.
+  void AccumulateFolded(char* memory, const Fold& fold, const char* const* folded,
+                        int64_t at) const;
+  // Folds `rows` runs of n contiguous elements of each value to one each, in order, from out[i] on.
+  // The first element is that of the iteration space's point number `point`.
+  void FoldRows(char* memory, const Fold& fold, const char* const* values, int64_t rows, int64_t n,
+                char* const* out, int64_t point) const;
   // Folds n points of `inner` contiguous elements of each value to one by the body, in order, at
   // out[i]: a binary tree over neighbours, even points with odd ones, until one is left.
   void FoldPoints(char* memory, const Fold& fold, const char* const* values, int64_t n,
@@ -107,7 +117,9 @@ class Folder {
   char* Block(char* memory, int64_t base, size_t i) const {
     return memory + base + block_bytes_ * static_cast<int64_t>(i);
   }
-  int64_t ChooseOfRow(const Fold& fold, const char* values, int64_t n, char* out) const;
+  int64_t CompanionOf(const Fold& fold, int64_t point) const;
+  void SetCompanion(const Fold& fold, int64_t companion, char* to) const;
+  int64_t PlaceInRow(const Fold& fold, const char* values, int64_t n, char* out) const;
   void FillInit(const char* const* inputs, const Fold& fold, size_t i, char* block,
                 int64_t n) const;
 

@@ -67,18 +67,39 @@ PJRT_INLINE bool Matches(T a, T x) {
   return a == x || (a != a && x != x);
 }
 
-// A piece of so many elements is looked through without a branch.
-constexpr int64_t kPiece = 64;
+// Pieces of kPiece elements are looked through without a branch, short rows in smaller ones.
+constexpr int kPiece = 64, kSmallPiece = 16;
 
-template <typename T>
+template <int kCount, typename T>
 PJRT_INLINE bool PieceMatches(const T* a, T x) {
   UnsignedOf<T> found = 0;
   if (x != x) {
-    for (int64_t i = 0; i < kPiece; ++i) found |= Lane<T>(a[i] != a[i]);
+    for (int i = 0; i < kCount; ++i) found |= Lane<T>(a[i] != a[i]);
   } else {
-    for (int64_t i = 0; i < kPiece; ++i) found |= Lane<T>(a[i] == x);
+    for (int i = 0; i < kCount; ++i) found |= Lane<T>(a[i] == x);
   }
   return found != 0;
+}
+
+// The place of the first match in a piece that has one.
+template <int kCount, typename T>
+PJRT_INLINE int64_t FirstInPiece(const T* a, T x) {
+  UnsignedOf<T> place = kCount - 1;
+  for (int i = 0; i < kCount; ++i) {
+    const auto here = static_cast<UnsignedOf<T>>(i) | Lane<T>(!Matches(a[i], x));
+    place = here < place ? static_cast<UnsignedOf<T>>(here) : place;
+  }
+  return place;
+}
+// The same for the last match.
+template <int kCount, typename T>
+PJRT_INLINE int64_t LastInPiece(const T* a, T x) {
+  UnsignedOf<T> place = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const auto here = static_cast<UnsignedOf<T>>(i) & Lane<T>(Matches(a[i], x));
+    place = here > place ? static_cast<UnsignedOf<T>>(here) : place;
+  }
+  return place;
 }
 
 template <typename T>
@@ -86,7 +107,12 @@ int64_t FindFirst(const void* a, const void* x, int64_t n) {
   const T* const s = static_cast<const T*>(a);
   const T value = *static_cast<const T*>(x);
   int64_t i = 0;
-  while (i + kPiece <= n && !PieceMatches(s + i, value)) i += kPiece;
+  for (; i + kPiece <= n; i += kPiece) {
+    if (PieceMatches<kPiece>(s + i, value)) return i + FirstInPiece<kPiece>(s + i, value);
+  }
+  for (; i + kSmallPiece <= n; i += kSmallPiece) {
+    if (PieceMatches<kSmallPiece>(s + i, value)) return i + FirstInPiece<kSmallPiece>(s + i, value);
+  }
   for (; i < n; ++i) {
     if (Matches(s[i], value)) return i;
   }
@@ -97,7 +123,15 @@ template <typename T>
 int64_t FindLast(const void* a, const void* x, int64_t n) {
   const T* const s = static_cast<const T*>(a);
   const T value = *static_cast<const T*>(x);
-  while (n >= kPiece && !PieceMatches(s + n - kPiece, value)) n -= kPiece;
+  for (; n >= kPiece; n -= kPiece) {
+    const T* const piece = s + n - kPiece;
+    if (PieceMatches<kPiece>(piece, value)) return n - kPiece + LastInPiece<kPiece>(piece, value);
+  }
+  for (; n >= kSmallPiece; n -= kSmallPiece) {
+    const T* const piece = s + n - kSmallPiece;
+    if (PieceMatches<kSmallPiece>(piece, value))
+      return n - kSmallPiece + LastInPiece<kSmallPiece>(piece, value);
+  }
   while (n > 0) {
     --n;
     if (Matches(s[n], value)) return n;

@@ -36,14 +36,32 @@ PJRT_INLINE T FoldLanes(T* lanes, int64_t count) {
   return lanes[0];
 }
 
-// The same for all lanes, by vectors down to 16 bytes: of a row of 128 elements, one by one took
-// most of the time.
+template <int kHalf, typename V, int... k>
+PJRT_INLINE V UpperHalf(V v, std::integer_sequence<int, k...>) {
+  return __builtin_shufflevector(v, v, ((k + kHalf) % static_cast<int>(sizeof...(k)))...);
+}
+// The same for the first 2 * kHalf lanes of one vector.
+template <class Op, typename T, int kHalf, typename V>
+PJRT_INLINE T FoldVector(V v) {
+  constexpr std::make_integer_sequence<int, static_cast<int>(sizeof(V) / sizeof(T))> kAll;
+  v = Op::Apply(v, UpperHalf<kHalf>(v, kAll));
+  if constexpr (kHalf > 1) {
+    return FoldVector<Op, T, kHalf / 2>(v);
+  } else {
+    return v[0];
+  }
+}
+
+// The same for all lanes, by vectors: of a row of 128 elements, one by one took most of the time,
+// and a comparison that goes either way costs more than all others.
 template <class Op, typename T, int kHalf = kLanes / 2>
 PJRT_INLINE T FoldAllLanes(T* lanes) {
   constexpr int kBytes = kHalf * static_cast<int>(sizeof(T));
   if constexpr (kBytes < 16) {
-#pragma GCC unroll 8
-    for (int j = 0; j < kHalf; ++j) lanes[j] = Op::Run(lanes[j], lanes[j + kHalf]);
+    typedef T Vector __attribute__((vector_size(2 * kBytes)));
+    Vector all;
+    __builtin_memcpy(&all, lanes, sizeof(all));
+    return FoldVector<Op, T, kHalf>(all);
   } else {
     constexpr int kVectorBytes = kBytes < PJRT_VECTOR_BYTES ? kBytes : PJRT_VECTOR_BYTES;
     constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
@@ -56,11 +74,7 @@ PJRT_INLINE T FoldAllLanes(T* lanes) {
       low = Op::Apply(low, high);
       __builtin_memcpy(lanes + j, &low, sizeof(low));
     }
-  }
-  if constexpr (kHalf > 1) {
     return FoldAllLanes<Op, T, kHalf / 2>(lanes);
-  } else {
-    return lanes[0];
   }
 }
 
@@ -69,9 +83,38 @@ struct VectorOfBytes {
   typedef T Type __attribute__((vector_size(kBytes)));
 };
 
+// So many vectors that a source loads together. Their elements may be in an order of its own.
+template <class Source, typename V>
+struct Group {
+  V v[Source::kGroup];
+};
+template <class Op, class G>
+PJRT_INLINE G ApplyToGroups(G a, const G& b) {
+#pragma GCC unroll 2
+  for (int i = 0; i < static_cast<int>(sizeof(a.v) / sizeof(a.v[0])); ++i)
+    a.v[i] = Op::Apply(a.v[i], b.v[i]);
+  return a;
+}
+
 // How elements of T lie in memory: as themselves, or as narrower ones.
+template <class Source>
+struct LoadsVectors {
+  static constexpr int kGroup = 1;
+  template <typename V, typename S>
+  PJRT_INLINE Group<Source, V> LoadGroup(const S* from) {
+    return {{Source::template Load<V>(from)}};
+  }
+  template <typename G>
+  PJRT_INLINE G Ordered(G group) {
+    return group;
+  }
+  template <typename G>
+  PJRT_INLINE G Unordered(G group) {
+    return group;
+  }
+};
 template <typename T>
-struct Direct {
+struct Direct : LoadsVectors<Direct<T>> {
   using Stored = T;
   template <typename V>
   PJRT_INLINE V Load(const T* from) {
@@ -81,8 +124,22 @@ struct Direct {
   }
   PJRT_INLINE T One(T x) { return x; }
 };
+// Every other element of a, then of b, from element kFrom on; and, of a and b in turn, the elements
+// from kFrom on.
+template <int kFrom, typename V, int... k>
+PJRT_INLINE V EveryOther(V a, V b, std::integer_sequence<int, k...>) {
+  return __builtin_shufflevector(a, b, (2 * k + kFrom)...);
+}
+template <int kFrom, typename V, int... k>
+PJRT_INLINE V InTurn(V a, V b, std::integer_sequence<int, k...>) {
+  return __builtin_shufflevector(a, b, (k % 2 * static_cast<int>(sizeof...(k)) + kFrom + k / 2)...);
+}
+
+// The even elements of a group are one vector, the odd ones the other: it takes one instruction
+// each to make f32 of them.
 struct FromBf16 {
   using Stored = uint16_t;
+  static constexpr int kGroup = 2;
   template <typename V>
   PJRT_INLINE V Load(const uint16_t* from) {
     using Wide = typename VectorOfBytes<uint32_t, static_cast<int>(sizeof(V))>::Type;
@@ -90,10 +147,30 @@ struct FromBf16 {
     __builtin_memcpy(&narrow, from, sizeof(narrow));
     return (V)(__builtin_convertvector(narrow, Wide) << 16);
   }
+  template <typename V>
+  PJRT_INLINE Group<FromBf16, V> LoadGroup(const uint16_t* from) {
+    typename VectorOfBytes<uint32_t, static_cast<int>(sizeof(V))>::Type pairs;
+    __builtin_memcpy(&pairs, from, sizeof(pairs));
+    return {{(V)(pairs << 16), (V)(pairs & 0xFFFF0000u)}};
+  }
+  // Groups whose elements are in the order of memory, and back.
+  template <typename V>
+  PJRT_INLINE Group<FromBf16, V> Ordered(Group<FromBf16, V> group) {
+    constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(float));
+    constexpr std::make_integer_sequence<int, kWidth> kAll;
+    return {{InTurn<0>(group.v[0], group.v[1], kAll),
+             InTurn<kWidth / 2>(group.v[0], group.v[1], kAll)}};
+  }
+  template <typename V>
+  PJRT_INLINE Group<FromBf16, V> Unordered(Group<FromBf16, V> group) {
+    constexpr std::make_integer_sequence<int, static_cast<int>(sizeof(V) / sizeof(float))> kAll;
+    return {
+        {EveryOther<0>(group.v[0], group.v[1], kAll), EveryOther<1>(group.v[0], group.v[1], kAll)}};
+  }
   PJRT_INLINE float One(uint16_t x) { return BitCast<float>(static_cast<uint32_t>(x) << 16); }
 };
 #if defined(__F16C__)
-struct FromF16 {
+struct FromF16 : LoadsVectors<FromF16> {
   using Stored = uint16_t;
   template <typename V>
   PJRT_INLINE V Load(const uint16_t* from) {
@@ -116,15 +193,20 @@ template <class Op, typename T, class Source>
 PJRT_INLINE void LanesOfRow(typename Lanes<T>::Vector* sums, const typename Source::Stored* a,
                             int64_t n) {
   using Vector = typename Lanes<T>::Vector;
-  constexpr int kVectors = Lanes<T>::kVectors, kWidth = kLanes / kVectors;
+  constexpr int kGroups = Lanes<T>::kVectors / Source::kGroup, kWidth = kLanes / kGroups;
+  Group<Source, Vector> groups[kGroups];
 #pragma GCC unroll 32
-  for (int v = 0; v < kVectors; ++v) sums[v] = Source::template Load<Vector>(a + v * kWidth);
+  for (int g = 0; g < kGroups; ++g) groups[g] = Source::template LoadGroup<Vector>(a + g * kWidth);
   int64_t i = kLanes;
   for (; i + kLanes <= n; i += kLanes) {
 #pragma GCC unroll 32
-    for (int v = 0; v < kVectors; ++v)
-      sums[v] = Op::Apply(sums[v], Source::template Load<Vector>(a + i + v * kWidth));
+    for (int g = 0; g < kGroups; ++g)
+      groups[g] =
+          ApplyToGroups<Op>(groups[g], Source::template LoadGroup<Vector>(a + i + g * kWidth));
   }
+#pragma GCC unroll 32
+  for (int g = 0; g < kGroups; ++g) groups[g] = Source::Ordered(groups[g]);
+  __builtin_memcpy(sums, groups, sizeof(groups));
   if (i == n) return;
   T lanes[kLanes];
   __builtin_memcpy(lanes, sums, sizeof(lanes));
@@ -285,12 +367,12 @@ void ReduceRowsPlain(void* out, const void* a, int64_t rows, int64_t n) {
 }
 
 template <class Op, typename V, class Source, int kCount>
-PJRT_INLINE V Tree(const typename Source::Stored* a, int64_t stride) {
+PJRT_INLINE Group<Source, V> Tree(const typename Source::Stored* a, int64_t stride) {
   if constexpr (kCount == 1) {
-    return Source::template Load<V>(a);
+    return Source::template LoadGroup<V>(a);
   } else {
-    return Op::Apply(Tree<Op, V, Source, kCount / 2>(a, stride),
-                     Tree<Op, V, Source, kCount / 2>(a + kCount / 2 * stride, stride));
+    return ApplyToGroups<Op>(Tree<Op, V, Source, kCount / 2>(a, stride),
+                             Tree<Op, V, Source, kCount / 2>(a + kCount / 2 * stride, stride));
   }
 }
 template <class Op, typename T, class Source, int kCount>
@@ -303,27 +385,33 @@ PJRT_INLINE T TreeOfOnes(const typename Source::Stored* a, int64_t stride) {
   }
 }
 
-// Columns [i, n) as far as strips of kVectors vectors of kBytes go.
-template <class Op, typename T, class Source, int kBytes, int kVectors = 1>
+// Columns [i, n) as far as strips of kGroups groups of vectors of kBytes go.
+template <class Op, typename T, class Source, int kBytes, int kGroups = 1>
 PJRT_INLINE int64_t FoldStrips(T* to, const typename Source::Stored* a, int64_t points, int64_t n,
                                int64_t stride, int64_t i, bool in_order) {
   using V = typename VectorOfBytes<T, kBytes>::Type;
-  constexpr int64_t kWidth = kBytes / sizeof(T);
-  for (; i + kVectors * kWidth <= n; i += kVectors * kWidth) {
+  constexpr int64_t kWidth = Source::kGroup * kBytes / sizeof(T);
+  for (; i + kGroups * kWidth <= n; i += kGroups * kWidth) {
     const typename Source::Stored* at = a + i;
-    V sums[kVectors];
+    Group<Source, V> sums[kGroups];
     __builtin_memcpy(sums, to + i, sizeof(sums));
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; ++g) sums[g] = Source::Unordered(sums[g]);
     int64_t p = 0;
     for (; !in_order && p + kTreePoints <= points; p += kTreePoints, at += kTreePoints * stride) {
 #pragma GCC unroll 1
-      for (int v = 0; v < kVectors; ++v)
-        sums[v] = Op::Apply(sums[v], Tree<Op, V, Source, kTreePoints>(at + v * kWidth, stride));
+      for (int g = 0; g < kGroups; ++g) {
+        sums[g] =
+            ApplyToGroups<Op>(sums[g], Tree<Op, V, Source, kTreePoints>(at + g * kWidth, stride));
+      }
     }
     for (; p < points; ++p, at += stride) {
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v)
-        sums[v] = Op::Apply(sums[v], Source::template Load<V>(at + v * kWidth));
+      for (int g = 0; g < kGroups; ++g)
+        sums[g] = ApplyToGroups<Op>(sums[g], Source::template LoadGroup<V>(at + g * kWidth));
     }
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; ++g) sums[g] = Source::Ordered(sums[g]);
     __builtin_memcpy(to + i, sums, sizeof(sums));
   }
   return i;
@@ -339,7 +427,8 @@ void FoldPoints(void* to, const void* a, int64_t points, int64_t n, int64_t stri
   int64_t i = 0;
   if constexpr (!IsComplexType<T>) {
     constexpr int kBytes = PJRT_VECTOR_BYTES;
-    i = FoldStrips<Op, T, Source, kBytes, kStripVectors>(d, s, points, n, stride, i, in_order);
+    constexpr int kGroups = kStripVectors / Source::kGroup;
+    i = FoldStrips<Op, T, Source, kBytes, kGroups>(d, s, points, n, stride, i, in_order);
     i = FoldStrips<Op, T, Source, kBytes>(d, s, points, n, stride, i, in_order);
     if constexpr (kBytes > 32)
       i = FoldStrips<Op, T, Source, 32>(d, s, points, n, stride, i, in_order);

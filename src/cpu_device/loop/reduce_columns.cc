@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over dims that others lie behind.
+//
+// * Long inner: a block lies along the innermost dim and folds element by element into a block of
+//   accumulators, which begin as the initial value.
+// * Short inner: a block holds several reduced points of `inner` elements each, of several outer
+//   points if they fit. Few fold in order, from the initial value on, many sixteen at a time; a
+//   body folds neighbours.
+// * Many short inner: a block lies along all inner dims and crosses their rows, else as for a long
+//   inner.
+// * Where there is nothing to compute but the fold, the values are read where they lie, several
+//   reduced points at a time.
+// * A body that is a choice folds in order, a block of accumulators by comparing and selecting.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/cpu_device/loop/reduce_kernel.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Below this, a call of a kernel for a row takes longer than what it computes: 64 x 128 x 64 folded
+// over its middle took 460 us row by row and takes 214 several rows at a time.
+constexpr int64_t kLongInner = 384;
+// So few reduced points of a short inner dim are folded one after the other.
+constexpr int64_t kFewPoints = 64;
+// So few accumulators are not worth a call of a body.
+constexpr int64_t kFewAccumulators = 64;
+// So many points with few accumulators each fold in fewer calls of a body as a tree.
+constexpr int64_t kTreeCalls = 4;
+// Values that lie in an input are chosen from so many rows at a time, a piece of each after the
+// other: memory gives several streams sooner than one that is broken off again and again.
+constexpr int64_t kStreams = 8;
+constexpr int64_t kPiece = 256;
+// So long an inner dim is folded one point after the other over this many reduced points, too.
+constexpr int64_t kOrderedInner = 128;
+constexpr int64_t kOrderedPoints = 1024;
+
+class ColumnReduction final : public ReduceKernel {
+ public:
+  using ReduceKernel::ReduceKernel;
+
+ private:
+  int64_t FlatRows() const override { return HasLongInner() ? 0 : 1; }
+
+  int64_t ChooseWay() override {
+    const LoopProgram& p = program();
+    row_ = HasLongInner() ? p.dims.back() : inner_;
+    columns_ = HasLongInner() || inner_ > block_;
+    const bool only_choices = std::all_of(folds_.begin(), folds_.end(),
+                                          [](const Fold& fold) { return fold.choose != nullptr; });
+    in_order_ = columns_ || reduced_ <= kFewPoints || only_choices ||
+                (inner_ >= kOrderedInner && reduced_ <= kOrderedPoints);
+    outers_share_blocks_ =
+        !columns_ && reduced_ > 0 && 2 * reduced_ * inner_ <= block_ && has_monoids_;
+    if (p.num_reduced == 1 && !outers_share_blocks_ &&
+        (columns_ || has_monoids_ || (in_order_ && inner_ >= kOrderedInner))) {
+      streams_ = FindStreams(p.num_outer);
+      columns_ |= streams_;
+    }
+    return columns_ ? block_ : std::max(block_, inner_);
+  }
+
+  int64_t CutInUnits() override {
+    if (columns_) {
+      // One block of a row, over all reduced points, is a unit.
+      blocks_per_row_ = (row_ + block_ - 1) / block_;
+      return outer_ * (inner_ / row_) * blocks_per_row_;
+    }
+    const double outer_ns =
+        std::max(PointNs() * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
+    outer_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / outer_ns));
+    return (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
+  }
+
+  void RunUnit(Work* w, int64_t unit) const override {
+    if (columns_) return RunColumns(w, unit);
+    const int64_t from = unit * outer_per_unit_;
+    const int64_t to = std::min(from + outer_per_unit_, outer_);
+    if (outers_share_blocks_) return RunShortOuters(w, from, to);
+    for (int64_t o = from; o < to; ++o) RunShortInner(w, o);
+  }
+
+  bool HasLongInner() const {
+    const LoopProgram& p = program();
+    return static_cast<int>(p.dims.size()) > p.num_outer + p.num_reduced &&
+           p.dims.back() >= kLongInner;
+  }
+
+  // A block of a row over all reduced points.
+  void RunColumns(Work* w, int64_t unit) const {
+    const int64_t column = unit % blocks_per_row_ * block_;
+    const int64_t n = std::min(block_, row_ - column);
+    unit /= blocks_per_row_;
+    const int64_t rows_in_inner = inner_ / row_;
+    const int64_t o = unit / rows_in_inner;
+    const int64_t i = unit % rows_in_inner * row_ + column;
+    const int64_t first = o * reduced_ * inner_ + i;
+    if (reduced_ == 0) {
+      FinishEmpty(*w, o, i, n);
+      return;
+    }
+    for (const Fold& fold : folds_) folder_.Begin(w->memory, w->inputs, fold, n);
+    if (streams_) {
+      w->state->Evaluate(first, n);
+      for (const Fold& fold : folds_) {
+        FoldColumns(*w, fold, first, n);
+        FinishBegun(*w, fold, first, n);
+      }
+      return;
+    }
+    for (int64_t r = 0; r < reduced_; ++r) {
+      w->state->Evaluate(first + r * inner_, n);
+      for (const Fold& fold : folds_)
+        folder_.Accumulate(w->memory, fold, BlocksAt(*w, fold, 0, first + r * inner_).data(), n,
+                           r == 0 && !fold.BeginsWithInit());
+    }
+    for (const Fold& fold : folds_) FinishBegun(*w, fold, first, n);
+  }
+
+  // All reduced points of n inner ones, the first of which, number `first`, the block shows.
+  void FoldColumns(const Work& w, const Fold& fold, int64_t first, int64_t n) const {
+    const int v = fold.choose != nullptr ? fold.reduce->choice->value : 0;
+    const char* from = w.state->block(fold.first_block + v);
+    int64_t r = 0;
+    if (!fold.BeginsWithInit()) {
+      folder_.Accumulate(w.memory, fold, BlocksAt(w, fold, 0, first).data(), n, true);
+      from += fold.stream_stride;
+      ++r;
+    }
+    if (fold.choose != nullptr) {
+      ChooseStreams(w, fold, from, first, r, n);
+    } else {
+      FoldStreams(fold, folder_.Accumulator(w.memory, fold, 0), from, reduced_ - r, n, in_order_);
+    }
+  }
+
+  // The same for a choice, from reduced point r on, whose values lie at `from`.
+  void ChooseStreams(const Work& w, const Fold& fold, const char* from, int64_t first, int64_t r,
+                     int64_t n) const {
+    const int v = fold.reduce->choice->value;
+    const int64_t size = fold.sizes[v], companion_size = fold.sizes[1 - v];
+    char* const accumulators = folder_.Accumulator(w.memory, fold, v);
+    char* const companions = folder_.Accumulator(w.memory, fold, 1 - v);
+    for (; r < reduced_; r += kStreams, from += kStreams * fold.stream_stride) {
+      const int64_t points = std::min(kStreams, reduced_ - r);
+      for (int64_t i = 0; i < n; i += kPiece) {
+        for (int64_t k = 0; k < points; ++k) {
+          fold.choose_one(fold.reduce->choice->rule, accumulators + i * size,
+                          companions + i * companion_size, from + k * fold.stream_stride + i * size,
+                          folder_.Companion(w.memory, fold, first + (r + k) * inner_),
+                          std::min(kPiece, n - i));
+        }
+      }
+    }
+  }
+
+  // Short inner dims: a block holds several reduced points of inner_ elements each.
+  void RunShortInner(Work* w, int64_t o) const {
+    if (reduced_ == 0) {
+      FinishEmpty(*w, o, 0, inner_);
+      return;
+    }
+    const int64_t rows = std::max<int64_t>(block_ / inner_, 1);
+    const int64_t first = o * reduced_ * inner_;
+    for (const Fold& fold : folds_) folder_.Begin(w->memory, w->inputs, fold, inner_);
+    for (int64_t r = 0; r < reduced_; r += rows) {
+      const int64_t count = std::min(rows, reduced_ - r);
+      w->state->Evaluate(first + r * inner_, count * inner_);
+      for (const Fold& fold : folds_) {
+        const auto values = BlocksAt(*w, fold, 0, first + r * inner_);
+        const bool copies = r == 0 && !fold.BeginsWithInit();
+        if (fold.body == nullptr) {
+          if (copies) folder_.Accumulate(w->memory, fold, values.data(), inner_, true);
+          fold.points(folder_.Accumulator(w->memory, fold, 0),
+                      values[0] + (copies ? inner_ * fold.value_sizes[0] : 0), count - copies,
+                      inner_, inner_, in_order_);
+        } else if (fold.choose == nullptr && inner_ < kFewAccumulators && count >= kTreeCalls) {
+          Folder::Pointers folded;
+          for (size_t i = 0; i < fold.sizes.size(); ++i)
+            folded.push_back(folder_.Temporary(w->memory, i));
+          folder_.FoldPoints(w->memory, fold, values.data(), count, inner_, folded.data());
+          folder_.Accumulate(w->memory, fold, folded.data(), inner_, copies);
+        } else {
+          for (int64_t j = 0; j < count; ++j)
+            folder_.Accumulate(w->memory, fold,
+                               BlocksAt(*w, fold, j * inner_, first + (r + j) * inner_).data(),
+                               inner_, copies && j == 0);
+        }
+      }
+    }
+    for (const Fold& fold : folds_) FinishBegun(*w, fold, first, inner_);
+  }
+
+  // The same for outer points [from, to), several of which fit in a block.
+  void RunShortOuters(Work* w, int64_t from, int64_t to) const {
+    const int64_t point = reduced_ * inner_, together = block_ / point;
+    for (int64_t o = from; o < to; o += together) {
+      const int64_t count = std::min(together, to - o);
+      for (const Fold& fold : folds_) folder_.Begin(w->memory, w->inputs, fold, count * inner_);
+      w->state->Evaluate(o * point, count * point);
+      for (const Fold& fold : folds_) {
+        char* accumulators = folder_.Accumulator(w->memory, fold, 0);
+        const char* values = w->state->block(fold.first_block);
+        for (int64_t k = 0; k < count; ++k) {
+          const bool copies = !fold.BeginsWithInit();
+          if (copies) fold.Load(accumulators, values, inner_);
+          fold.points(accumulators, values + (copies ? inner_ * fold.value_sizes[0] : 0),
+                      reduced_ - copies, inner_, inner_, in_order_);
+          accumulators += inner_ * fold.sizes[0];
+          values += point * fold.value_sizes[0];
+        }
+        Store(*w, fold, o * point, count * inner_);
+      }
+    }
+  }
+
+  bool columns_ = false;              // blocks lie along rows of row_ inner points
+  bool in_order_ = false;             // reduced points are folded one after the other
+  bool outers_share_blocks_ = false;  // several outer points of a short inner lie in a block
+  bool streams_ = false;              // values are folded where they lie
+  int64_t row_ = 1;
+  int64_t outer_per_unit_ = 1, blocks_per_row_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<ReduceKernel> MakeColumnReduction(LoopProgram program,
+                                                  std::vector<PrimitiveType> reads_narrow,
+                                                  const BlockKernels& kernels) {
+  return std::make_unique<ColumnReduction>(std::move(program), std::move(reads_narrow), kernels);
+}
+
+}  // namespace pjrt::cpu

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions of rows, each to one element: nothing lies behind the reduced dims.
+//
+// * Long rows: each alone, in blocks along the reduced dims. A block folds to one element, the
+//   blocks fold one after the other. Where the blocks of a row lie apart, those of some
+//   neighbouring rows take turns.
+// * Short rows: a block holds several whole rows; each folds to one element.
+// * Where there is nothing to compute but the fold, rows are read where they lie, many at a time.
+//   Of rows that lie in pieces, the pieces are folded with each other first, element by element.
+// * A body that is a choice folds a row by its largest value and the place of that.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/loop/reduce_kernel.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Longer rows of blocks get blocks of their own.
+constexpr int64_t kSharedRow = 256;
+// A call of a body for so many rows at a time is worth turning them.
+constexpr int64_t kTurnedRows = 8;
+// Choosing from a row costs as much as from so many columns.
+constexpr int64_t kTurnedChoice = 16;
+// Where the pieces of rows lie apart, those of so many neighbouring rows are folded together that
+// this many bytes are read in a run, as far as that leaves so many units.
+constexpr double kRunBytes = 16 * 1024;
+constexpr int64_t kFewUnits = 8;
+// So many rows of pieces are folded at a time.
+constexpr int64_t kPieceRows = 64;
+// So many elements that lie in place are read at a time.
+constexpr int64_t kInPlace = 1024;
+// A choice reads a row twice, so that it must stay in the L1 cache.
+constexpr int64_t kChoiceRow = 4096;
+
+class RowReduction final : public ReduceKernel {
+ public:
+  using ReduceKernel::ReduceKernel;
+
+ private:
+  int64_t FlatRows() const override {
+    const LoopProgram& p = program();
+    // Rows cross blocks when several fit in one, or when the innermost reduced dim alone is short.
+    if (reduced_ < kSharedRow || (!p.dims.empty() && p.dims.back() < kLongRow)) return 1;
+    // Pieces of rows that need no computing are read where they lie.
+    const bool only_reads =
+        p.num_reduced >= 2 && p.stores.empty() &&
+        std::all_of(p.instrs.begin(), p.instrs.end(),
+                    [](const LoopInstr& instr) { return instr.kind == LoopInstr::kInput; });
+    return only_reads ? -1 : 0;
+  }
+
+  int64_t ChooseWay() override {
+    const LoopProgram& p = program();
+    in_pieces_ = frame_.row_mode() && p.num_reduced >= 2;
+    piece_ = in_pieces_ ? frame_.row_length() : reduced_;
+    const bool one_choice_a_row = p.num_reduced == 1 && reduced_ <= kChoiceRow;
+    in_place_ = reduced_ > 0 && (p.num_reduced == 1 || (in_pieces_ && p.num_reduced == 2)) &&
+                (has_monoids_ || one_choice_a_row) && FindStreams(p.num_outer);
+    if (!in_place_) return block_;
+    if (has_monoids_) block_ = kInPlace;
+    bool follow = p.num_outer <= 1;
+    for (const Fold& fold : folds_)
+      follow &= p.num_outer == 0 || fold.outer_stride == piece_ * fold.value_sizes[fold.value()];
+    if (!follow && frame_.row_mode()) return block_;
+    // A choice may turn the rows in a temporary block.
+    together_ = has_monoids_ && !in_pieces_ && piece_ <= kInPlace
+                    ? block_
+                    : std::max<int64_t>((has_monoids_ ? 1 : 2) * block_ / piece_, 1);
+    return block_;
+  }
+
+  int64_t CutInUnits() override {
+    const double outer_ns = std::max(PointNs() * static_cast<double>(reduced_), 1.0);
+    outer_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / outer_ns));
+    if (in_pieces_) {
+      const double piece_bytes = BytesPerPoint() * static_cast<double>(piece_);
+      const int64_t together = static_cast<int64_t>(kRunBytes / std::max(piece_bytes, 1.0));
+      outer_per_unit_ = std::max(outer_per_unit_, std::min(together, outer_ / kFewUnits));
+    }
+    if (reduced_ > 0 && reduced_ < block_) {
+      const int64_t rows = block_ / reduced_;
+      outer_per_unit_ = (outer_per_unit_ + rows - 1) / rows * rows;
+    }
+    return (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
+  }
+
+  void RunUnit(Work* w, int64_t unit) const override {
+    const int64_t from = unit * outer_per_unit_, to = std::min(from + outer_per_unit_, outer_);
+    if (reduced_ == 0) {
+      for (int64_t o = from; o < to; ++o) FinishEmpty(*w, o, 0, 1);
+      return;
+    }
+    const bool share_blocks = !in_place_ && !frame_.row_mode() && reduced_ <= block_;
+    // The results of some rows are written together: one by one it took a fifth of the time of a
+    // softmax of rows of 1024.
+    const int64_t most = share_blocks               ? block_ / reduced_
+                         : in_pieces_ && !in_place_ ? std::min(block_, kPieceRows)
+                                                    : block_;
+    for (int64_t o = from; o < to; o += most) {
+      const int64_t rows = std::min(most, to - o);
+      if (in_place_) {
+        for (const Fold& fold : folds_) {
+          for (int64_t row = 0; row < rows; row += together_)
+            FoldInPlace(*w, fold, o + row, std::min(together_, rows - row), row);
+        }
+      } else if (share_blocks) {
+        w->state->Evaluate(o * reduced_, rows * reduced_);
+        for (const Fold& fold : folds_) FoldRows(*w, fold, o * reduced_, rows, 0);
+      } else if (in_pieces_) {
+        for (int64_t r = 0; r < reduced_;) {
+          int64_t n = 0;
+          for (int64_t row = 0; row < rows; ++row) n = FoldBlock(w, o + row, r, row);
+          r += n;
+        }
+      } else {
+        for (int64_t row = 0; row < rows; ++row) {
+          for (int64_t r = 0; r < reduced_;) r += FoldBlock(w, o + row, r, row);
+        }
+      }
+      for (const Fold& fold : folds_) Finish(*w, fold, o * reduced_, rows);
+    }
+  }
+
+  // The block from reduced point r on of outer point o, to element `row` of the accumulators.
+  // Returns the size of the block.
+  int64_t FoldBlock(Work* w, int64_t o, int64_t r, int64_t row) const {
+    const int64_t at = o * reduced_ + r;
+    const int64_t n = std::min(frame_.BlockAt(at, (o + 1) * reduced_), block_);
+    w->state->Evaluate(at, n);
+    for (const Fold& fold : folds_) {
+      const Blocks values = BlocksAt(*w, fold, 0, at);
+      if (r == 0) {
+        folder_.FoldRows(w->memory, fold, values.data(), 1, n, Accumulators(*w, fold, row).data(),
+                         at);
+        continue;
+      }
+      absl::InlinedVector<char, 64> memory(fold.sizes.size() * 16);
+      Folder::Pointers out;
+      Blocks folded;
+      for (size_t i = 0; i < fold.sizes.size(); ++i) {
+        out.push_back(memory.data() + 16 * i);
+        folded.push_back(out.back());
+      }
+      folder_.FoldRows(w->memory, fold, values.data(), 1, n, out.data(), at);
+      folder_.AccumulateFolded(w->memory, fold, folded.data(), row);
+    }
+    return n;
+  }
+
+  // `rows` rows that follow each other, the first of which begins with point number `first`, to the
+  // accumulators from element `at` on.
+  void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows, int64_t at) const {
+    Blocks values = BlocksAt(w, fold, 0, first);
+    const int64_t few = fold.choose != nullptr ? kTurnedChoice : kLongRow;
+    if (fold.body == nullptr || rows < kTurnedRows || reduced_ >= few ||
+        (fold.CountsCompanions() && !fold.rows_share_companions)) {
+      folder_.FoldRows(w.memory, fold, values.data(), rows, reduced_,
+                       Accumulators(w, fold, at).data(), first);
+      return;
+    }
+    // Across rows: element r of every row at once.
+    for (size_t i = 0; i < fold.sizes.size(); ++i) {
+      if (fold.CountsCompanions() && i != fold.value()) continue;
+      k_.transpose_2d[SizeLog2(fold.sizes[i])](folder_.Gathered(w.memory, i), rows, values[i],
+                                               reduced_, rows, reduced_);
+      values[i] = folder_.Gathered(w.memory, i);
+    }
+    for (int64_t r = 0; r < reduced_; ++r) {
+      Blocks elements;
+      for (size_t i = 0; i < fold.sizes.size(); ++i) {
+        elements.push_back(fold.CountsCompanions() && i != fold.value()
+                               ? folder_.Companion(w.memory, fold, first + r)
+                               : values[i] + r * rows * fold.sizes[i]);
+      }
+      folder_.Accumulate(w.memory, fold, elements.data(), rows, r == 0, at);
+    }
+  }
+
+  // `rows` rows from outer point o on, which follow each other, to the accumulators from element
+  // `at` on. There is one where a row is longer than a block.
+  void FoldInPlace(const Work& w, const Fold& fold, int64_t o, int64_t rows, int64_t at) const {
+    const int64_t first = o * reduced_;
+    w.state->Evaluate(first, 1);
+    if (fold.choose != nullptr) {
+      FoldRows(w, fold, first, rows, at);
+      return;
+    }
+    const char* const values = w.state->block(fold.first_block);
+    char* const accumulators = Accumulators(w, fold, at)[0];
+    for (int64_t i = 0; i < piece_; i += kInPlace) {
+      const int64_t n = std::min(kInPlace, piece_ - i);
+      const char* const from = values + i * fold.value_sizes[0];
+      alignas(16) char folded[16];
+      char* const to = i == 0 ? accumulators : folded;
+      if (in_pieces_) {
+        char* const sums = folder_.Temporary(w.memory, 0);
+        fold.Load(sums, from, rows * n);
+        FoldStreams(fold, sums, from + fold.stream_stride, reduced_ / piece_ - 1, rows * n, false);
+        fold.accumulator_rows(to, sums, rows, n);
+      } else {
+        fold.rows(to, from, rows, n);
+      }
+      if (i != 0) fold.op(accumulators, accumulators, folded, nullptr, 1);
+    }
+  }
+
+  Folder::Pointers Accumulators(const Work& w, const Fold& fold, int64_t at) const {
+    Folder::Pointers accumulators;
+    for (size_t i = 0; i < fold.sizes.size(); ++i)
+      accumulators.push_back(folder_.Accumulator(w.memory, fold, i) + at * fold.sizes[i]);
+    return accumulators;
+  }
+
+  bool in_pieces_ = false;  // the values of a row lie in several pieces
+  bool in_place_ = false;   // values are folded where they lie
+  int64_t piece_ = 1;
+  int64_t together_ = 1;  // so many rows follow each other and are folded in place at a time
+  int64_t outer_per_unit_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<ReduceKernel> MakeRowReduction(LoopProgram program,
+                                               std::vector<PrimitiveType> reads_narrow,
+                                               const BlockKernels& kernels) {
+  return std::make_unique<RowReduction>(std::move(program), std::move(reads_narrow), kernels);
+}
+
+}  // namespace pjrt::cpu
