@@ -288,6 +288,39 @@ TEST(DotTest, ContractsSeveralDimsOfABatch) {
   }
 }
 
+// The matrix's columns fall into pieces, the last one narrower.
+template <typename B>
+void CheckRowsTimesWideMatrix(const std::string& type) {
+  const int64_t kM = 2, kK = 700, kN = 2077;
+  std::vector<float> x(kM * kK);
+  std::vector<B> y(kK * kN);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 13) - 6;
+  for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<B>(static_cast<int>(i % 11) - 5);
+  const Literal a = Array<float>({kM, kK}, x), b = Array<B>({kK, kN}, y);
+  const std::string matrix = absl::StrCat("tensor<700x2077x", type, ">");
+  const std::vector<float> out =
+      RunOne<float>(absl::StrCat("func.func @main(%a: tensor<2x700xf32>, %b: ", matrix,
+                                 R"() -> tensor<2x2077xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x700xf32>, )",
+                                 matrix, R"() -> tensor<2x2077xf32>
+      return %0 : tensor<2x2077xf32>
+    })"),
+                    {&a, &b});
+  ASSERT_EQ(out.size(), static_cast<size_t>(kM * kN));
+  for (int64_t i = 0; i < kM; ++i) {
+    std::vector<float> sums(kN);
+    for (int64_t p = 0; p < kK; ++p) {
+      for (int64_t j = 0; j < kN; ++j) sums[j] += x[i * kK + p] * static_cast<float>(y[p * kN + j]);
+    }
+    for (int64_t j = 0; j < kN; ++j) ASSERT_EQ(out[i * kN + j], sums[j]) << i << " " << j;
+  }
+}
+
+TEST(DotTest, AFewRowsTimesAWideMatrix) {
+  CheckRowsTimesWideMatrix<float>("f32");
+  CheckRowsTimesWideMatrix<int8_t>("i8");
+}
+
 TEST(DotTest, OperandsMayBeTransposedBroadcastOrReversed) {
   const Literal a = Array<float>({3, 2}, {1, 2, 3, 4, 5, 6}), v = Array<float>({3}, {1, 10, 100});
   const std::vector<float> out = RunOne<float>(R"(

@@ -23,6 +23,9 @@ namespace {
 // matrix that a unit reads.
 constexpr int64_t kMaxColumns = 2048, kMaxConvertedColumns = 512;
 constexpr int64_t kUnitElements = 256 * 1024;
+// Narrower pieces of long rows, each in a page of its own, are read at a fraction of the bandwidth.
+// A wide matrix gives this many units all the same.
+constexpr int64_t kNarrow = 256, kWide = 1024, kWideUnits = 4;
 // Converted at a time: rows of the matrix, or columns and how much of them.
 constexpr int64_t kRowsAtOnce = 8, kColumnsAtOnce = 4, kConvertedDepth = 1024;
 // Columns that are read again for the next row should be in L2 still.
@@ -47,9 +50,10 @@ class RowGemm final : public Gemm {
         load_a_(TypeChange::Load(*kernels.block, problem.a_type, problem.accumulate)),
         load_b_(TypeChange::Load(*kernels.block, problem.b_type, problem.accumulate)),
         store_(TypeChange::Store(*kernels.block, problem.accumulate, problem.c_type)) {
-    columns_ = std::clamp<int64_t>(AlignUp(kUnitElements / std::max<int64_t>(p_.k, 1), 64), 64,
-                                   load_b_.none() ? kMaxColumns : kMaxConvertedColumns);
-    columns_ = std::min(columns_, p_.n);
+    const int64_t enough = kUnitElements / std::max<int64_t>(p_.k, 1);
+    const int64_t least = by_columns_ ? 1 : std::clamp(p_.n / kWideUnits, kNarrow, kWide);
+    columns_ = std::min({AlignUp(std::max(enough, least), 64),
+                         load_b_.none() ? kMaxColumns : kMaxConvertedColumns, p_.n});
     blocks_ = (p_.n + columns_ - 1) / columns_;
     if (p_.even_batch) {
       const double each =
