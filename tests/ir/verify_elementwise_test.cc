@@ -196,6 +196,15 @@ TEST(VerifyElementwiseTest, QuantizedAndOtherOperandsDoNotMix) {
             "V009");
 }
 
+TEST(VerifyElementwiseTest, ElementTypesThatStableHloLacksAreRefused) {
+  for (const std::string element :
+       {"si8", "i3", "i128", "f80", "complex<f16>", "!quant.uniform<i1:f32, 1.0>",
+        "!quant.uniform<i3:f32, 1.0>", "!quant.uniform<i8:f80, 1.0>"}) {
+    const std::string type = "tensor<2x" + element + ">";
+    EXPECT_NE(Verdict("%a: " + type, "%0 = stablehlo.add %a, %a : " + type), "ok") << element;
+  }
+}
+
 TEST(VerifyElementwiseTest, QuantizationKeepsTheExpressedType) {
   const std::string q = "tensor<2x!quant.uniform<i8:f32, 2.0:15>>";
   EXPECT_EQ(

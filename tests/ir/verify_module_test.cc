@@ -42,6 +42,9 @@ TEST(VerifyModuleTest, BranchesReturnTheSameTypes) {
   EXPECT_EQ(Verdict("%i: tensor<1xi32>",
                     "\"stablehlo.case\"(%i) ({\nstablehlo.return\n}) : (tensor<1xi32>) -> ()"),
             "V002");
+  EXPECT_EQ(Verdict("%i: tensor<i64>",
+                    "\"stablehlo.case\"(%i) ({\nstablehlo.return\n}) : (tensor<i64>) -> ()"),
+            "V002");
 }
 
 TEST(VerifyModuleTest, RegionsEndInTheirTerminator) {

@@ -196,6 +196,10 @@ TEST(VerifyShapesTest, SetDimensionSizeBoundsTheDimension) {
   };
   EXPECT_EQ(verdict("tensor<?xf32, #stablehlo.bounds<4>>"), "ok");
   EXPECT_EQ(verdict("tensor<5xf32>"), "V006");
+  EXPECT_EQ(Verdict("%a: tensor<4xf32>, %n: tensor<i64>",
+                    "%0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<4xf32>, "
+                    "tensor<i64>) -> tensor<?xf32, #stablehlo.bounds<4>>"),
+            "V002");
 }
 
 TEST(VerifyShapesTest, WhatIsMovedKeepsItsQuantization) {

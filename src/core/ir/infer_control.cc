@@ -82,6 +82,10 @@ absl::Status InferWhile(const InferInput& in, TypeList* out) {
 }
 
 absl::Status InferBranches(const InferInput& in, TypeList* out) {
+  if (in.code == OpCode::kCase && !IsInteger(in.operand_type(0).element_type(), 32)) {
+    return InvalidArgument(rule::kType, "the index must be a tensor<i32>; given ",
+                           in.operand_type(0).ToString());
+  }
   for (size_t i = 0; i < in.regions.size(); ++i) {
     const auto arguments = ArgumentTypes(*in.regions[i]);
     if (!arguments.empty()) {

@@ -247,7 +247,11 @@ absl::Status InferGetDimensionSize(const InferInput& in, TypeList* out) {
 }
 
 absl::Status InferSetDimensionSize(const InferInput& in, TypeList* out) {
-  const Type operand = in.operand_type(0);
+  const Type operand = in.operand_type(0), size_type = in.operand_type(1);
+  if (!IsInteger(size_type.element_type(), 32)) {
+    return InvalidArgument(rule::kType, "the size must be a tensor<i32>; given ",
+                           size_type.ToString());
+  }
   const int64_t dimension = Int(in, "dimension");
   PJRT_RETURN_IF_ERROR(CheckDimension("dimension", dimension, operand.rank()));
   Extents extents = ExtentsOf(operand);

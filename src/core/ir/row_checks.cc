@@ -20,6 +20,7 @@ TypeSet ElementBit(Type element) {
       return kIndex;
     case TypeKind::kInteger: {
       const int width = element.bit_width();
+      if (element.signedness() == Signedness::kSigned) return 0;  // signless ones stand for those
       if (width == 1) return kB;
       if ((width & (width - 1)) != 0) return 0;
       return element.signedness() == Signedness::kUnsigned ? kUI : kSI;
@@ -28,8 +29,12 @@ TypeSet ElementBit(Type element) {
       return element.primitive_type() == PrimitiveType::PRIMITIVE_TYPE_INVALID ? 0 : kF;
     case TypeKind::kComplex:
       return element.primitive_type() == PrimitiveType::PRIMITIVE_TYPE_INVALID ? 0 : kC;
-    case TypeKind::kQuantized:
-      return element.quantized().IsPerTensor() ? kQ : kQA;
+    case TypeKind::kQuantized: {
+      const QuantizedParams& params = element.quantized();
+      if (!(ElementBit(params.storage_type) & kI) || !(ElementBit(params.expressed_type) & kF))
+        return 0;
+      return params.IsPerTensor() ? kQ : kQA;
+    }
     default:
       return 0;
   }
