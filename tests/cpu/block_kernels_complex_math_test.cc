@@ -137,6 +137,41 @@ TEST(C64MathTest, FunctionsAreWithinOneUlpBesideTheUnitCircleAndOfLargeAngles) {
   }
 }
 
+// Beside the poles and zeros at multiples of pi/2, for tiny parts, and where the imaginary part
+// vanishes beside 1; angles as large as vectors take, and larger.
+TEST(C128MathTest, TangentsAreWithinTwoUlpEverywhere) {
+  using Z = std::complex<double>;
+  using LongZ = std::complex<long double>;
+  std::mt19937_64 random(17);
+  std::uniform_real_distribution<double> part(-1, 1), exponent(-300, 0), height(-40, 2);
+  std::vector<Z> z = {Z(0, 0),      Z(-0.0, -0.0), Z(0, -0.0),      Z(5e-324, 1), Z(1, 5e-324),
+                      Z(0, 1e-310), Z(350, 1),     Z(-373.5, -2.5), Z(1e299, 1),  Z(0.5, 0x1p+20)};
+  for (int i = 0; i < 3000; ++i) {
+    const double multiple = 1.5707963267948966 * (i % 40 - 20);
+    z.emplace_back(std::exp2(height(random)) * part(random), multiple);
+    z.emplace_back(std::exp2(height(random)), multiple * (1 + std::exp2(height(random))));
+    z.emplace_back(std::pow(10, exponent(random)), part(random) * std::pow(10, exponent(random)));
+    z.emplace_back(part(random) * 360, part(random) * 10);
+    z.emplace_back(part(random) * 2, part(random) * 0x1p+21);
+  }
+  std::vector<Z> turned;
+  for (const Z& x : z) turned.emplace_back(-x.imag(), x.real());
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const auto check = [&](BlockOp op, const std::vector<Z>& x, LongZ (*expected)(const LongZ&)) {
+      const std::vector<Z> result = CallUnary<Z>(*kernels, op, CType::kC128, x);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const LongZ want = expected(LongZ(x[i].real(), x[i].imag()));
+        EXPECT_LE(UlpError(result[i].real(), want.real()), 2) << kernels->level << Show(x[i]);
+        EXPECT_LE(UlpError(result[i].imag(), want.imag()), 2) << kernels->level << Show(x[i]);
+        EXPECT_EQ(std::signbit(result[i].real()), std::signbit(want.real())) << Show(x[i]);
+        EXPECT_EQ(std::signbit(result[i].imag()), std::signbit(want.imag())) << Show(x[i]);
+      }
+    };
+    check(BlockOp::kTanh, z, [](const LongZ& x) { return std::tanh(x); });
+    check(BlockOp::kTan, turned, [](const LongZ& x) { return std::tan(x); });
+  }
+}
+
 TEST(C64MathTest, PowersOfModerateNumbersAreWithinOneUlpOfTheirSize) {
   using Z = std::complex<float>;
   std::mt19937 random(13);

@@ -253,6 +253,40 @@ struct CosC128 {
   }
 };
 
+// With u = exp(-2 |x|) and v = 1 - u, (v (1 + u) + 4 u i sin y cos y) / (v^2 + 4 u cos(y)^2): no
+// term overflows, and none is taken away. All are pairs.
+struct TanhC128 {
+  PJRT_INLINE int IsRare(C128 z) {
+    const int re = wide::Abs(z.re) < 1e300, im = wide::Abs(z.im) <= f64::Sin::kLargest;
+    return (re & im) == 0;
+  }
+  PJRT_INLINE C128 Run(C128 z) {
+    const f64::ExpParts e = f64::SplitExp(-wide::Bound(2 * wide::Abs(z.re), 0, 746));
+    const double scale = e.first * e.second;
+    const f64::Pair grown = f64::Plus({1, 0}, {e.r, e.rest});
+    const f64::Pair u = {grown.high * e.first * e.second, grown.low * e.first * e.second};
+    const f64::Pair v = f64::Plus({1 - scale, 0}, {-scale * e.r, -scale * e.rest});
+    const f64::Angle angle = f64::ReduceAngle(z.im);
+    const f64::Pair sine = f64::SinOf(angle.r, angle.tail);
+    const f64::Pair cosine = f64::CosOf(angle.r, angle.tail);
+    const bool odd = (angle.quadrant & 1) != 0;  // the two change places, one its sign
+    const f64::Pair cos_y = f64::Choose(odd, sine, cosine), u4 = {4 * u.high, 4 * u.low};
+    const f64::Pair divisor = f64::Plus(f64::Times(v, v), f64::Times(u4, f64::Times(cos_y, cos_y)));
+    const double inverse = 1 / divisor.high;
+    const double re = f64::Quotient(f64::Times(v, f64::Plus({1, 0}, u)), divisor, inverse);
+    const double im = f64::Quotient(f64::Times(u4, f64::Times(sine, cosine)), divisor, inverse);
+    const double side = z.im == 0 ? z.im : odd ? -angle.r : angle.r;
+    return {wide::CopySign(re, z.re), wide::CopySign(im, side)};
+  }
+};
+struct TanC128 {
+  PJRT_INLINE int IsRare(C128 z) { return TanhC128::IsRare({z.im, z.re}); }
+  PJRT_INLINE C128 Run(C128 z) {
+    const C128 turned = TanhC128::Run({-z.im, z.re});
+    return {turned.im, -turned.re};
+  }
+};
+
 // --- Algebraic ones, for both types ---
 
 // Squares and their sums keep all their digits.
@@ -263,7 +297,14 @@ struct AbsOf {
   PJRT_INLINE int IsRare(C128 z) { return !HasSquares(z); }
   PJRT_INLINE double Run(C128 z) { return SizeOf(z); }
 };
-struct SignOf {
+struct SignC64 {
+  PJRT_INLINE int IsRare(C128 z) { return !HasSquares(z); }
+  PJRT_INLINE C128 Run(C128 z) {
+    const double inverse = 1 / SizeOf(z);
+    return {z.re * inverse, z.im * inverse};
+  }
+};
+struct SignC128 {
   PJRT_INLINE int IsRare(C128 z) { return !HasSquares(z); }
   PJRT_INLINE C128 Run(C128 z) {
     const double size = SizeOf(z);

@@ -9,6 +9,50 @@
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL::f64 {
 
+// The unevaluated sum of a number and of one that is small beside it.
+struct Pair {
+  double high, low;
+};
+// What the rounding of product = a * b lost, exactly where nothing underflows and no factor is
+// beyond 2^990.
+PJRT_INLINE double LostOfProduct(double a, double b, double product) {
+#if defined(__FMA__) || defined(__aarch64__)
+  return __builtin_fma(a, b, -product);
+#else
+  const double a_spread = a * 134217729.0, b_spread = b * 134217729.0;  // 2^27 + 1
+  const double a_high = a_spread - (a_spread - a), b_high = b_spread - (b_spread - b);
+  const double a_low = a - a_high, b_low = b - b_high;
+  return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+#endif
+}
+PJRT_INLINE Pair Sum(double a, double b) {
+  const double sum = a + b;
+  const double b_part = sum - a;
+  return {sum, (a - (sum - b_part)) + (b - b_part)};
+}
+PJRT_INLINE Pair Product(double a, double b) {
+  const double product = a * b;
+  return {product, LostOfProduct(a, b, product)};
+}
+// a.low and b.low may be anything.
+PJRT_INLINE Pair Plus(Pair a, Pair b) {
+  const Pair sum = Sum(a.high, b.high);
+  return Sum(sum.high, sum.low + (a.low + b.low));
+}
+PJRT_INLINE Pair Times(Pair a, Pair b) {
+  const Pair product = Product(a.high, b.high);
+  return {product.high, product.low + (a.high * b.low + a.low * b.high)};
+}
+// a / b, within 0.6 ULP; `inverse` is 1 / b.high.
+PJRT_INLINE double Quotient(Pair a, Pair b, double inverse) {
+  const double quotient = a.high * inverse, product = quotient * b.high;
+  const double rest = (a.high - product) - LostOfProduct(quotient, b.high, product);
+  return quotient + ((rest + a.low) - quotient * b.low) * inverse;
+}
+PJRT_INLINE Pair Choose(bool chosen, Pair a, Pair b) {
+  return {chosen ? a.high : b.high, chosen ? a.low : b.low};
+}
+
 // Parts of log(2): n * kLn2High is exact for |n| < 2^20.
 constexpr double kLn2High = 0x1.62e42fefp-1, kLn2Low = 0x1.473de6af278edp-34;
 
@@ -90,8 +134,8 @@ PJRT_INLINE Angle ReduceAngle(double x) {
   return {r, (abc - r) + low, q.bits};
 }
 
-// To 2^-58.
-PJRT_INLINE double SinPolynomial(double r, double tail) {
+// sin(r + tail), to 2^-58.
+PJRT_INLINE Pair SinOf(double r, double tail) {
   const double s = r * r;
   double p = 0x1.5d9314b9aca38p-33;
   p = MulAdd(p, s, -0x1.ae5e667cf3ef8p-26);
@@ -100,10 +144,10 @@ PJRT_INLINE double SinPolynomial(double r, double tail) {
   p = MulAdd(p, s, 0x1.111111110f87dp-7);
   p = MulAdd(p, s, -0x1.5555555555549p-3);
   // The derivative of sine, 1 - s/2 + ..., times the tail.
-  return r + MulAdd(r * s, p, tail - 0.5 * s * tail);
+  return Sum(r, MulAdd(r * s, p, tail - 0.5 * s * tail));
 }
-// To 2^-64; 1 - s/2 with what its rounding loses.
-PJRT_INLINE double CosPolynomial(double r, double tail) {
+// cos(r + tail), to 2^-58; 1 - s/2 with what its rounding loses.
+PJRT_INLINE Pair CosOf(double r, double tail) {
   const double s = r * r;
   double p = -0x1.8faeb4d595a9bp-37;
   p = MulAdd(p, s, 0x1.1ee9ec16ceeebp-29);
@@ -113,7 +157,7 @@ PJRT_INLINE double CosPolynomial(double r, double tail) {
   p = MulAdd(p, s, 0x1.555555555554cp-5);
   const double half = 0.5 * s;
   const double most = 1 - half;
-  return most + (((1 - most) - half) + MulAdd(s * s, p, -r * tail));
+  return Sum(most, ((1 - most) - half) + MulAdd(s * s, p, -r * tail));
 }
 
 struct Sin {
@@ -121,8 +165,8 @@ struct Sin {
   PJRT_INLINE int IsRare(double x) { return wide::Abs(x) > kLargest; }
   PJRT_INLINE double RunRare(double x) { return __builtin_sin(x); }
   PJRT_INLINE double Value(Angle angle) {
-    const double sine = SinPolynomial(angle.r, angle.tail);
-    const double cosine = CosPolynomial(angle.r, angle.tail);
+    const double sine = SinOf(angle.r, angle.tail).high;
+    const double cosine = CosOf(angle.r, angle.tail).high;
     const double value = (angle.quadrant & 1) != 0 ? cosine : sine;
     return BitCast<double>(ToBits(value) ^ ((angle.quadrant & 2) << 62));
   }
@@ -135,6 +179,19 @@ struct Cos {
   PJRT_INLINE double Run(double x) {
     const Angle angle = ReduceAngle(x);
     return Sin::Value({angle.r, angle.tail, angle.quadrant + 1});
+  }
+};
+
+struct Tan {
+  PJRT_INLINE int IsRare(double x) { return Sin::IsRare(x); }
+  PJRT_INLINE double RunRare(double x) { return __builtin_tan(x); }
+  PJRT_INLINE double Run(double x) {
+    const Angle angle = ReduceAngle(x);
+    const Pair sine = SinOf(angle.r, angle.tail), cosine = CosOf(angle.r, angle.tail);
+    const bool odd = (angle.quadrant & 1) != 0;
+    const Pair divisor = Choose(odd, sine, cosine);
+    const double tangent = Quotient(Choose(odd, cosine, sine), divisor, 1 / divisor.high);
+    return x == 0 ? x : odd ? -tangent : tangent;
   }
 };
 

@@ -218,24 +218,6 @@ struct Expm1 {
   }
 };
 
-// A sum and what its rounding lost.
-struct Exact {
-  double value, error;
-};
-PJRT_INLINE Exact ExactSum(double a, double b) {
-  const double sum = a + b;
-  const double b_part = sum - a;
-  return {sum, (a - (sum - b_part)) + (b - b_part)};
-}
-// Where the square neither overflows nor has denormal parts.
-PJRT_INLINE Exact ExactSquare(double a) {
-  const double spread = a * 134217729.0;  // 2^27 + 1
-  const double high = spread - (spread - a);
-  const double low = a - high;
-  const double square = a * a;
-  return {square, ((high * high - square) + 2 * high * low) + low * low};
-}
-
 // Half of log1p(|1 + z|^2 - 1), where 2x + x^2 + y^2 may nearly cancel and is summed with its
 // rounding errors; far from |1 + z| = 1 simply log|1 + z|.
 struct Log1p {
@@ -246,13 +228,13 @@ struct Log1p {
     if (!(size < 0x1p+60)) return ComplexLog(C128{IsFinite(x) ? x + 1 : x, y});
     const double angle = RealAtan2(y, 1 + x);
     if (size < 0x1p-400) return {x + 0.5 * y * y, angle};
-    const Exact xx = ExactSquare(x), yy = ExactSquare(y);
-    const Exact first = ExactSum(RealAbs(y) > RealAbs(x) ? yy.value : xx.value, 2 * x);
-    const Exact second = ExactSum(first.value, RealAbs(y) > RealAbs(x) ? xx.value : yy.value);
-    const Exact sums = ExactSum(first.error, second.error), squares = ExactSum(xx.error, yy.error);
-    const Exact errors = ExactSum(sums.value, squares.value);
-    const Exact total = ExactSum(second.value, errors.value);
-    const double excess = total.value + (total.error + (errors.error + sums.error + squares.error));
+    const f64::Pair xx = f64::Product(x, x), yy = f64::Product(y, y);
+    const f64::Pair first = f64::Sum(RealAbs(y) > RealAbs(x) ? yy.high : xx.high, 2 * x);
+    const f64::Pair second = f64::Sum(first.high, RealAbs(y) > RealAbs(x) ? xx.high : yy.high);
+    const f64::Pair sums = f64::Sum(first.low, second.low), squares = f64::Sum(xx.low, yy.low);
+    const f64::Pair errors = f64::Sum(sums.high, squares.high);
+    const f64::Pair total = f64::Sum(second.high, errors.high);
+    const double excess = total.high + (total.low + (errors.low + sums.low + squares.low));
     if (excess > -0.5 && excess < 3) return {0.5 * __builtin_log1p(excess), angle};
     return {__builtin_log(RealHypot(1 + x, y)), angle};
   }
@@ -397,7 +379,7 @@ void FillComplexMath(BlockKernels* k) {
   UnaryByPieces<complexes::CosC64, InF64<Cos>, float>(k, BlockOp::kCos);
   UnaryByPieces<complexes::TanC64, InF64<Tan>, float>(k, BlockOp::kTan);
   UnaryByPieces<complexes::TanhC64, InF64<Tanh>, float>(k, BlockOp::kTanh);
-  UnaryByPieces<complexes::SignOf, InF64<Sign>, float>(k, BlockOp::kSign);
+  UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
   BinaryByPieces<complexes::PowerC64, InF64<Power>, float>(k, BlockOp::kPower);
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
@@ -405,15 +387,15 @@ void FillComplexMath(BlockKernels* k) {
 
   UnaryByPieces<complexes::AbsOf, Abs, double, double>(k, BlockOp::kAbs);
   UnaryByPieces<complexes::SqrtOf, Sqrt, double>(k, BlockOp::kSqrt);
-  UnaryByPieces<complexes::SignOf, InLongDouble<Sign>, double>(k, BlockOp::kSign);
+  UnaryByPieces<complexes::SignC128, InLongDouble<Sign>, double>(k, BlockOp::kSign);
   BinaryByPieces<DivideModerate, Divide, double>(k, BlockOp::kDivide);
   UnaryByPieces<complexes::ExpC128, Exp, double>(k, BlockOp::kExp);
   UnaryByPieces<complexes::SinC128, Sin, double>(k, BlockOp::kSin);
   UnaryByPieces<complexes::CosC128, Cos, double>(k, BlockOp::kCos);
   SetUnary<C128, Log, C128, C128>(k, BlockOp::kLog);
   // The C library has these well enough in long double only.
-  SetUnary<C128, InLongDouble<Tan>, C128, C128>(k, BlockOp::kTan);
-  SetUnary<C128, InLongDouble<Tanh>, C128, C128>(k, BlockOp::kTanh);
+  UnaryByPieces<complexes::TanC128, InLongDouble<Tan>, double>(k, BlockOp::kTan);
+  UnaryByPieces<complexes::TanhC128, InLongDouble<Tanh>, double>(k, BlockOp::kTanh);
   SetUnary<C128, InLongDouble<Rsqrt>, C128, C128>(k, BlockOp::kRsqrt);
   Entry(k, BlockOp::kPower, CType::kC128) = BinaryLoop<InLongDouble<Power>, C128, C128>;
 }

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sine, cosine and cube root of f64 in vector loops, at most 0.8 ULP off. Angles up to 2^20 are
-// reduced in the loop; for larger ones, which are rare, the C library is called. Tangent, power,
+// Sine, cosine, tangent and cube root of f64 in vector loops, at most 0.8 ULP off. Angles up to
+// 2^20 are reduced in the loop; for larger ones, which are rare, the C library is called. Power,
 // arc tangent and remainder are the C library's too.
 #include "src/cpu_device/kernels/math_f64-inl.h"
 #include "src/cpu_device/kernels/rare-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
-
-struct Tan {
-  PJRT_INLINE double Run(double x) { return __builtin_tan(x); }
-};
 
 // A third of the exponent's bits starts two steps of Halley's iteration; their result, cut to so
 // few digits that its square is exact, goes through a third.
@@ -51,7 +47,7 @@ struct Remainder {
 void FillTrigF64(BlockKernels* k) {
   Entry(k, BlockOp::kSin, CType::kF64) = UnaryLoopWithRare<f64::Sin, double>;
   Entry(k, BlockOp::kCos, CType::kF64) = UnaryLoopWithRare<f64::Cos, double>;
-  SetUnary<double, Tan, double, double>(k, BlockOp::kTan);
+  Entry(k, BlockOp::kTan, CType::kF64) = UnaryLoopWithRare<f64::Tan, double>;
   SetUnary<double, Cbrt, double, double>(k, BlockOp::kCbrt);
   Entry(k, BlockOp::kPower, CType::kF64) = BinaryLoop<Power, double, double>;
   Entry(k, BlockOp::kPower, CType::kF64, Scalars::kSecond) =
