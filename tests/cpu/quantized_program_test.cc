@@ -213,17 +213,19 @@ TEST(QuantizedProgramTest, MovedIntegersStayAsTheyAreEvenOutOfTheirRange) {
               ElementsAre(127, 0, -127, -128));
 }
 
-TEST(QuantizedProgramTest, ConcatenatedPartsTakeTheQuantizationOfTheResult) {
-  const Literal a = Array<int8_t>({2}, {10, -10}), b = Array<int8_t>({2}, {10, -10});
+TEST(QuantizedProgramTest, ChosenValuesTakeTheQuantizationOfTheResult) {
+  const Literal p = Preds({4}, {1, 1, 0, 0});
+  const Literal a = Array<int8_t>({4}, {10, -10, 0, 0}), b = Array<int8_t>({4}, {0, 0, 10, -10});
   EXPECT_THAT(RunOne<int8_t>(R"(
-      func.func @main(%a: tensor<2x!quant.uniform<i8:f32, 0.5:2>>, %b: tensor<2x!quant.uniform<i8:f32, 2.0>>)
+      func.func @main(%p: tensor<4xi1>, %a: tensor<4x!quant.uniform<i8:f32, 0.5:2>>,
+                      %b: tensor<4x!quant.uniform<i8:f32, 2.0>>)
           -> tensor<4x!quant.uniform<i8:f32, 1.0:-1>> {
-        %r = stablehlo.concatenate %a, %b, dim = 0
-            : (tensor<2x!quant.uniform<i8:f32, 0.5:2>>, tensor<2x!quant.uniform<i8:f32, 2.0>>)
-              -> tensor<4x!quant.uniform<i8:f32, 1.0:-1>>
+        %r = stablehlo.select %p, %a, %b
+            : (tensor<4xi1>, tensor<4x!quant.uniform<i8:f32, 0.5:2>>,
+               tensor<4x!quant.uniform<i8:f32, 2.0>>) -> tensor<4x!quant.uniform<i8:f32, 1.0:-1>>
         return %r : tensor<4x!quant.uniform<i8:f32, 1.0:-1>>
       })",
-                             {&a, &b}),
+                             {&p, &a, &b}),
               ElementsAre(3, -7, 19, -21));
 }
 
