@@ -28,11 +28,10 @@ void AddControlPrograms(std::vector<OpProgram>* programs) {
                        int64_t large = 20000) {
     programs->push_back({op, variant, std::move(text), true, large});
   };
-  add("stablehlo.constant", "", R"(func.func @main() -> $X {
+  add("stablehlo.constant", "", R"(func.func @main(%a: $X) -> $X {
   %0 = stablehlo.constant dense<> : tensor<0x$T>
-  %1 = stablehlo.iota dim = 0 : $X
-  %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<0x$T>, $X) -> $X
-  return %2 : $X
+  %1 = stablehlo.concatenate %0, %a, dim = 0 : (tensor<0x$T>, $X) -> $X
+  return %1 : $X
 }
 )");
   add("stablehlo.if", "", R"(func.func @main(%p: tensor<i1>, %a: $X, %b: $X) -> $X {
