@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over windows, and the level's table of window kernels.
+#include <utility>
+
 #include "src/cpu_device/kernels/fold-inl.h"
 #include "src/cpu_device/kernels/level_tables.h"
 #include "src/cpu_device/kernels/window-inl.h"
@@ -20,16 +22,6 @@ PJRT_INLINE typename VectorOf<T>::Type Load(const T* from) {
   __builtin_memcpy(&vector, from, sizeof(vector));
   return vector;
 }
-
-// 0, 1, ... n - 1.
-template <int... kIndex>
-struct Indices {};
-template <int n, int... kIndex>
-struct IndicesBelow : IndicesBelow<n - 1, n - 1, kIndex...> {};
-template <int... kIndex>
-struct IndicesBelow<0, kIndex...> {
-  using Type = Indices<kIndex...>;
-};
 
 // kVectors vectors of results at `out`: first op from(0) op from(1) op ..., each a place in memory.
 template <class Op, typename T, int kVectors, class From>
@@ -115,7 +107,7 @@ PJRT_INLINE void FoldSteps(T* __restrict out, const T* __restrict in, int64_t pl
 template <typename T, int... kIndex>
 PJRT_INLINE typename VectorOf<T>::Type EvenElements(typename VectorOf<T>::Type low,
                                                     typename VectorOf<T>::Type high,
-                                                    Indices<kIndex...>) {
+                                                    std::integer_sequence<int, kIndex...>) {
   return __builtin_shufflevector(low, high, 2 * kIndex...);
 }
 
@@ -129,7 +121,7 @@ PJRT_INLINE typename VectorOf<T>::Type FoldPairsVector(const T* in, int64_t taps
   for (int64_t t = 0; t < taps; ++t) {
     const T* const next = in + t * tap_stride;
     sums = Op::Apply(sums, EvenElements<T>(Load(next), Load(next + kWidth),
-                                           typename IndicesBelow<kWidth>::Type()));
+                                           std::make_integer_sequence<int, kWidth>()));
   }
   return sums;
 }
