@@ -60,6 +60,58 @@ TEST(MoveKernelsTest, ElementsAreScatteredAndWhatLiesBetweenStays) {
   }
 }
 
+// Dense boxes of short rows are shuffled; others, and their ends, are not.
+TEST(MoveKernelsTest, ABoxIsMovedWhateverItsStrides) {
+  struct Strides {
+    int64_t row, col;
+  };
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 5; ++log2) {
+      const int size = 1 << log2;
+      const std::vector<uint8_t> source = RandomBytes(4001, log2);
+      for (const int64_t cols : {1, 2, 3, 4, 5, 8, 16, 19}) {
+        const Strides from[] = {{cols, 1}, {-cols, 1}, {cols, -1}, {1, 0},  {2, 0},
+                                {0, 1},    {0, 0},     {1, 1},     {-1, 2}, {2 * cols, 2},
+                                {1, 40},   {cols, 3},  {-2, -1}};
+        for (const Strides& f : from) {
+          for (const Strides& t : {Strides{cols, 1}, Strides{-cols, -1}, Strides{1, 40}}) {
+            for (const int64_t rows : {0, 1, 2, 7, 40}) {
+              std::vector<uint8_t> result = Untouched<uint8_t>(4001 * size), expected = result;
+              for (int64_t r = 0; r < rows; ++r) {
+                for (int64_t c = 0; c < cols; ++c) {
+                  std::memcpy(&expected[(2000 + r * t.row + c * t.col) * size],
+                              &source[(2000 + r * f.row + c * f.col) * size], size);
+                }
+              }
+              kernels->move_box[log2](&result[2000 * size], t.row, t.col, &source[2000 * size],
+                                      f.row, f.col, rows, cols);
+              ASSERT_EQ(result, expected)
+                  << kernels->level << " size " << size << " " << rows << "x" << cols << " from "
+                  << f.row << "," << f.col << " to " << t.row << "," << t.col;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// No byte beyond the box's own is read.
+TEST(MoveKernelsTest, ABoxThatFillsItsArrayIsMovedWithinIt) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int64_t rows = 1; rows < 40; ++rows) {
+      const std::vector<uint8_t> source = RandomBytes(3 * rows, 0);
+      std::vector<uint8_t> result(3 * rows), expected(3 * rows);
+      for (int64_t i = 0; i < 3 * rows; ++i) expected[i] = source[i / 3 * 3 + 2 - i % 3];
+      kernels->move_box[0](result.data(), 3, 1, source.data() + 2, 3, -1, rows, 3);
+      EXPECT_EQ(result, expected);
+      for (int64_t i = 0; i < 3 * rows; ++i) expected[i] = source[3 * (rows - 1 - i / 3) + i % 3];
+      kernels->copy_rows(result.data(), 3, source.data() + 3 * (rows - 1), -3, 3, rows);
+      EXPECT_EQ(result, expected);
+    }
+  }
+}
+
 TEST(MoveKernelsTest, FillRepeatsOneElementAndCopyRepeatsAll) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (int type = 0; type < kNumCTypes; ++type) {

@@ -132,9 +132,11 @@ TEST(NdCopyTest, LargeBoxesFallIntoUnits) {
   struct {
     std::vector<int64_t> dims;
     std::vector<int> order;
-  } const boxes[] = {{{600, 700}, {1, 0}},      {{3, 200001}, {1, 0}},     {{200001, 3}, {1, 0}},
-                     {{700001}, {0}},           {{70, 90, 64}, {1, 0, 2}}, {{20, 30000}, {1, 0}},
-                     {{50, 40, 333}, {2, 0, 1}}};
+  } const boxes[] = {{{600, 700}, {1, 0}},           {{3, 200001}, {1, 0}},
+                     {{200001, 3}, {1, 0}},          {{700001}, {0}},
+                     {{70, 90, 64}, {1, 0, 2}},      {{20, 30000}, {1, 0}},
+                     {{50, 40, 333}, {2, 0, 1}},     {{70, 90, 24}, {1, 0, 2}},
+                     {{40, 3, 50, 14}, {0, 2, 1, 3}}};
   for (const auto& box : boxes) {
     std::vector<int> identity(box.dims.size());
     std::iota(identity.begin(), identity.end(), 0);
@@ -158,6 +160,7 @@ TEST(NdCopyTest, BoxesTooLargeForTheCachesAreCopiedToo) {
     int64_t gap;
   } boxes[] = {{{2048, 2052}, {1, 0}, 4, 0},
                {{5, 64, 60, 221}, {0, 3, 1, 2}, 4, 0},
+               {{81, 16, 16, 16, 15}, {0, 3, 1, 4, 2}, 4, 0},
                {{1031, 1020}, {0, 1}, 16, 3}};
   for (const auto& box : boxes) {
     std::vector<int> identity(box.dims.size());
@@ -214,6 +217,22 @@ TEST(NdCopyTest, StreamingKernelsWriteWhatTheOthersDoAndNothingElse) {
           ASSERT_TRUE(result == expected) << kernels->level << " " << bytes << " at " << offset;
         }
       }
+    }
+  }
+}
+
+// Runs of four bytes whose neighbours are seven bytes further: no multiple of their width.
+TEST(NdCopyTest, RunsThatTheStridesDoNotCountInStayRuns) {
+  const std::vector<int64_t> dims = {3, 5, 4};
+  Place from, to;
+  for (const std::vector<int64_t>& strides :
+       {std::vector<int64_t>{35, 7, 1}, {5, 40, 1}, {20, 4, 1}, {4, 12, 1}}) {
+    from.strides = strides;
+    from.highest = 2 * strides[0] + 4 * strides[1] + 3;
+    for (const std::vector<int64_t>& other : {std::vector<int64_t>{35, 7, 1}, {7, 21, 1}}) {
+      to.strides = other;
+      to.highest = 2 * other[0] + 4 * other[1] + 3;
+      for (int size : {1, 2, 4}) CheckCopy(dims, from, to, size);
     }
   }
 }

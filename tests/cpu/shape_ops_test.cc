@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
 
@@ -100,6 +101,71 @@ TEST(ShapeOpsTest, ConcatenateJoinsAlongAnyDimension) {
             (std::vector<float>{1, 3, 4, 3, 4, 2, 5, 6, 5, 6}));
 }
 
+// Columns of arrays that are seen in all ways, of fewer rows than a block has and of many more, are
+// put together, whatever the width of their elements.
+template <typename T>
+std::vector<T> Mixed(int64_t count) {
+  std::vector<T> values(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<T>((i * 7 + i / 128) % 127);
+  return values;
+}
+template <typename T>
+void CheckNarrowColumns(absl::string_view element, int64_t rows) {
+  const Literal x = Array<T>({rows, 4}, Mixed<T>(4 * rows));
+  const Literal y = Array<T>({2, rows}, Mixed<T>(2 * rows));
+  const std::vector<T> from_x = Mixed<T>(4 * rows), from_y = Mixed<T>(2 * rows);
+  const std::string text = absl::StrReplaceAll(R"(
+    func.func @main(%x: tensor<Nx4xE>, %y: tensor<2xNxE>) -> tensor<Nx7xE> {
+      %0 = stablehlo.slice %x [0:N, 0:4:3] : (tensor<Nx4xE>) -> tensor<Nx2xE>
+      %1 = stablehlo.transpose %y, dims = [1, 0] : (tensor<2xNxE>) -> tensor<Nx2xE>
+      %2 = stablehlo.reverse %1, dims = [0] : tensor<Nx2xE>
+      %3 = stablehlo.slice %x [0:1, 2:3] : (tensor<Nx4xE>) -> tensor<1x1xE>
+      %4 = stablehlo.broadcast_in_dim %3, dims = [0, 1] : (tensor<1x1xE>) -> tensor<Nx1xE>
+      %5 = stablehlo.concatenate %0, %2, %4, %1, dim = 1 : (tensor<Nx2xE>, tensor<Nx2xE>, tensor<Nx1xE>, tensor<Nx2xE>) -> tensor<Nx7xE>
+      return %5 : tensor<Nx7xE>
+    })",
+                                               {{"N", absl::StrCat(rows)}, {"E", element}});
+  std::vector<T> expected;
+  for (int64_t r = 0; r < rows; ++r) {
+    const T row[] = {
+        from_x[4 * r], from_x[4 * r + 3], from_y[rows - 1 - r], from_y[2 * rows - 1 - r],
+        from_x[2],     from_y[r],         from_y[rows + r]};
+    expected.insert(expected.end(), std::begin(row), std::end(row));
+  }
+  EXPECT_EQ(RunOne<T>(text, {&x, &y}), expected) << element << " " << rows;
+}
+
+TEST(ShapeOpsTest, ConcatenateInterleavesNarrowColumns) {
+  for (const int64_t rows : {1, 63, 64, 65, 5000, 40001}) {
+    CheckNarrowColumns<uint8_t>("ui8", rows);
+    CheckNarrowColumns<int16_t>("i16", rows);
+    CheckNarrowColumns<float>("f32", rows);
+    CheckNarrowColumns<double>("f64", rows);
+  }
+}
+
+// Pairs along a dim that is not the last, and no points at all.
+TEST(ShapeOpsTest, ConcatenateInterleavesAlongADimInTheMiddle) {
+  const Literal x = Array<int32_t>({100, 1, 2}, Counting<int32_t>(200));
+  std::vector<int32_t> expected;
+  for (int32_t i = 0; i < 200; i += 2) expected.insert(expected.end(), {i, i + 1, i, i + 1});
+  EXPECT_EQ(RunOne<int32_t>(R"(
+    func.func @main(%x: tensor<100x1x2xi32>) -> tensor<100x2x2xi32> {
+      %0 = stablehlo.concatenate %x, %x, dim = 1 : (tensor<100x1x2xi32>, tensor<100x1x2xi32>) -> tensor<100x2x2xi32>
+      return %0 : tensor<100x2x2xi32>
+    })",
+                            {&x}),
+            expected);
+  const Literal none = Array<int32_t>({0, 1}, {});
+  EXPECT_TRUE(RunOne<int32_t>(R"(
+    func.func @main(%x: tensor<0x1xi32>) -> tensor<0x2xi32> {
+      %0 = stablehlo.concatenate %x, %x, dim = 1 : (tensor<0x1xi32>, tensor<0x1xi32>) -> tensor<0x2xi32>
+      return %0 : tensor<0x2xi32>
+    })",
+                              {&none})
+                  .empty());
+}
+
 // The sliced value dies here, and the result has its size: it must not be shifted within its own
 // memory.
 TEST(ShapeOpsTest, ConcatenateOfAPartOfADyingValue) {
@@ -135,6 +201,45 @@ TEST(ShapeOpsTest, PadAddsCutsAndSpreads) {
   EXPECT_EQ(pad(-1, 3, 1, 7), (V{9, 2, 9, 3, 9, 9, 9}));
   EXPECT_EQ(pad(-3, 0, 0, 0), V{});
   EXPECT_EQ(pad(-4, 5, 0, 4), (V{9, 9, 9, 9}));
+}
+
+// Large enough to be filled around the operand only.
+TEST(ShapeOpsTest, PadFillsWhatLiesAroundTheOperand) {
+  struct Padding {
+    int64_t low, high, interior;
+  };
+  const int64_t rows = 90, columns = 70;
+  const Literal x = Array<int32_t>({rows, columns}, Counting<int32_t>(rows * columns));
+  const Literal v = Scalar<int32_t>(-1);
+  const Padding cases[][2] = {{{0, 0, 0}, {1, 0, 0}},     {{2, 3, 0}, {0, 0, 0}},
+                              {{3, 1, 0}, {2, 5, 0}},     {{-4, 6, 0}, {7, -1, 0}},
+                              {{-95, 200, 0}, {1, 1, 0}}, {{1, 1, 1}, {0, 2, 0}}};
+  for (const auto& padding : cases) {
+    const auto size = [&](int64_t n, const Padding& p) {
+      return n + p.low + p.high + (n - 1) * p.interior;
+    };
+    const int64_t height = size(rows, padding[0]), width = size(columns, padding[1]);
+    std::vector<int32_t> expected(height * width, -1);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        const int64_t to_r = padding[0].low + r * (padding[0].interior + 1);
+        const int64_t to_c = padding[1].low + c * (padding[1].interior + 1);
+        if (to_r >= 0 && to_r < height && to_c >= 0 && to_c < width)
+          expected[to_r * width + to_c] = static_cast<int32_t>(r * columns + c);
+      }
+    }
+    const std::string result = TensorText({height, width}, "i32");
+    EXPECT_EQ(RunOne<int32_t>(
+                  absl::StrCat("func.func @main(%x: tensor<90x70xi32>, %v: tensor<i32>) -> ",
+                               result, " {\n  %0 = stablehlo.pad %x, %v, low = [", padding[0].low,
+                               ", ", padding[1].low, "], high = [", padding[0].high, ", ",
+                               padding[1].high, "], interior = [", padding[0].interior, ", ",
+                               padding[1].interior, "] : (tensor<90x70xi32>, tensor<i32>) -> ",
+                               result, "\n  return %0 : ", result, "\n}"),
+                  {&x, &v}),
+              expected)
+        << result;
+  }
 }
 
 TEST(ShapeOpsTest, RankEightTransposes) {

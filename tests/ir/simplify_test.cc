@@ -243,6 +243,27 @@ TEST(SimplifyTest, SlicesOfSlicesAreOneSlice) {
                " %r = stablehlo.slice %x [4:17:6] : (tensor<20xf32>) -> tensor<3xf32>");
 }
 
+TEST(SimplifyTest, APartOfWhatIsPaddedIsPaddedByLessOrCut) {
+  const char* kZero = " %c = stablehlo.constant dense<0.0> : tensor<f32>\n";
+  const auto pad = [&](absl::string_view name, int low, int high, int result) {
+    return absl::StrCat(" ", name, " = stablehlo.pad %x, %c, low = [", low, "], high = [", high,
+                        "], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<", result,
+                        "xf32>");
+  };
+  ExpectSimple("4xf32", "4xf32",
+               absl::StrCat(kZero, pad("%p", 1, 0, 5),
+                            "\n %r = stablehlo.slice %p [0:4] : (tensor<5xf32>) -> tensor<4xf32>"),
+               absl::StrCat(kZero, pad("%r", 1, -1, 4)));
+  ExpectSimple("4xf32", "3xf32",
+               absl::StrCat(kZero, pad("%p", 2, 3, 9),
+                            "\n %r = stablehlo.slice %p [4:7] : (tensor<9xf32>) -> tensor<3xf32>"),
+               absl::StrCat(kZero, pad("%r", -2, 1, 3)));
+  ExpectUnchanged(
+      "4xf32", "3xf32",
+      absl::StrCat(kZero, pad("%p", 2, 0, 6),
+                   "\n %r = stablehlo.slice %p [0:6:2] : (tensor<6xf32>) -> tensor<3xf32>"));
+}
+
 TEST(SimplifyTest, DynamicSlicesAtConstantsAreClampedSlices) {
   ExpectSimple("9xf32", "4xf32",
                " %c = stablehlo.constant dense<7> : tensor<i32>\n %r = stablehlo.dynamic_slice %x, "

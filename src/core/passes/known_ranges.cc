@@ -30,9 +30,9 @@ std::optional<KnownRange> RangeOfType(Type type) {
 // Sums and products of numbers of 64 bits do not wrap in it.
 using Wide = __int128;
 
-// The range of a small constant, or of one number everywhere.
+// The range of a constant, or of one number everywhere.
 std::optional<KnownRange> OfConstant(const Op& op) {
-  constexpr int64_t kMaxElements = 64;
+  constexpr int64_t kMaxElements = 64 * 1024;
   const Attribute value = op.attr("value");
   const PrimitiveType type = op.result_type().primitive_type();
   if (!RangeOfType(op.result_type()).has_value()) return std::nullopt;
@@ -108,6 +108,10 @@ void KnownRanges::Learn(const Op& op) {
   if (op.Is(OpCode::kWhile)) return LearnLoop(op);
   if (op.num_results() != 1 || !RangeOfType(op.result_type()).has_value()) return;
   const Value* const result = op.result();
+  if (op.Is(OpCode::kConstant)) {
+    if (const std::optional<KnownRange> range = OfConstant(op)) ranges_[result] = *range;
+    return;
+  }
   const auto of = [&](size_t i) { return Of(op.operand(i)); };
   if (op.Is(OpCode::kIota)) {
     const int64_t dimension = op.IntAttr("iota_dimension");

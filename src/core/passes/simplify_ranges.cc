@@ -9,6 +9,7 @@
 #include "pjrt/ir/op_attributes.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/emitter.h"
+#include "src/core/passes/gather_windows.h"
 #include "src/core/passes/known_ranges.h"
 #include "src/core/passes/simplify.h"
 
@@ -70,6 +71,10 @@ class RangeSimplifier {
     if (op.num_results() != 1 || op.num_operands() == 0 || !op.result_type().IsTensor() ||
         !op.result_type().HasStaticShape())
       return nullptr;
+    if (op.Is(OpCode::kGather)) {
+      Emitter emit(module_, const_cast<Op*>(&op));
+      return GatherWindows(op, ranges_, emit);
+    }
     const std::optional<KnownRange> a = ranges_.Of(op.operand(0));
     if (!a.has_value()) return nullptr;
     const std::optional<KnownRange> b =

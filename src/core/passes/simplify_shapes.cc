@@ -102,12 +102,39 @@ Replacement SimplifyBroadcast(const Op& op, Emitter& emit) {
   return {};
 }
 
+namespace {
+
+// A part of a padded operand is padded by less, or cut.
+Replacement SimplifySliceOfPad(const Op& op, const Op& pad, Emitter& emit) {
+  const auto is_all = [](absl::Span<const int64_t> values, int64_t value) {
+    return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == value; });
+  };
+  const auto interior = pad.IntsAttr("interior_padding"), strides = op.IntsAttr("strides");
+  if (!pad.result()->HasOneUse() || !is_all(interior, 0) || !is_all(strides, 1)) return {};
+  const auto start = op.IntsAttr("start_indices"), limit = op.IntsAttr("limit_indices");
+  const auto low = pad.IntsAttr("edge_padding_low"), high = pad.IntsAttr("edge_padding_high");
+  DimList lows, highs;
+  for (size_t d = 0; d < start.size(); ++d) {
+    lows.push_back(low[d] - start[d]);
+    highs.push_back(high[d] - (pad.result_type().dim(static_cast<int64_t>(d)) - limit[d]));
+  }
+  return One(emit.Make1("stablehlo.pad", {emit(pad.operand(0)), emit(pad.operand(1))},
+                        op.result_type(),
+                        {{"edge_padding_high", Ints(emit, highs)},
+                         {"edge_padding_low", Ints(emit, lows)},
+                         {"interior_padding", Ints(emit, interior)}})
+                 .value());
+}
+
+}  // namespace
+
 Replacement SimplifySlice(const Op& op, Emitter& emit) {
   Value* operand = op.operand(0);
   if (Value* splat = Respread(operand, op.result_type(), emit)) return One(splat);
   const auto start = op.IntsAttr("start_indices"), stride = op.IntsAttr("strides");
   // All of the operand; dimensions of size 1 and 0 may have any stride.
   if (operand->type() == op.result_type()) return One(operand);
+  if (const Op* pad = MadeBy(operand, OpCode::kPad)) return SimplifySliceOfPad(op, *pad, emit);
   const Op* inner = MadeBy(operand, OpCode::kSlice);
   if (inner == nullptr) return {};
   const auto first = inner->IntsAttr("start_indices"), step = inner->IntsAttr("strides");

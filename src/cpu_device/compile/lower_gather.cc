@@ -77,8 +77,15 @@ absl::Status MakeCombiner(Lowering& lowering, const ir::Block& body, ScatterPara
     p->op = kernels.op[static_cast<int>(MonoidOp(*monoid))][compute_type][0];
     if (p->op != nullptr) {
       p->mode = ScatterParams::kOp;
-      if (kernels.load[type] == nullptr && kernels.store[type] == nullptr)
-        p->rows = lowering.kernels().index->combine_rows[static_cast<int>(*monoid)][compute_type];
+      const IndexKernels& index = *lowering.kernels().index;
+      const int which = static_cast<int>(*monoid);
+      if (type == BF16) {
+        p->rows = index.combine_bf16_rows[which];
+      } else if (type == F16) {
+        p->rows = index.combine_f16_rows[which];
+      } else if (kernels.load[type] == nullptr && kernels.store[type] == nullptr) {
+        p->rows = index.combine_rows[which][compute_type];
+      }
       return absl::OkStatus();
     }
   }

@@ -8,6 +8,7 @@
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/steps/bitcast_step.h"
+#include "src/cpu_device/steps/interleave_step.h"
 
 namespace pjrt::cpu {
 
@@ -65,9 +66,59 @@ absl::Status LowerReverse(Lowering& lowering, const ir::Op& op, Steps*) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// The columns of a concatenation whose rows, of all dims from `dim` on, are a few elements of many
+// arrays; empty for others.
+std::vector<InterleaveStep::Column> NarrowColumns(Lowering& lowering, const ir::Op& op,
+                                                  int64_t dim) {
+  constexpr int64_t kMaxWidth = 16, kMaxPiece = 2, kMinPoints = 64;
+  const absl::Span<const int64_t> dims = op.result_type().dims();
+  const int64_t total = op.result_type().element_count();
+  int64_t width = 1;
+  for (size_t d = static_cast<size_t>(dim); d < dims.size(); ++d) width *= dims[d];
+  const int64_t operands = static_cast<int64_t>(op.num_operands());
+  if (width < 2 || width > kMaxWidth || width > kMaxPiece * operands || total < kMinPoints * width)
+    return {};
+  const Dims points(dims.begin(), dims.begin() + dim);
+  std::vector<InterleaveStep::Column> columns;
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    const ArrayView& operand = lowering.view(op.operand(i));
+    if (operand.kind != ArrayView::kBuffer || ByteWidth(operand.type) > 8) return {};
+    LoopView view;
+    view.strides.assign(operand.strides.begin(), operand.strides.begin() + dim);
+    const int64_t count = operand.ElementCount() / (total / width);
+    for (int64_t column = 0; column < count; ++column) {
+      view.offset = operand.offset;
+      int64_t rest = column;
+      for (size_t d = dims.size(); d-- > static_cast<size_t>(dim);) {
+        view.offset += rest % operand.dims[d] * operand.strides[d];
+        rest /= operand.dims[d];
+      }
+      columns.push_back({operand.buffer, ViewWalk(view, points)});
+    }
+  }
+  return columns;
+}
+
+}  // namespace
+
 absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const int64_t dim = op.IntAttr("dimension");
   const ArrayView result = lowering.NewArray(op.result_type());
+  if (std::vector<InterleaveStep::Column> columns = NarrowColumns(lowering, op, dim);
+      !columns.empty()) {
+    const int64_t points = result.ElementCount() / static_cast<int64_t>(columns.size());
+    std::vector<BufferId> reads;
+    for (const InterleaveStep::Column& column : columns) reads.push_back(column.buffer);
+    lowering.plan().Emit(
+        steps,
+        std::make_unique<InterleaveStep>(std::move(columns), points, ByteWidth(result.type),
+                                         result.buffer, *lowering.kernels().block),
+        reads, {result.buffer});
+    lowering.Bind(op.result(), result);
+    return absl::OkStatus();
+  }
   int64_t at = 0;
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ArrayView& operand = lowering.view(op.operand(i));
@@ -95,20 +146,44 @@ absl::Status Lowering::Pad(ArrayView operand, const ArrayView& value, absl::Span
                            absl::Span<const int64_t> interior, const ArrayView& result,
                            Steps* steps) {
   if (result.ElementCount() == 0) return absl::OkStatus();
-  PJRT_RETURN_IF_ERROR(Copy(BroadcastView(value, result.dims, {}), result, steps));
+  const auto fill = [&](const ArrayView& place) {
+    return Copy(BroadcastView(value, place.dims, {}), place, steps);
+  };
+  constexpr int64_t kFewBytes = 16 * 1024;  // not worth several steps
+  bool fills_all = result.ElementCount() * ByteWidth(result.type) <= kFewBytes;
   ArrayView place = result;
+  Dims first;
   for (size_t d = 0; d < result.dims.size(); ++d) {
     const int64_t step = interior[d] + 1;
     // Operand elements begin <= i < end land within the result, at low + i * step.
     const int64_t begin = low[d] >= 0 ? 0 : (-low[d] + step - 1) / step;
     const int64_t room = result.dims[d] - 1 - low[d];
     const int64_t end = room < 0 ? 0 : std::min(operand.dims[d], room / step + 1);
-    if (end <= begin) return absl::OkStatus();
+    if (end <= begin) return fill(result);
+    fills_all |= step > 1 && end - begin > 1;
+    first.push_back(low[d] + begin * step);
     operand.offset += begin * operand.strides[d];
     operand.dims[d] = end - begin;
-    place.offset += (low[d] + begin * step) * result.strides[d];
+    place.offset += first[d] * result.strides[d];
     place.dims[d] = end - begin;
     place.strides[d] = result.strides[d] * step;
+  }
+  if (fills_all) {
+    PJRT_RETURN_IF_ERROR(fill(result));
+    return Copy(operand, place, steps);
+  }
+  // What lies before and behind the operand's elements, dim by dim; of the dims before that, only
+  // theirs.
+  ArrayView around = result;
+  for (size_t d = 0; d < result.dims.size(); ++d) {
+    ArrayView part = around;
+    part.dims[d] = first[d];
+    if (part.dims[d] > 0) PJRT_RETURN_IF_ERROR(fill(part));
+    part.offset += (first[d] + place.dims[d]) * result.strides[d];
+    part.dims[d] = result.dims[d] - first[d] - place.dims[d];
+    if (part.dims[d] > 0) PJRT_RETURN_IF_ERROR(fill(part));
+    around.offset += first[d] * result.strides[d];
+    around.dims[d] = place.dims[d];
   }
   return Copy(operand, place, steps);
 }

@@ -209,15 +209,12 @@ absl::StatusOr<ArrayView> Lowering::ScalarInBuffer(const ArrayView& scalar, Step
 
 absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* steps) {
   const int size = ByteWidth(from.type);
-  if (from.IsDense() && to.IsDense()) {
-    const int64_t bytes = from.ElementCount() * size;
-    std::vector<PlanBuilder::Share> shares;
-    // In one place nothing is left to do; shifted within it, source and destination would overlap.
-    if (from.offset == to.offset) shares.push_back({to.buffer, from.buffer});
+  // In one place nothing is left to do; shifted within it, source and destination would overlap.
+  if (from.IsDense() && to.IsDense() && from.offset == to.offset) {
     plan_.Emit(steps,
                std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer,
-                                          to.offset * size, bytes),
-               {from.buffer}, {to.buffer}, shares);
+                                          to.offset * size, from.ElementCount() * size),
+               {from.buffer}, {to.buffer}, {{to.buffer, from.buffer}});
     return absl::OkStatus();
   }
   if (from.kind == ArrayView::kBuffer) {

@@ -180,6 +180,11 @@ using IotaFn = void (*)(void* dst, int64_t start, int64_t step, int64_t n);
 using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                                int64_t rows, int64_t cols);
 
+// A box of elements: dst[r * dst_row + c * dst_col] = src[r * src_row + c * src_col], strides in
+// elements, of any sign, 0 in src only. No element of dst is one of src.
+using MoveBoxFn = void (*)(void* dst, int64_t dst_row, int64_t dst_col, const void* src,
+                           int64_t src_row, int64_t src_col, int64_t rows, int64_t cols);
+
 // Rows of `bytes` contiguous bytes, copied one after the other; strides in bytes, of any sign.
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
@@ -209,6 +214,7 @@ struct BlockKernels {
                                int64_t n);
   GatherStrideFn gather_stride[5];  // by log2 of the element size
   ScatterStrideFn scatter_stride[5];
+  MoveBoxFn move_box[5];
   FillFn fill[5];
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];

@@ -39,9 +39,12 @@ struct IndexKernels {
   AddIndexFn add_checked[kNumIndexTypes];
   GatherPointsFn gather_points[5];  // by log2 of the element size
   GatherRowsFn gather_rows;
+  GatherRowsFn stream_gather_rows;  // for results much larger than the caches
   ScatterRowsFn replace_rows[5];
   // Null for combinations that StableHLO does not have.
   ScatterRowsFn combine_rows[kNumMonoids][kNumCTypes];
+  // The same in memory types that compute in f32.
+  ScatterRowsFn combine_bf16_rows[kNumMonoids], combine_f16_rows[kNumMonoids];
 };
 
 }  // namespace pjrt::cpu

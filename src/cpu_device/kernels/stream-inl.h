@@ -64,6 +64,16 @@ PJRT_INLINE void CopyInLine(void* to, const void* from, int64_t bytes) {
   }
 }
 
+// Any number of bytes: up to the first whole line, whole lines, and what is left. A line is written
+// in one way only: one that is under way past the caches must not be fetched back.
+PJRT_INLINE void StreamBytes(char* to, const char* from, int64_t bytes) {
+  const int64_t whole = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % kLine);
+  int64_t i = whole < bytes ? whole : bytes;
+  CopyInLine(to, from, i);
+  for (; i + kLine <= bytes; i += kLine) StreamLine(to + i, from + i);
+  CopyInLine(to + i, from + i, bytes - i);
+}
+
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 
 #endif  // PJRT_SRC_CPU_DEVICE_KERNELS_STREAM_INL_H_

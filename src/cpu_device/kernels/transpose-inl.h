@@ -65,33 +65,39 @@ PJRT_INLINE void TransposeLanes(typename Lanes<T, kBytes>::Row* rows) {
   }
 }
 
+// Of as many vectors as there are lanes: lane i of vector j becomes lane j of vector i.
+template <typename T, int kBytes>
+PJRT_INLINE void TransposeSquareOfLanes(typename Lanes<T, kBytes>::Row* vectors) {
+  using L = Lanes<T, kBytes>;
+  constexpr int kElements = kBytes / static_cast<int>(sizeof(typename L::Element));
+  constexpr int kLane = kElements / L::kCount, kHalf = L::kCount / 2;
+  constexpr std::make_integer_sequence<int, kElements> kAll;
+  typename L::Row next[L::kCount];
+#pragma GCC unroll 2
+  for (int step = 1; step < L::kCount; step *= 2) {
+#pragma GCC unroll 2
+    for (int i = 0; i < kHalf; ++i) {
+      next[i] = EveryOtherLane<0, kLane>(vectors[2 * i], vectors[2 * i + 1], kAll);
+      next[i + kHalf] = EveryOtherLane<1, kLane>(vectors[2 * i], vectors[2 * i + 1], kAll);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < L::kCount; ++i) vectors[i] = next[i];
+  }
+}
+
 // A square: row i becomes element i of each. Lanes are transposed, then the square of lanes.
 template <typename T, int kBytes>
 PJRT_INLINE void TransposeRows(typename Lanes<T, kBytes>::Row* rows) {
   using L = Lanes<T, kBytes>;
-  using Row = typename L::Row;
-  constexpr int kElements = static_cast<int>(sizeof(Row) / sizeof(typename L::Element));
-  constexpr int kLane = kElements / L::kCount;
-  constexpr std::make_integer_sequence<int, kElements> kAll;
-  Row next[L::kSide];
+  typename L::Row next[L::kSide];
 #pragma GCC unroll 4
   for (int lane = 0; lane < L::kCount; ++lane) TransposeLanes<T, kBytes>(rows + lane * L::kPerLane);
 #pragma GCC unroll 16
   for (int j = 0; j < L::kPerLane; ++j) {
-    Row lanes[L::kCount], every_other[L::kCount];
+    typename L::Row lanes[L::kCount];
 #pragma GCC unroll 4
     for (int i = 0; i < L::kCount; ++i) lanes[i] = rows[i * L::kPerLane + j];
-#pragma GCC unroll 2
-    for (int step = 1; step < L::kCount; step *= 2) {
-      constexpr int kHalf = L::kCount / 2;
-#pragma GCC unroll 2
-      for (int i = 0; i < kHalf; ++i) {
-        every_other[i] = EveryOtherLane<0, kLane>(lanes[2 * i], lanes[2 * i + 1], kAll);
-        every_other[i + kHalf] = EveryOtherLane<1, kLane>(lanes[2 * i], lanes[2 * i + 1], kAll);
-      }
-#pragma GCC unroll 4
-      for (int i = 0; i < L::kCount; ++i) lanes[i] = every_other[i];
-    }
+    TransposeSquareOfLanes<T, kBytes>(lanes);
 #pragma GCC unroll 4
     for (int i = 0; i < L::kCount; ++i) next[i * L::kPerLane + j] = lanes[i];
   }

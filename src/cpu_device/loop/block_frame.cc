@@ -197,22 +197,14 @@ void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) co
   frame_.input_walks_[input].ForEachPiece(
       from, n,
       [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
-        const char* at = array + offset * size;
+        const char* const at = array + offset * size;
         const int64_t bytes = count * size;
         if (stride == 1) {
           k.copy_rows(block, bytes, at, row_stride * size, bytes, rows);
-          block += rows * bytes;
-          return;
+        } else {
+          k.move_box[size_log2](block, count, 1, at, row_stride, stride, rows, count);
         }
-        for (int64_t row = 0; row < rows; ++row) {
-          if (stride == 0) {
-            k.fill[size_log2](block, at, count);
-          } else {
-            k.gather_stride[size_log2](block, at, stride, count);
-          }
-          block += bytes;
-          at += row_stride * size;
-        }
+        block += rows * bytes;
       });
 }
 
@@ -225,18 +217,14 @@ void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_
   frame_.store_walks_[store].ForEachPiece(
       from, n,
       [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
-        char* at = array + offset * size;
+        char* const at = array + offset * size;
         const int64_t bytes = count * size;
         if (stride == 1) {
           k.copy_rows(at, row_stride * size, block, bytes, bytes, rows);
-          block += rows * bytes;
-          return;
+        } else {
+          k.move_box[size_log2](at, row_stride, stride, block, count, 1, rows, count);
         }
-        for (int64_t row = 0; row < rows; ++row) {
-          k.scatter_stride[size_log2](at, block, stride, count);
-          block += bytes;
-          at += row_stride * size;
-        }
+        block += rows * bytes;
       });
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,16 +16,13 @@ constexpr int64_t kUnitBytes = 256 * 1024;
 constexpr int64_t kPieceBytes = 64 * 1024;
 // Parts of a transposed piece are a multiple of this many rows: whole cache lines.
 constexpr int64_t kTransposeRows = 64;
-// So much does not stay in a cache, and is written past it.
-constexpr int64_t kStreamBytes = int64_t{16} << 20;
 // What streaming kernels transpose at a time: so many bytes of each row of the target; more where
 // rows do not begin with a cache line and the ends of a band are costly.
 constexpr int64_t kStreamBand = 512, kUnalignedBand = 2048, kLine = 64;
-
-void CopyElements(const char* from, int64_t from_stride, char* to, int64_t to_stride, int size,
-                  int64_t n) {
-  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, size);
-}
+// Rows of up to so many bytes are copied in tiles, which reach so far on either side.
+constexpr int64_t kTileBytes = 512;
+// While a transposed piece of at most so many bytes is written, the next one is asked for.
+constexpr int64_t kAheadBytes = 4096;
 
 }  // namespace
 
@@ -40,7 +36,7 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
       walked.push_back({dims[d], from_strides[d] * element_size, to_strides[d] * element_size});
   }
   if (count_ == 0) return;
-  // The target is written from its beginning to its end.
+  // In the target's order, dims that continue each other come together.
   std::stable_sort(walked.begin(), walked.end(),
                    [](const Dim& a, const Dim& b) { return std::abs(a.to) > std::abs(b.to); });
   DimList merged;
@@ -55,6 +51,10 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
   dims_ = merged;
   is_streamed_ = bytes() >= kStreamBytes;
   ChoosePattern(std::move(merged));
+  // Pieces follow each other as they stand in the source: what is written need not be waited for.
+  std::stable_sort(outer_.begin(), outer_.end(),
+                   [](const Dim& a, const Dim& b) { return std::abs(a.from) > std::abs(b.from); });
+  if (pattern_ == kRows) MakeTiles();
   SplitIntoUnits();
 }
 
@@ -75,10 +75,14 @@ void NdCopy::ChoosePattern(DimList dims) {
     to_row_ = dims[d].to;
     dims.erase(dims.begin() + static_cast<int64_t>(d));
   };
-  // A few elements that stay together are moved as one wider element.
+  // A few elements that stay together are moved as one wider element, in whose width all strides
+  // can be counted.
   if (contiguous()) {
     const int64_t run = dims.back().size * size_;
-    if (run == 2 || run == 4 || run == 8 || run == 16) {
+    const bool counts = std::all_of(dims.begin(), dims.end() - 1, [&](const Dim& dim) {
+      return dim.from % run == 0 && dim.to % run == 0;
+    });
+    if (counts && (run == 2 || run == 4 || run == 8 || run == 16)) {
       size_ = static_cast<int>(run);
       dims.pop_back();
     }
@@ -117,6 +121,17 @@ void NdCopy::ChoosePattern(DimList dims) {
   outer_ = std::move(dims);
 }
 
+// Short rows that are neighbours in the target have their neighbours in the source elsewhere.
+// Copied as tiles of both, they fill cache lines on either side while those are at hand.
+void NdCopy::MakeTiles() {
+  if (outer_.empty() || inner_ >= 2 * kLine) return;
+  const Dim near = outer_.back();
+  if (std::abs(near.from) >= std::abs(from_row_)) return;
+  tiled_ = near;
+  tile_ = std::min(near.size, std::max<int64_t>(kTileBytes / inner_, 1));
+  outer_.back() = {(near.size + tile_ - 1) / tile_, near.from * tile_, near.to * tile_};
+}
+
 void NdCopy::SplitIntoUnits() {
   int64_t places = 1;
   for (const Dim& dim : outer_) places *= dim.size;
@@ -128,8 +143,9 @@ void NdCopy::SplitIntoUnits() {
   cut_inner_ = in_bands ? row_bytes > band
                         : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > kPieceBytes;
   const int64_t extent = cut_inner_ ? inner_ : rows_;
-  const int64_t bytes_each = cut_inner_ ? rows_ * size_ : row_bytes;
+  const int64_t bytes_each = cut_inner_ ? rows_ * size_ : row_bytes * tile_;
   part_ = std::max<int64_t>(kPieceBytes / bytes_each, 1);
+  if (tile_ < tiled_.size) part_ = std::max<int64_t>(kTileBytes / row_bytes, 1);
   if (in_bands) part_ = cut_inner_ ? band / size_ : std::max(4 * part_, kStreamBand);
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
   part_ = std::min(part_, extent);
@@ -139,44 +155,51 @@ void NdCopy::SplitIntoUnits() {
   units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
 }
 
-void NdCopy::RunPiece(const char* from, char* to, int64_t part) const {
+void NdCopy::RunPiece(const char* from, char* to, int64_t part, int64_t tile) const {
   const int64_t begin = part * part_;
   if (cut_inner_) {
     Move(from + begin * from_inner_, to + begin * to_inner_, rows_,
          std::min(part_, inner_ - begin));
+    return;
+  }
+  from += begin * from_row_;
+  to += begin * to_row_;
+  const int64_t rows = std::min(part_, rows_ - begin);
+  if (tile == 1) {
+    Move(from, to, rows, inner_);
+  } else if (tile <= 2 * rows) {
+    for (int64_t i = 0; i < tile; ++i, from += tiled_.from, to += tiled_.to)
+      kernels_->copy_rows(to, to_row_, from, from_row_, inner_, rows);
   } else {
-    Move(from + begin * from_row_, to + begin * to_row_, std::min(part_, rows_ - begin), inner_);
+    for (int64_t i = 0; i < rows; ++i, from += from_row_, to += to_row_)
+      kernels_->copy_rows(to, tiled_.to, from, tiled_.from, inner_, tile);
   }
 }
 
 void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const {
   switch (pattern_) {
     case kRows:
-      if (rows == 1 || (from_row_ == inner && to_row_ == inner)) {
-        std::memcpy(to, from, rows * inner);
-      } else {
-        (is_streamed_ ? kernels_->stream_rows : kernels_->copy_rows)(to, to_row_, from, from_row_,
-                                                                     inner, rows);
+      if (from_row_ == inner && to_row_ == inner) {
+        inner *= rows;
+        rows = 1;
       }
+      (is_streamed_ ? kernels_->stream_rows : kernels_->copy_rows)(to, to_row_, from, from_row_,
+                                                                   inner, rows);
       return;
     case kTranspose:
       (is_streamed_ ? kernels_->stream_transpose_2d : kernels_->transpose_2d)[SizeLog2(size_)](
           to, to_row_ / size_, from, from_inner_ / size_, inner, rows);
       return;
     case kStrided:
-      break;
+      kernels_->move_box[SizeLog2(size_)](to, to_row_ / size_, to_inner_ / size_, from,
+                                          from_row_ / size_, from_inner_ / size_, rows, inner);
   }
-  const int log2 = SizeLog2(size_);
-  for (int64_t r = 0; r < rows; ++r, from += from_row_, to += to_row_) {
-    if (to_inner_ == size_ && from_inner_ == 0) {
-      kernels_->fill[log2](to, from, inner);
-    } else if (to_inner_ == size_ && from_inner_ % size_ == 0) {
-      kernels_->gather_stride[log2](to, from, from_inner_ / size_, inner);
-    } else if (from_inner_ == size_ && to_inner_ % size_ == 0) {
-      kernels_->scatter_stride[log2](to, from, to_inner_ / size_, inner);
-    } else {
-      CopyElements(from, from_inner_, to, to_inner_, size_, inner);
-    }
+}
+
+// Lines that a transposed piece reads, far apart as they are.
+void NdCopy::AskFor(const char* from) const {
+  for (int64_t i = 0; i < inner_; ++i, from += from_inner_) {
+    for (int64_t line = 0; line < rows_ * size_; line += kLine) __builtin_prefetch(from + line);
   }
 }
 
@@ -189,8 +212,12 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
     from += at[d] * outer_[d].from;
     to += at[d] * outer_[d].to;
   }
+  const bool asks_ahead = is_streamed_ && pattern_ == kTranspose && !outer_.empty() &&
+                          rows_ * inner_ * size_ <= kAheadBytes;
   for (int64_t piece = begin; piece < end; ++piece) {
-    RunPiece(from, to, part);
+    if (asks_ahead) AskFor(from + outer_.back().from);
+    const int64_t tile = tile_ == 1 ? 1 : std::min(tile_, tiled_.size - at.back() * tile_);
+    RunPiece(from, to, part, tile);
     if (++part < parts_) continue;
     part = 0;
     for (size_t d = outer_.size(); d-- > 0;) {
@@ -207,7 +234,7 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
 void NdCopy::Run(const char* from, char* to) const {
   if (count_ == 0) return;
   if (pieces_ == 1) {
-    Move(from, to, rows_, inner_);
+    RunPiece(from, to, 0, tile_);
   } else {
     RunPieces(0, pieces_, from, to);
   }

@@ -19,6 +19,9 @@ namespace pjrt::cpu {
 // inside of loops over the other dims. Immutable; any number of threads may run it at once.
 class NdCopy {
  public:
+  // So much does not stay in a cache, and is written past it.
+  static constexpr int64_t kStreamBytes = int64_t{16} << 20;
+
   NdCopy() = default;
   // Strides in elements of `element_size` bytes: 1, 2, 4, 8 or 16. They may be negative, and 0 in
   // `from`. `kernels` must outlive the copy.
@@ -61,10 +64,12 @@ class NdCopy {
   using DimList = absl::InlinedVector<Dim, 6>;
 
   void ChoosePattern(DimList dims);
+  void MakeTiles();
   void SplitIntoUnits();
   void RunPieces(int64_t begin, int64_t end, const char* from, char* to) const;
-  void RunPiece(const char* from, char* to, int64_t part) const;
+  void RunPiece(const char* from, char* to, int64_t part, int64_t tile) const;
   void Move(const char* from, char* to, int64_t rows, int64_t inner) const;
+  void AskFor(const char* from) const;
 
   const BlockKernels* kernels_ = nullptr;
   Pattern pattern_ = kRows;
@@ -73,10 +78,13 @@ class NdCopy {
   int element_size_ = 1;
   int64_t count_ = 1;  // elements of the arrays
   DimList dims_;       // all that were not merged, outermost first
-  DimList outer_;      // the loops around a piece, outermost first
+  DimList outer_;      // the loops around a piece, outermost first; the last one in tiles
   // A piece: rows_ x inner_, strides in bytes.
   int64_t rows_ = 1, from_row_ = 0, to_row_ = 0;
   int64_t inner_ = 1, from_inner_ = 0, to_inner_ = 0;
+  // A piece of rows has so many places of a dim that the last loop goes through in such steps.
+  Dim tiled_ = {1, 0, 0};
+  int64_t tile_ = 1;
   // A piece is cut into parts, between its rows or along them; parts of one place are next to each
   // other in the order of pieces.
   bool cut_inner_ = false;

@@ -27,6 +27,7 @@ GatherStep::GatherStep(IndexWalk walk, GatherParams params)
     : walk_(std::move(walk)), p_(std::move(params)) {
   for (const GatherParams::OuterDim& dim : p_.outer) places_ *= dim.size;
   const int64_t points = std::max<int64_t>(walk_.num_points(), 1);
+  is_streamed_ = points * places_ * p_.window.bytes() >= NdCopy::kStreamBytes;
   const double one_ns = cost_ns() / static_cast<double>(points * places_);
   const int64_t per_unit = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / one_ns));
   points_per_unit_ = places_ == 1 ? per_unit : std::min(points, kPointsAtPlaces);
@@ -45,8 +46,8 @@ void GatherStep::Move(const char* array, char* result, int64_t result_stride,
   if (p_.window.count() == 1) {
     p_.kernels->gather_points[SizeLog2(p_.element_size)](result, result_stride, array, offsets, n);
   } else if (p_.window.is_contiguous()) {
-    p_.kernels->gather_rows(result, result_stride * size, array, offsets, size, p_.window.bytes(),
-                            n);
+    (is_streamed_ ? p_.kernels->stream_gather_rows : p_.kernels->gather_rows)(
+        result, result_stride * size, array, offsets, size, p_.window.bytes(), n);
   } else {
     for (int64_t i = 0; i < n; ++i)
       p_.window.Run(array + offsets[i] * size, result + i * result_stride * size);

@@ -46,7 +46,8 @@ class GatherStep final : public Step {
             int64_t n) const;
   IndexWalk walk_;
   GatherParams p_;
-  int64_t places_ = 1;  // of the outer dims
+  int64_t places_ = 1;        // of the outer dims
+  bool is_streamed_ = false;  // too much for the caches
   int64_t points_per_unit_, places_per_unit_;
 };
 

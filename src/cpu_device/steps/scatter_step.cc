@@ -91,8 +91,8 @@ ScatterStep::ScatterStep(IndexWalk walk, ScatterParams params)
     max_parts_ = std::max<int64_t>(row_bytes / kMinPieceBytes, 1);
   if (p_.body != nullptr) block_ = std::min(block_, p_.body->max_block());
   const int64_t length = RunLength(p_.dims);
-  if ((p_.mode == ScatterParams::kBody || IsConverted()) && !may_be_partial_ && length > 0 &&
-      2 * length <= block_ && walk_.num_points() > 1) {
+  if (row_length_ == 0 && (p_.mode == ScatterParams::kBody || IsConverted()) && !may_be_partial_ &&
+      length > 0 && 2 * length <= block_ && walk_.num_points() > 1) {
     batch_length_ = length;
     max_batch_ = std::min(block_ / length, walk_.num_points());
     seen_bytes_ = SeenOffsets::Bytes(max_batch_);

@@ -3,6 +3,12 @@
 // Elements copied, filled, counted, gathered and scattered with a stride.
 #include <cstring>
 
+#if defined(__SSSE3__)
+#include <immintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
 #include "src/cpu_device/kernels/anywhere.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
@@ -22,6 +28,76 @@ void FillBlock(void* dst, const void* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) d[i] = value;
 }
 
+// Elements that a vector of 16 bytes has room for, several rows of them or a part of one, are
+// shuffled from a vector of the source: the pattern is the same wherever both sides move on by as
+// much.
+#if defined(__SSSE3__)
+constexpr bool kHasShuffle = true;
+PJRT_INLINE void Shuffle(char* dst, const char* src, const uint8_t* pattern) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
+  const __m128i places = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pattern));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm_shuffle_epi8(bytes, places));
+}
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+constexpr bool kHasShuffle = true;
+PJRT_INLINE void Shuffle(char* dst, const char* src, const uint8_t* pattern) {
+  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const uint8_t*>(src));
+  vst1q_u8(reinterpret_cast<uint8_t*>(dst), vqtbl1q_u8(bytes, vld1q_u8(pattern)));
+}
+#else
+constexpr bool kHasShuffle = false;
+PJRT_INLINE void Shuffle(char*, const char*, const uint8_t*) {}
+#endif
+constexpr int64_t kShuffled = 16;
+
+PJRT_INLINE int64_t Below(int64_t n, int64_t stride) { return stride < 0 ? n * stride : 0; }
+PJRT_INLINE int64_t Above(int64_t n, int64_t stride) { return stride > 0 ? n * stride : 0; }
+
+// Copies a box that is dense in dst, a whole number of its rows to a vector; false where a row
+// takes more. Rows for which no whole vector can be read or written are left to single elements.
+template <typename T>
+bool ShuffleRows(Anywhere<T>* dst, const Anywhere<T>* src, int64_t row, int64_t col, int64_t rows,
+                 int64_t cols) {
+  constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kPlaces = kShuffled / kSize;
+  // From the lowest to the highest element of n rows.
+  const auto span = [&](int64_t n) {
+    return Above(n - 1, row) + Above(cols - 1, col) - Below(n - 1, row) - Below(cols - 1, col) + 1;
+  };
+  if (!kHasShuffle || cols > kPlaces || span(1) > kPlaces || span(rows) < kPlaces) return false;
+  int64_t together = 1;
+  while (together < rows && (together + 1) * cols <= kPlaces && span(together + 1) <= kPlaces)
+    ++together;
+  const int64_t lowest = Below(together - 1, row) + Below(cols - 1, col);
+  uint8_t pattern[kShuffled] = {};
+  int64_t places = 0;
+  for (int64_t r = 0; r < together; ++r) {
+    for (int64_t c = 0; c < cols; ++c) {
+      for (int64_t i = 0; i < kSize; ++i)
+        pattern[places++] = static_cast<uint8_t>((r * row + c * col - lowest) * kSize + i);
+    }
+  }
+  const int64_t highest = Above(rows - 1, row) + Above(cols - 1, col);
+  const auto fits = [&](int64_t step) {
+    return lowest + step * together * row + kPlaces <= highest + 1 &&
+           step * together * cols + kPlaces <= rows * cols;
+  };
+  int64_t first = 0, last = rows / together;
+  while (first < last && !fits(first)) ++first;
+  while (last > first && !fits(last - 1)) --last;
+  const auto one_by_one = [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      for (int64_t c = 0; c < cols; ++c) dst[r * cols + c] = src[r * row + c * col];
+    }
+  };
+  one_by_one(0, first * together);
+  const char* from = reinterpret_cast<const char*>(src + lowest + first * together * row);
+  char* to = reinterpret_cast<char*>(dst + first * together * cols);
+  for (int64_t i = first; i < last; ++i, from += together * row * kSize, to += places)
+    Shuffle(to, from, pattern);
+  one_by_one(last * together, rows);
+  return true;
+}
+
 template <typename T>
 void GatherStride(void* dst, const void* src, int64_t stride, int64_t n) {
   Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
@@ -35,7 +111,17 @@ void GatherStride(void* dst, const void* src, int64_t stride, int64_t n) {
     PJRT_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < n; ++i) d[i] = s[-i];
   } else {
-    for (int64_t i = 0; i < n; ++i) d[i] = s[i * stride];
+    // Several to a vector, where they are near each other.
+    int64_t i = 0;
+    if constexpr (sizeof(T) <= 2) {
+      constexpr int64_t kPlaces = kShuffled / static_cast<int64_t>(sizeof(T));
+      const int64_t apart = stride < 0 ? -stride : stride;
+      const int64_t together = apart < kPlaces && apart > 0 ? 1 + (kPlaces - 1) / apart : 1;
+      const int64_t rows = n / together;
+      if (together > 2 && ShuffleRows<T>(d, s, together * stride, stride, rows, together))
+        i = rows * together;
+    }
+    for (; i < n; ++i) d[i] = s[i * stride];
   }
 }
 
@@ -47,6 +133,36 @@ void ScatterStride(void* dst, const void* src, int64_t stride, int64_t n) {
     if (n > 0) memcpy(d, s, static_cast<size_t>(n) * sizeof(T));
   } else {
     for (int64_t i = 0; i < n; ++i) d[i * stride] = s[i];
+  }
+}
+
+// Strides in elements. Rows and columns change places where that makes the inner loop longer.
+template <typename T>
+void MoveBox(void* dst, int64_t dst_row, int64_t dst_col, const void* src, int64_t src_row,
+             int64_t src_col, int64_t rows, int64_t cols) {
+  if (rows <= 0 || cols <= 0) return;
+  if constexpr (sizeof(T) < kShuffled) {
+    if (dst_col == 1 && dst_row == cols && cols > 1 &&
+        ShuffleRows<T>(static_cast<Anywhere<T>*>(dst), static_cast<const Anywhere<T>*>(src),
+                       src_row, src_col, rows, cols))
+      return;
+  }
+  if (cols < 8 && cols < rows) {
+    MoveBox<T>(dst, dst_col, dst_row, src, src_col, src_row, cols, rows);
+    return;
+  }
+  Anywhere<T>* d = static_cast<Anywhere<T>*>(dst);
+  const Anywhere<T>* s = static_cast<const Anywhere<T>*>(src);
+  for (int64_t r = 0; r < rows; ++r, d += dst_row, s += src_row) {
+    if (dst_col == 1 && src_col == 0) {
+      FillBlock<T>(d, s, cols);
+    } else if (dst_col == 1) {
+      GatherStride<T>(d, s, src_col, cols);
+    } else if (src_col == 1) {
+      ScatterStride<T>(d, s, dst_col, cols);
+    } else {
+      for (int64_t c = 0; c < cols; ++c) d[c * dst_col] = s[c * src_col];
+    }
   }
 }
 
@@ -67,6 +183,8 @@ void CopyShortRows(char* dst, int64_t dst_stride, const char* src, int64_t src_s
 }
 
 // Rows of more than kLine bytes, a cache line at a time; the last piece overlaps the one before.
+// Not by memcpy: where that is the processor's own instruction for strings, it is ten times slower
+// when source and target are a few bytes apart modulo a page, as in a shift or a roll.
 void CopyLineRows(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
                   int64_t rows) {
   struct Piece {
@@ -87,9 +205,8 @@ void CopyRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride
               int64_t rows) {
   char* d = static_cast<char*>(dst);
   const char* s = static_cast<const char*>(src);
-  if (bytes > 1024) {
-    for (int64_t r = 0; r < rows; ++r)
-      memcpy(d + r * dst_stride, s + r * src_stride, static_cast<size_t>(bytes));
+  if (bytes <= 8 && dst_stride == bytes) {
+    MoveBox<uint8_t>(d, bytes, 1, s, src_stride, 1, rows, bytes);
   } else if (bytes > 128) {
     CopyLineRows(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 64) {
@@ -117,14 +234,7 @@ void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stri
   }
   char* d = static_cast<char*>(dst);
   const char* s = static_cast<const char*>(src);
-  for (int64_t r = 0; r < rows; ++r, d += dst_stride, s += src_stride) {
-    // Up to the first whole line, whole lines, and what is left. A line is written in one way only:
-    // one that is under way past the caches must not be fetched back.
-    int64_t i = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(d) % kLine);
-    CopyInLine(d, s, i);
-    for (; i + kLine <= bytes; i += kLine) StreamLine(d + i, s + i);
-    CopyInLine(d + i, s + i, bytes - i);
-  }
+  for (int64_t r = 0; r < rows; ++r, d += dst_stride, s += src_stride) StreamBytes(d, s, bytes);
   EndStream();
 }
 
@@ -175,6 +285,7 @@ void FillSize(BlockKernels* k, int log2) {
   k->fill[log2] = FillBlock<T>;
   k->gather_stride[log2] = GatherStride<T>;
   k->scatter_stride[log2] = ScatterStride<T>;
+  k->move_box[log2] = MoveBox<T>;
 }
 
 template <typename T>

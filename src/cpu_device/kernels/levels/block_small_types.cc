@@ -5,101 +5,10 @@
 // there is one.
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/level-inl.h"
-
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
+#include "src/cpu_device/kernels/small_float-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
-
-constexpr uint32_t kInfinityF32 = 0x7f800000u;
-
-// The facts of a format of small_float.h that conversions need.
-template <class Format>
-struct Layout {
-  using Storage = typename Format::Storage;
-  static constexpr int kMantissa = Format::kMantissaBits;
-  static constexpr int kBias = Format::kBias;
-  static constexpr bool kIeee = Format::kSpecials == FloatSpecials::kIeee;
-  static constexpr bool kNanOnly = Format::kSpecials == FloatSpecials::kNanOnly;
-  static constexpr bool kUnsignedZero = Format::kSpecials == FloatSpecials::kUnsignedZero;
-  static constexpr bool kFiniteOnly = Format::kSpecials == FloatSpecials::kFiniteOnly;
-  static constexpr uint32_t kSign = 1u << (Format::kBits - 1);
-  static constexpr uint32_t kMagnitude = kSign - 1;
-  static constexpr uint32_t kInfinity = kMagnitude & ~((1u << kMantissa) - 1);
-  static constexpr uint32_t kMax = kIeee ? kInfinity - 1 : kNanOnly ? kMagnitude - 1 : kMagnitude;
-  static constexpr uint32_t kNan = kIeee      ? kInfinity | (1u << (kMantissa - 1))
-                                   : kNanOnly ? kMagnitude
-                                              : kSign;
-  // Denormals of the format are normal f32 numbers, in all formats but bfloat16, whose exponent is
-  // f32's.
-  static constexpr bool kSameExponent = Format::kExponentBits == 8;
-};
-
-template <class Format>
-PJRT_INLINE float DecodeIeeeLike(uint32_t bits) {
-  using L = Layout<Format>;
-  const uint32_t sign = (bits & L::kSign) << (32 - Format::kBits);
-  const uint32_t magnitude = bits & L::kMagnitude;
-  const uint32_t shifted = magnitude << (23 - L::kMantissa);
-  if constexpr (L::kSameExponent) {
-    return BitCast<float>(sign | shifted | (magnitude > L::kInfinity ? 0x400000u : 0u));
-  } else {
-    const uint32_t normal = shifted + (static_cast<uint32_t>(127 - L::kBias) << 23);
-    // Denormals count units of the smallest one.
-    constexpr float kUnit =
-        __builtin_bit_cast(float, static_cast<uint32_t>(128 - L::kBias - L::kMantissa) << 23);
-    const uint32_t denormal = ToBits(static_cast<float>(static_cast<int32_t>(magnitude)) * kUnit);
-    uint32_t wide = magnitude < (1u << L::kMantissa) ? denormal : normal;
-    if constexpr (L::kIeee) {
-      const uint32_t quiet = magnitude > L::kInfinity ? 0x400000u : 0u;
-      wide = magnitude >= L::kInfinity ? kInfinityF32 | shifted | quiet : wide;
-    }
-    if constexpr (L::kNanOnly) wide = magnitude == L::kMagnitude ? 0x7fc00000u : wide;
-    wide |= sign;
-    if constexpr (L::kUnsignedZero) {
-      wide = (bits & (L::kSign | L::kMagnitude)) == L::kSign ? 0x7fc00000u : wide;
-    }
-    return BitCast<float>(wide);
-  }
-}
-
-template <class Format>
-PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
-  using L = Layout<Format>;
-  constexpr int kShift = 23 - L::kMantissa;
-  const uint32_t from = ToBits(x);
-  const uint32_t magnitude = from & 0x7fffffffu;
-  if constexpr (L::kSameExponent && L::kIeee) {  // rounding carries into exponent and infinity
-    const uint32_t carried = from + ((1u << (kShift - 1)) - 1) + ((from >> kShift) & 1);
-    const uint32_t quiet = from | 0x400000u;
-    return (magnitude > kInfinityF32 ? quiet : carried) >> kShift;
-  }
-  const uint32_t sign = (from >> 31) << (Format::kBits - 1);
-  const uint32_t odd = (magnitude >> kShift) & 1;
-  uint32_t rounded = ((magnitude + ((1u << (kShift - 1)) - 1) + odd) >> kShift) -
-                     (static_cast<uint32_t>(127 - L::kBias) << L::kMantissa);
-  if constexpr (!L::kSameExponent) {
-    // Below the smallest normal number the processor rounds: in the sum with a power of two whose
-    // last bit is worth the smallest denormal.
-    constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 23 + 1 - L::kBias - L::kMantissa) << 23;
-    constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
-    const uint32_t denormal = ToBits(BitCast<float>(magnitude) + BitCast<float>(kMagic)) - kMagic;
-    rounded = magnitude < kFirstNormal ? denormal : rounded;
-  }
-  const uint32_t overflow = L::kIeee ? L::kInfinity : L::kFiniteOnly ? L::kMax : L::kNan;
-  uint32_t result = rounded > L::kMax ? overflow : rounded;
-  if constexpr (L::kUnsignedZero) {
-    result |= (result == 0 || result == L::kNan) ? 0u : sign;
-    return magnitude > kInfinityF32 ? L::kNan : result;
-  } else {
-    uint32_t nan = L::kNan;
-    if constexpr (L::kIeee) nan |= (magnitude >> kShift) & ((1u << L::kMantissa) - 1);
-    if constexpr (!L::kFiniteOnly) nan |= sign;
-    return magnitude > kInfinityF32 ? nan : result | sign;
-  }
-}
 
 // float8_e8m0fnu, the powers of two: an f32 exponent alone, rounded to nearest, halves upwards.
 PJRT_INLINE float DecodeE8m0(uint32_t bits) {
@@ -167,26 +76,11 @@ void SetFloat(BlockKernels* k, PrimitiveType type) {
 #if defined(__F16C__)
 constexpr int kNearestEven = 0;
 
-PJRT_INLINE void LoadHalf8(float* d, const uint16_t* s) {
-  _mm256_storeu_ps(d, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s))));
-}
-PJRT_INLINE void StoreHalf8(uint16_t* d, const float* s) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(d),
-                   _mm256_cvtps_ph(_mm256_loadu_ps(s), kNearestEven));
-}
 void LoadHalf(void* dst, const void* src, int64_t n) {
-  float* const d = static_cast<float*>(dst);
-  const uint16_t* const s = static_cast<const uint16_t*>(src);
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) LoadHalf8(d + i, s + i);
-  for (; i < n; ++i) d[i] = _cvtsh_ss(s[i]);
+  LoadFloats<half>(static_cast<float*>(dst), static_cast<const uint16_t*>(src), n);
 }
 void StoreHalf(void* dst, const void* src, int64_t n) {
-  uint16_t* const d = static_cast<uint16_t*>(dst);
-  const float* const s = static_cast<const float*>(src);
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) StoreHalf8(d + i, s + i);
-  for (; i < n; ++i) d[i] = _cvtss_sh(s[i], kNearestEven);
+  StoreFloats<half>(static_cast<uint16_t*>(dst), static_cast<const float*>(src), n);
 }
 void RoundToHalf(void* dst, const void* src, int64_t n) {
   float* const d = static_cast<float*>(dst);

@@ -38,23 +38,46 @@ PJRT_INLINE void TransposeSquare(T* dst, int64_t dst_stride, const T* src, int64
   }
 }
 
-// A few rows of a tile, as many as a lane has elements, whose lanes become pieces of its columns.
-template <typename T>
-PJRT_INLINE void TransposeStrip(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
+// A tile too large for the registers. Strips of as many rows as a lane has elements have their
+// lanes transposed, then lanes of all strips are put together to rows of dst.
+template <typename T, bool kStream>
+PJRT_INLINE void TransposeByStrips(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
   using L = Lanes<T, PJRT_VECTOR_BYTES>;
-  typename L::Row rows[L::kPerLane];
-  for (int c = 0; c < kLine / static_cast<int>(sizeof(T)); c += L::kSide) {
+  using Row = typename L::Row;
+  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
+  Row strips[kTile];
+  for (int c = 0; c < kTile; c += L::kSide) {
+    for (int r = 0; r < kTile; r += L::kPerLane) {
+      Row* const rows = strips + r;
+      Row in[L::kPerLane];
 #pragma GCC unroll 16
-    for (int i = 0; i < L::kPerLane; ++i)
-      __builtin_memcpy(&rows[i], src + i * src_stride + c, sizeof(typename L::Row));
-    TransposeLanes<T, PJRT_VECTOR_BYTES>(rows);
+      for (int i = 0; i < L::kPerLane; ++i)
+        __builtin_memcpy(&in[i], src + (r + i) * src_stride + c, sizeof(Row));
+      TransposeLanes<T, PJRT_VECTOR_BYTES>(in);
 #pragma GCC unroll 16
-    for (int i = 0; i < L::kPerLane; ++i) {
-      typename Lanes<T, 16>::Row lanes[L::kCount];
-      __builtin_memcpy(lanes, &rows[i], sizeof(lanes));
+      for (int i = 0; i < L::kPerLane; ++i) rows[i] = in[i];
+    }
+    for (int j = 0; j < L::kPerLane; ++j) {
+      Row lines[L::kCount][kLine / sizeof(Row)];
 #pragma GCC unroll 4
-      for (int l = 0; l < L::kCount; ++l)
-        __builtin_memcpy(dst + (c + l * L::kPerLane + i) * dst_stride, &lanes[l], 16);
+      for (int part = 0; part < kTile / L::kSide; ++part) {
+        Row lanes[L::kCount];
+#pragma GCC unroll 4
+        for (int i = 0; i < L::kCount; ++i)
+          lanes[i] = strips[part * L::kSide + i * L::kPerLane + j];
+        TransposeSquareOfLanes<T, PJRT_VECTOR_BYTES>(lanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < L::kCount; ++i) lines[i][part] = lanes[i];
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < L::kCount; ++i) {
+        T* const to = dst + (c + i * L::kPerLane + j) * dst_stride;
+        if constexpr (kStream) {
+          StreamLine(to, lines[i]);
+        } else {
+          __builtin_memcpy(to, lines[i], kLine);
+        }
+      }
     }
   }
 }
@@ -62,20 +85,10 @@ PJRT_INLINE void TransposeStrip(T* dst, int64_t dst_stride, const T* src, int64_
 // A whole tile; with kStream the rows of dst are aligned to lines.
 template <typename T, bool kStream>
 PJRT_INLINE void TransposeTile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
-  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
   if constexpr (LongestRow<T>() == kLine) {
     TransposeSquare<T, kLine, kStream>(dst, dst_stride, src, src_stride);
   } else {
-    alignas(kLine) T tile[kTile * kTile];
-    for (int r = 0; r < kTile; r += Lanes<T, 16>::kPerLane)
-      TransposeStrip(tile + r, kTile, src + r * src_stride, src_stride);
-    for (int c = 0; c < kTile; ++c) {
-      if constexpr (kStream) {
-        StreamLine(dst + c * dst_stride, tile + c * kTile);
-      } else {
-        __builtin_memcpy(dst + c * dst_stride, tile + c * kTile, kLine);
-      }
-    }
+    TransposeByStrips<T, kStream>(dst, dst_stride, src, src_stride);
   }
 }
 
@@ -170,7 +183,7 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
         const int64_t height = end - r < kTile ? end - r : kTile;
         T* const to = dst + c * dst_stride + r;
         const T* const from = src + r * src_stride + c;
-        if (kStream && c + kTile < cols) PrefetchNext(from, src_stride, height);
+        if (c + kTile < cols) PrefetchNext(from, src_stride, height);
         if (width == kTile && height == kTile) {
           TransposeTile<T, kStream>(to, dst_stride, from, src_stride);
         } else {

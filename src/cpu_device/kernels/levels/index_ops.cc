@@ -9,6 +9,8 @@
 #include "src/cpu_device/kernels/float-inl.h"
 #include "src/cpu_device/kernels/integer-inl.h"
 #include "src/cpu_device/kernels/level_tables.h"
+#include "src/cpu_device/kernels/small_float-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -103,11 +105,6 @@ struct CopyLines {
     CopyPiece<64>(dst + bytes - 64, src + bytes - 64);
   }
 };
-struct CopyLong {
-  PJRT_INLINE void Run(char* dst, const char* src, int64_t bytes) {
-    memcpy(dst, src, static_cast<size_t>(bytes));
-  }
-};
 
 template <class Copy>
 void GatherRowsBy(char* dst, int64_t dst_stride, const char* src, const int64_t* offsets,
@@ -124,8 +121,7 @@ void GatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* o
                 int64_t size, int64_t bytes, int64_t n) {
   char* const d = static_cast<char*>(dst);
   const char* const s = static_cast<const char*>(src);
-  const auto by = bytes > 1024  ? GatherRowsBy<CopyLong>
-                  : bytes > 128 ? GatherRowsBy<CopyLines>
+  const auto by = bytes > 128   ? GatherRowsBy<CopyLines>
                   : bytes >= 64 ? GatherRowsBy<CopyShort<64>>
                   : bytes >= 32 ? GatherRowsBy<CopyShort<32>>
                   : bytes >= 16 ? GatherRowsBy<CopyShort<16>>
@@ -134,6 +130,22 @@ void GatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* o
                   : bytes >= 2  ? GatherRowsBy<CopyShort<2>>
                                 : GatherRowsBy<CopyShort<1>>;
   by(d, dst_stride, s, offsets, size, bytes, n);
+}
+
+// Results much larger than the caches are written past them.
+void StreamGatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* offsets,
+                      int64_t size, int64_t bytes, int64_t n) {
+  constexpr int64_t kMostAhead = 1024;
+  if (bytes < 4 * kLine) return GatherRows(dst, dst_stride, src, offsets, size, bytes, n);
+  char* const d = static_cast<char*>(dst);
+  const char* const s = static_cast<const char*>(src);
+  for (int64_t i = 0; i < n; ++i) {
+    const char* const ahead = s + offsets[i + 2 < n ? i + 2 : n - 1] * size;
+    for (int64_t line = 0; line < bytes && line < kMostAhead; line += kLine)
+      __builtin_prefetch(ahead + line);
+    StreamBytes(d + i * dst_stride, s + offsets[i] * size, bytes);
+  }
+  EndStream();
 }
 
 struct Replace {
@@ -182,6 +194,42 @@ void ScatterRows(void* dst, const int64_t* offsets, const void* updates, int64_t
   }
 }
 
+// Rows of floats that compute in f32. Each update is rounded, as if it were the only one.
+template <class Op, class Format>
+void ScatterNarrowRows(void* dst, const int64_t* offsets, const void* updates,
+                       int64_t update_stride, int64_t length, int64_t n) {
+  constexpr int64_t kPiece = 128;
+  uint16_t* const d = static_cast<uint16_t*>(dst);
+  const uint16_t* const u = static_cast<const uint16_t*>(updates);
+  if (length == 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (offsets[i] < 0) continue;
+      float value, added;
+      LoadFloat<Format>(&value, d + offsets[i]);
+      LoadFloat<Format>(&added, u + i * update_stride);
+      value = Op::Run(value, added);
+      StoreFloat<Format>(d + offsets[i], &value);
+    }
+    return;
+  }
+  float values[kPiece], added[kPiece];
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t next = offsets[i + kAhead < n ? i + kAhead : n - 1];
+    __builtin_prefetch(d + (next < 0 ? 0 : next), 1);
+    if (offsets[i] < 0) continue;
+    uint16_t* row = d + offsets[i];
+    const uint16_t* update = u + i * update_stride;
+    for (int64_t left = length; left > 0; left -= kPiece, row += kPiece, update += kPiece) {
+      const int64_t count = left < kPiece ? left : kPiece;
+      LoadFloats<Format>(values, row, count);
+      LoadFloats<Format>(added, update, count);
+      PJRT_INDEPENDENT_ITERATIONS
+      for (int64_t k = 0; k < count; ++k) values[k] = Op::Run(values[k], added[k]);
+      StoreFloats<Format>(row, values, count);
+    }
+  }
+}
+
 struct FloatAdd {
   template <typename T>
   PJRT_INLINE T Run(T a, T b) {
@@ -223,6 +271,14 @@ void FillFloat(IndexKernels* k) {
   Combine<T>(k, Monoid::kMinimum) = ScatterRows<floats::Minimum, T>;
 }
 
+template <class Format>
+void FillNarrow(ScatterRowsFn* combine) {
+  combine[static_cast<int>(Monoid::kAdd)] = ScatterNarrowRows<FloatAdd, Format>;
+  combine[static_cast<int>(Monoid::kMultiply)] = ScatterNarrowRows<FloatMultiply, Format>;
+  combine[static_cast<int>(Monoid::kMaximum)] = ScatterNarrowRows<floats::Maximum, Format>;
+  combine[static_cast<int>(Monoid::kMinimum)] = ScatterNarrowRows<floats::Minimum, Format>;
+}
+
 template <typename T>
 void FillComplexType(IndexKernels* k) {
   Combine<T>(k, Monoid::kAdd) = ScatterRows<complexes::Add, T>;
@@ -243,6 +299,8 @@ IndexKernels MakeTable() {
   FillInteger<uint64_t>(&k, IndexType::kU64);
   FillFloat<float>(&k);
   FillFloat<double>(&k);
+  FillNarrow<bfloat16>(k.combine_bf16_rows);
+  FillNarrow<half>(k.combine_f16_rows);
   FillComplexType<C64>(&k);
   FillComplexType<C128>(&k);
   // Bytes of 0 and 1.
@@ -257,6 +315,7 @@ IndexKernels MakeTable() {
   k.gather_points[3] = GatherPoints<uint64_t>;
   k.gather_points[4] = GatherPoints<Bits128>;
   k.gather_rows = GatherRows;
+  k.stream_gather_rows = StreamGatherRows;
   k.replace_rows[0] = ScatterRows<Replace, uint8_t>;
   k.replace_rows[1] = ScatterRows<Replace, uint16_t>;
   k.replace_rows[2] = ScatterRows<Replace, uint32_t>;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between floats narrower than 32 bits and f32, without branches, so that compilers vectorise loops
+// of them. See level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_SMALL_FLOAT_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_SMALL_FLOAT_INL_H_
+
+#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/level-inl.h"
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+constexpr uint32_t kInfinityF32 = 0x7f800000u;
+
+// The facts of a format of small_float.h that conversions need.
+template <class Format>
+struct Layout {
+  using Storage = typename Format::Storage;
+  static constexpr int kMantissa = Format::kMantissaBits;
+  static constexpr int kBias = Format::kBias;
+  static constexpr bool kIeee = Format::kSpecials == FloatSpecials::kIeee;
+  static constexpr bool kNanOnly = Format::kSpecials == FloatSpecials::kNanOnly;
+  static constexpr bool kUnsignedZero = Format::kSpecials == FloatSpecials::kUnsignedZero;
+  static constexpr bool kFiniteOnly = Format::kSpecials == FloatSpecials::kFiniteOnly;
+  static constexpr uint32_t kSign = 1u << (Format::kBits - 1);
+  static constexpr uint32_t kMagnitude = kSign - 1;
+  static constexpr uint32_t kInfinity = kMagnitude & ~((1u << kMantissa) - 1);
+  static constexpr uint32_t kMax = kIeee ? kInfinity - 1 : kNanOnly ? kMagnitude - 1 : kMagnitude;
+  static constexpr uint32_t kNan = kIeee      ? kInfinity | (1u << (kMantissa - 1))
+                                   : kNanOnly ? kMagnitude
+                                              : kSign;
+  // Denormals of the format are normal f32 numbers, in all formats but bfloat16, whose exponent is
+  // f32's.
+  static constexpr bool kSameExponent = Format::kExponentBits == 8;
+};
+
+template <class Format>
+PJRT_INLINE float DecodeIeeeLike(uint32_t bits) {
+  using L = Layout<Format>;
+  const uint32_t sign = (bits & L::kSign) << (32 - Format::kBits);
+  const uint32_t magnitude = bits & L::kMagnitude;
+  const uint32_t shifted = magnitude << (23 - L::kMantissa);
+  if constexpr (L::kSameExponent) {
+    return BitCast<float>(sign | shifted | (magnitude > L::kInfinity ? 0x400000u : 0u));
+  } else {
+    const uint32_t normal = shifted + (static_cast<uint32_t>(127 - L::kBias) << 23);
+    // Denormals count units of the smallest one.
+    constexpr float kUnit =
+        __builtin_bit_cast(float, static_cast<uint32_t>(128 - L::kBias - L::kMantissa) << 23);
+    const uint32_t denormal = ToBits(static_cast<float>(static_cast<int32_t>(magnitude)) * kUnit);
+    uint32_t wide = magnitude < (1u << L::kMantissa) ? denormal : normal;
+    if constexpr (L::kIeee) {
+      const uint32_t quiet = magnitude > L::kInfinity ? 0x400000u : 0u;
+      wide = magnitude >= L::kInfinity ? kInfinityF32 | shifted | quiet : wide;
+    }
+    if constexpr (L::kNanOnly) wide = magnitude == L::kMagnitude ? 0x7fc00000u : wide;
+    wide |= sign;
+    if constexpr (L::kUnsignedZero) {
+      wide = (bits & (L::kSign | L::kMagnitude)) == L::kSign ? 0x7fc00000u : wide;
+    }
+    return BitCast<float>(wide);
+  }
+}
+
+template <class Format>
+PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
+  using L = Layout<Format>;
+  constexpr int kShift = 23 - L::kMantissa;
+  const uint32_t from = ToBits(x);
+  const uint32_t magnitude = from & 0x7fffffffu;
+  if constexpr (L::kSameExponent && L::kIeee) {  // rounding carries into exponent and infinity
+    const uint32_t carried = from + ((1u << (kShift - 1)) - 1) + ((from >> kShift) & 1);
+    const uint32_t quiet = from | 0x400000u;
+    return (magnitude > kInfinityF32 ? quiet : carried) >> kShift;
+  }
+  const uint32_t sign = (from >> 31) << (Format::kBits - 1);
+  const uint32_t odd = (magnitude >> kShift) & 1;
+  uint32_t rounded = ((magnitude + ((1u << (kShift - 1)) - 1) + odd) >> kShift) -
+                     (static_cast<uint32_t>(127 - L::kBias) << L::kMantissa);
+  if constexpr (!L::kSameExponent) {
+    // Below the smallest normal number the processor rounds: in the sum with a power of two whose
+    // last bit is worth the smallest denormal.
+    constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 23 + 1 - L::kBias - L::kMantissa) << 23;
+    constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
+    const uint32_t denormal = ToBits(BitCast<float>(magnitude) + BitCast<float>(kMagic)) - kMagic;
+    rounded = magnitude < kFirstNormal ? denormal : rounded;
+  }
+  const uint32_t overflow = L::kIeee ? L::kInfinity : L::kFiniteOnly ? L::kMax : L::kNan;
+  uint32_t result = rounded > L::kMax ? overflow : rounded;
+  if constexpr (L::kUnsignedZero) {
+    result |= (result == 0 || result == L::kNan) ? 0u : sign;
+    return magnitude > kInfinityF32 ? L::kNan : result;
+  } else {
+    uint32_t nan = L::kNan;
+    if constexpr (L::kIeee) nan |= (magnitude >> kShift) & ((1u << L::kMantissa) - 1);
+    if constexpr (!L::kFiniteOnly) nan |= sign;
+    return magnitude > kInfinityF32 ? nan : result | sign;
+  }
+}
+
+// One element of bf16 or f16 to f32 and back; f16 by instruction where there is one.
+template <class Format>
+PJRT_INLINE void LoadFloat(float* d, const uint16_t* s) {
+#if defined(__F16C__)
+  if constexpr (!Layout<Format>::kSameExponent) {
+    *d = _cvtsh_ss(*s);
+    return;
+  }
+#endif
+  *d = DecodeIeeeLike<Format>(*s);
+}
+template <class Format>
+PJRT_INLINE void StoreFloat(uint16_t* d, const float* s) {
+#if defined(__F16C__)
+  if constexpr (!Layout<Format>::kSameExponent) {
+    *d = _cvtss_sh(*s, 0);  // to the nearest, ties to even
+    return;
+  }
+#endif
+  *d = static_cast<uint16_t>(EncodeIeeeLike<Format>(*s));
+}
+
+// The same for n of them.
+template <class Format>
+PJRT_INLINE void LoadFloats(float* d, const uint16_t* s, int64_t n) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  if constexpr (!Layout<Format>::kSameExponent) {
+    for (; i + 8 <= n; i += 8) {
+      _mm256_storeu_ps(d + i,
+                       _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s + i))));
+    }
+  }
+#endif
+  PJRT_INDEPENDENT_ITERATIONS
+  for (; i < n; ++i) LoadFloat<Format>(d + i, s + i);
+}
+template <class Format>
+PJRT_INLINE void StoreFloats(uint16_t* d, const float* s, int64_t n) {
+  int64_t i = 0;
+#if defined(__F16C__)
+  if constexpr (!Layout<Format>::kSameExponent) {
+    for (; i + 8 <= n; i += 8) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i),
+                       _mm256_cvtps_ph(_mm256_loadu_ps(s + i), 0));
+    }
+  }
+#endif
+  PJRT_INDEPENDENT_ITERATIONS
+  for (; i < n; ++i) StoreFloat<Format>(d + i, s + i);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_SMALL_FLOAT_INL_H_
