@@ -2,10 +2,12 @@
 //
 // Reductions over dims that others lie behind: each result is folded in the order of its elements.
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
+#include "pjrt/base/small_float.h"
 #include "tests/cpu/cpu_test_util.h"
 
 namespace pjrt::cpu {
@@ -70,6 +72,43 @@ TEST(ReduceColumnsTest, FewColumnsOfManyRowsAreSummed) {
       CheckSum(3, reduced, columns + 3, 1, columns, true);
     }
   }
+}
+
+// Short points are folded side by side, as many as their accumulators' type allows.
+template <typename T>
+void CheckFewColumns(const std::string& type) {
+  for (int64_t columns : {2, 3, 8, 15, 17}) {
+    for (int64_t rows : {65, 300, 515}) {
+      std::vector<T> x;
+      std::vector<int> sums(columns, 1);
+      for (int64_t i = 0; i < rows * columns; ++i) {
+        const int value = static_cast<int>(i * i % 7 == 1);
+        x.push_back(static_cast<T>(static_cast<float>(value)));
+        sums[i % columns] += value;
+      }
+      std::vector<T> expected;
+      for (int sum : sums) expected.push_back(static_cast<T>(static_cast<float>(sum)));
+      const Literal operand = Array<T>({rows, columns}, x), init = Scalar<T>(static_cast<T>(1.0f));
+      EXPECT_EQ(
+          RunOne<T>(absl::Substitute(
+                        "func.func @main(%x: tensor<$0x$1x$2>, %init: tensor<$2>) -> "
+                        "tensor<$1x$2> {\n"
+                        "  %0 = stablehlo.reduce(%x init: %init) applies stablehlo.add across "
+                        "dimensions = [0] : (tensor<$0x$1x$2>, tensor<$2>) -> tensor<$1x$2>\n"
+                        "  return %0 : tensor<$1x$2>\n}\n",
+                        rows, columns, type),
+                    {&operand, &init}),
+          expected)
+          << rows << "x" << columns << " of " << type;
+    }
+  }
+}
+
+TEST(ReduceColumnsTest, FewColumnsOfEachWidthAreSummed) {
+  CheckFewColumns<uint8_t>("ui8");
+  CheckFewColumns<bfloat16>("bf16");
+  CheckFewColumns<int32_t>("i32");
+  CheckFewColumns<double>("f64");
 }
 
 // Over an outer and the inner dim: pieces of each result lie apart.

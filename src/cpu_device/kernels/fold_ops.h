@@ -12,10 +12,9 @@
 namespace pjrt::cpu {
 
 // Folds `points` runs of n contiguous elements, each begun `stride` elements behind the one before,
-// onto to[0..n): one after the other if `in_order`, else kTreePoints at a time, as a tree of
-// neighbours, and what is left of them one after the other. The result depends on these arguments
-// alone, at every level.
-inline constexpr int kTreePoints = 16;
+// onto to[0..n): one after the other if `in_order`, else kPointsTogether at a time, one after the
+// other, and the result onto `to`. The result depends on these arguments alone, at every level.
+inline constexpr int64_t kPointsTogether = 64;
 using FoldPointsFn = void (*)(void* to, const void* a, int64_t points, int64_t n, int64_t stride,
                               bool in_order);
 

@@ -17,6 +17,13 @@ namespace {
 constexpr int64_t kAlign = 64;
 int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
+// Short points are folded side by side up to this width: a sum waits for the one before.
+constexpr int64_t kWideBytes = 256;
+// Several points are read at a time, but no more: memory gives some streams sooner than one that is
+// broken off again and again, and many get in each other's way.
+constexpr int64_t kStreams = 16;
+constexpr int64_t kBytesTogether = 4096;
+
 bool IsZero(const char* element, int size) {
   if (size == 4) {
     float value;
@@ -97,6 +104,27 @@ void Fold::Load(char* to, const char* values, int64_t n) const {
   } else {
     std::memcpy(to, values, n * sizes[0]);
   }
+}
+
+void Fold::Onto(char* to, const char* from, int64_t count, int64_t n, int64_t stride,
+                bool in_order) const {
+  const int64_t size = value_sizes[0];
+  int64_t beside = 1;
+  while (2 * beside * n * sizes[0] <= kWideBytes) beside *= 2;
+  if (!in_order && beside > 1 && stride == n * size && count >= 4 * beside) {
+    alignas(64) char wide[kWideBytes];
+    const int64_t width = n * beside, wide_count = count / beside;
+    Load(wide, from, width);
+    Onto(wide, from + width * size, wide_count - 1, width, width * size, false);
+    for (int64_t half = width / 2; half >= n; half /= 2)
+      op(wide, wide, wide + half * sizes[0], nullptr, half);
+    op(to, to, wide, nullptr, n);
+    from += wide_count * width * size;
+    count -= wide_count * beside;
+  }
+  const int64_t together = std::max<int64_t>(kBytesTogether / (n * size * kStreams), 1) * kStreams;
+  for (; count > 0; count -= together, from += together * stride)
+    points(to, from, std::min(together, count), n, stride / size, in_order);
 }
 
 Folder::Folder(const BlockKernels& kernels, const LoopProgram& program)

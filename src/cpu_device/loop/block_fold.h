@@ -57,6 +57,11 @@ struct Fold {
   size_t value() const { return choose != nullptr ? reduce->choice->value : 0; }
   // Makes accumulators of n values of a monoid.
   void Load(char* to, const char* values, int64_t n) const;
+  // Folds `count` points of n contiguous values of a monoid each, `stride` bytes apart, onto n
+  // accumulators: one after the other if `in_order`, else in an order that follows from the
+  // numbers.
+  void Onto(char* to, const char* from, int64_t count, int64_t n, int64_t stride,
+            bool in_order) const;
   bool HasInit() const { return !reduce->init_inputs.empty(); }
   // Whether accumulators are the initial value at first. A choice compares companions by the order
   // in which they come; an initial one has no place in it.

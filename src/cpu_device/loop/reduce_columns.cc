@@ -5,7 +5,7 @@
 // * Long inner: a block lies along the innermost dim and folds element by element into a block of
 //   accumulators, which begin as the initial value.
 // * Short inner: a block holds several reduced points of `inner` elements each, of several outer
-//   points if they fit. Few fold in order, from the initial value on, many sixteen at a time; a
+//   points if they fit. Few fold in order, from the initial value on, many in parts; a
 //   body folds neighbours.
 // * Many short inner: a block lies along all inner dims and crosses their rows, else as for a long
 //   inner.
@@ -135,7 +135,8 @@ class ColumnReduction final : public ReduceKernel {
     if (fold.choose != nullptr) {
       ChooseStreams(w, fold, from, first, r, n);
     } else {
-      FoldStreams(fold, folder_.Accumulator(w.memory, fold, 0), from, reduced_ - r, n, in_order_);
+      fold.Onto(folder_.Accumulator(w.memory, fold, 0), from, reduced_ - r, n, fold.stream_stride,
+                in_order_);
     }
   }
 
@@ -176,9 +177,9 @@ class ColumnReduction final : public ReduceKernel {
         const bool copies = r == 0 && !fold.BeginsWithInit();
         if (fold.body == nullptr) {
           if (copies) folder_.Accumulate(w->memory, fold, values.data(), inner_, true);
-          fold.points(folder_.Accumulator(w->memory, fold, 0),
-                      values[0] + (copies ? inner_ * fold.value_sizes[0] : 0), count - copies,
-                      inner_, inner_, in_order_);
+          const int64_t point = inner_ * fold.value_sizes[0];
+          fold.Onto(folder_.Accumulator(w->memory, fold, 0), values[0] + (copies ? point : 0),
+                    count - copies, inner_, point, in_order_);
         } else if (fold.choose == nullptr && inner_ < kFewAccumulators && count >= kTreeCalls) {
           Folder::Pointers folded;
           for (size_t i = 0; i < fold.sizes.size(); ++i)

@@ -58,16 +58,6 @@ void ReduceKernel::Run(const char* const* inputs, char* const* outputs, int64_t 
   for (int64_t unit = begin; unit < end; ++unit) RunUnit(&w, unit);
 }
 
-// Several at a time, but no more: memory gives some streams sooner than one that is broken off
-// again and again, and many get in each other's way.
-void ReduceKernel::FoldStreams(const Fold& fold, char* to, const char* from, int64_t points,
-                               int64_t n, bool in_order) const {
-  const int64_t stride = fold.stream_stride / fold.value_sizes[0];
-  const int64_t together = std::max<int64_t>(block_ / n / kTreePoints, 1) * kTreePoints;
-  for (int64_t p = 0; p < points; p += together, from += together * fold.stream_stride)
-    fold.points(to, from, std::min(together, points - p), n, stride, in_order);
-}
-
 double ReduceKernel::BytesPerPoint() const {
   double bytes = 0;
   for (const LoopInput& input : frame_.program().inputs) bytes += ByteWidth(input.type);

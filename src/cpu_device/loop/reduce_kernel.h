@@ -59,9 +59,6 @@ class ReduceKernel : public LoopKernel {
   // Whether there is nothing to compute but folds of values that lie in inputs. Their steps along
   // dim d become the folds' stream_stride.
   bool FindStreams(int d);
-  // Folds `points` reduced points of n elements each, from `from` on where they lie, onto `to`.
-  void FoldStreams(const Fold& fold, char* to, const char* from, int64_t points, int64_t n,
-                   bool in_order) const;
   // Of all inputs.
   double BytesPerPoint() const;
   double PointNs() const;

@@ -201,7 +201,8 @@ class RowReduction final : public ReduceKernel {
       if (in_pieces_) {
         char* const sums = folder_.Temporary(w.memory, 0);
         fold.Load(sums, from, rows * n);
-        FoldStreams(fold, sums, from + fold.stream_stride, reduced_ / piece_ - 1, rows * n, false);
+        fold.Onto(sums, from + fold.stream_stride, reduced_ / piece_ - 1, rows * n,
+                  fold.stream_stride, false);
         fold.accumulator_rows(to, sums, rows, n);
       } else {
         fold.rows(to, from, rows, n);

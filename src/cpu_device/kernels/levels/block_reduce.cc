@@ -366,22 +366,15 @@ void ReduceRowsPlain(void* out, const void* a, int64_t rows, int64_t n) {
   }
 }
 
-template <class Op, typename V, class Source, int kCount>
-PJRT_INLINE Group<Source, V> Tree(const typename Source::Stored* a, int64_t stride) {
-  if constexpr (kCount == 1) {
-    return Source::template LoadGroup<V>(a);
-  } else {
-    return ApplyToGroups<Op>(Tree<Op, V, Source, kCount / 2>(a, stride),
-                             Tree<Op, V, Source, kCount / 2>(a + kCount / 2 * stride, stride));
-  }
-}
-template <class Op, typename T, class Source, int kCount>
-PJRT_INLINE T TreeOfOnes(const typename Source::Stored* a, int64_t stride) {
-  if constexpr (kCount == 1) {
-    return Source::One(*a);
-  } else {
-    return Op::Run(TreeOfOnes<Op, T, Source, kCount / 2>(a, stride),
-                   TreeOfOnes<Op, T, Source, kCount / 2>(a + kCount / 2 * stride, stride));
+// Onto `sums`, kGroups groups of each of `points` points, one after the other.
+template <class Op, class Source, int kGroups, typename V>
+PJRT_INLINE void FoldInOrder(Group<Source, V>* sums, const typename Source::Stored* a,
+                             int64_t points, int64_t stride) {
+  constexpr int64_t kWidth = sizeof(Group<Source, V>) / sizeof(sums->v[0][0]);
+  for (int64_t p = 0; p < points; ++p, a += stride) {
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; ++g)
+      sums[g] = ApplyToGroups<Op>(sums[g], Source::template LoadGroup<V>(a + g * kWidth));
   }
 }
 
@@ -392,23 +385,23 @@ PJRT_INLINE int64_t FoldStrips(T* to, const typename Source::Stored* a, int64_t 
   using V = typename VectorOfBytes<T, kBytes>::Type;
   constexpr int64_t kWidth = Source::kGroup * kBytes / sizeof(T);
   for (; i + kGroups * kWidth <= n; i += kGroups * kWidth) {
-    const typename Source::Stored* at = a + i;
     Group<Source, V> sums[kGroups];
     __builtin_memcpy(sums, to + i, sizeof(sums));
 #pragma GCC unroll 8
     for (int g = 0; g < kGroups; ++g) sums[g] = Source::Unordered(sums[g]);
-    int64_t p = 0;
-    for (; !in_order && p + kTreePoints <= points; p += kTreePoints, at += kTreePoints * stride) {
-#pragma GCC unroll 1
-      for (int g = 0; g < kGroups; ++g) {
-        sums[g] =
-            ApplyToGroups<Op>(sums[g], Tree<Op, V, Source, kTreePoints>(at + g * kWidth, stride));
-      }
-    }
-    for (; p < points; ++p, at += stride) {
+    if (in_order) {
+      FoldInOrder<Op, Source, kGroups>(sums, a + i, points, stride);
+    } else {
+      for (int64_t p = 0; p < points; p += kPointsTogether) {
+        const typename Source::Stored* const at = a + p * stride + i;
+        const int64_t together = points - p < kPointsTogether ? points - p : kPointsTogether;
+        Group<Source, V> parts[kGroups];
 #pragma GCC unroll 8
-      for (int g = 0; g < kGroups; ++g)
-        sums[g] = ApplyToGroups<Op>(sums[g], Source::template LoadGroup<V>(at + g * kWidth));
+        for (int g = 0; g < kGroups; ++g) parts[g] = Source::template LoadGroup<V>(at + g * kWidth);
+        FoldInOrder<Op, Source, kGroups>(parts, at + stride, together - 1, stride);
+#pragma GCC unroll 8
+        for (int g = 0; g < kGroups; ++g) sums[g] = ApplyToGroups<Op>(sums[g], parts[g]);
+      }
     }
 #pragma GCC unroll 8
     for (int g = 0; g < kGroups; ++g) sums[g] = Source::Ordered(sums[g]);
@@ -437,10 +430,12 @@ void FoldPoints(void* to, const void* a, int64_t points, int64_t n, int64_t stri
   }
   for (; i < n; ++i) {
     T sum = d[i];
-    int64_t p = 0;
-    for (; !in_order && p + kTreePoints <= points; p += kTreePoints)
-      sum = Op::Run(sum, TreeOfOnes<Op, T, Source, kTreePoints>(s + p * stride + i, stride));
-    for (; p < points; ++p) sum = Op::Run(sum, Source::One(s[p * stride + i]));
+    for (int64_t p = 0; p < points;) {
+      const int64_t end = in_order || points - p < kPointsTogether ? points : p + kPointsTogether;
+      T part = in_order ? sum : Source::One(s[p++ * stride + i]);
+      for (; p < end; ++p) part = Op::Run(part, Source::One(s[p * stride + i]));
+      sum = in_order ? part : Op::Run(sum, part);
+    }
     d[i] = sum;
   }
 }
