@@ -95,6 +95,41 @@ TYPED_TEST(IntegerKernelsTest, RemaindersHaveTheDividendsSignAndByZeroAreTheDivi
   this->Binary(BlockOp::kRemainder, [](Wide x, Wide y) { return y == 0 ? x : x % y; });
 }
 
+TYPED_TEST(IntegerKernelsTest, OneDivisorDividesNumbersBesideItsMultiples) {
+  using T = TypeParam;
+  using U = std::make_unsigned_t<T>;
+  std::vector<U> divisors;
+  for (int bit = 0; bit < static_cast<int>(sizeof(T) * 8); ++bit) {
+    for (int beside : {-1, 0, 1}) divisors.push_back(static_cast<U>((U{1} << bit) + beside));
+  }
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 100; ++i) divisors.push_back(static_cast<U>(random() >> (random() % 63)));
+  for (U magnitude : divisors) {
+    for (const T divisor : {static_cast<T>(magnitude), static_cast<T>(U{0} - magnitude)}) {
+      std::vector<T> numbers = this->operands_.a;
+      numbers.resize(200);
+      for (int i = 0; i < 100; ++i) {
+        const U multiple = static_cast<U>(static_cast<uint64_t>(divisor) * random());
+        for (int beside : {-1, 0, 1}) numbers.push_back(static_cast<T>(multiple + beside));
+      }
+      std::vector<T> results(numbers.size());
+      const int64_t n = static_cast<int64_t>(numbers.size());
+      for (const BlockKernels* kernels : SupportedBlockKernels()) {
+        for (BlockOp op : {BlockOp::kDivide, BlockOp::kRemainder}) {
+          Find(*kernels, op, CTypeOf<T>(), Scalars::kSecond)(results.data(), numbers.data(),
+                                                             &divisor, nullptr, n);
+          for (int64_t i = 0; i < n; ++i) {
+            const Wide x = numbers[i], y = divisor;
+            const Wide quotient = y == 0 ? Wide{-1} : x / y, rest = y == 0 ? x : x % y;
+            ASSERT_EQ(results[i], static_cast<T>(op == BlockOp::kDivide ? quotient : rest))
+                << kernels->level << ": " << Show(numbers[i]) << " by " << Show(divisor);
+          }
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(IntegerKernelsTest, MaximumMinimumAndClampCompareByTheTypesSign) {
   using T = TypeParam;
   this->Binary(BlockOp::kMaximum, [](T x, T y) { return x > y ? x : y; });

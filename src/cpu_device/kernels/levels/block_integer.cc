@@ -153,6 +153,47 @@ void DivideBySecond(void* dst, const void* a, const void* b, const void* c, int6
   }
 }
 
+// The high half of a product, from products of halves, which vectors have.
+PJRT_INLINE uint64_t HighProduct(uint64_t x, uint64_t low, uint64_t high) {
+  constexpr uint64_t kLow = 0xffffffffu;
+  const uint64_t x_low = x & kLow, x_high = x >> 32;
+  const uint64_t middle = x_high * low + ((x_low * low) >> 32);
+  const uint64_t other = x_low * high + (middle & kLow);
+  return x_high * high + (middle >> 32) + (other >> 32);
+}
+
+// 64-bit numbers by one divisor, as Granlund and Montgomery have it: the high half of the product
+// with a reciprocal of 65 bits, whose highest one is added by itself. Signs are put aside.
+template <class Op, typename T, bool kRemainder>
+void DivideLongBySecond(void* dst, const void* a, const void* b, const void* c, int64_t n) {
+  if (n <= 0) return;
+  const T divisor = *static_cast<const T*>(b);
+  if (divisor == 0 || divisor == 1 || divisor == static_cast<T>(-1))
+    return BinaryLoopSecondScalar<Op, T, T>(dst, a, b, c, n);
+  // All ones for a negative number, of signed types.
+  const auto sign = [](T x) { return std::is_signed_v<T> && x < 0 ? ~uint64_t{0} : uint64_t{0}; };
+  const uint64_t by_sign = sign(divisor);
+  const uint64_t by = (static_cast<uint64_t>(divisor) ^ by_sign) - by_sign;
+  const int bits = 64 - __builtin_clzll(by - 1);  // 2^(bits - 1) < by <= 2^bits
+  const uint64_t rest = (bits < 64 ? uint64_t{1} << bits : 0) - by;
+  const uint64_t reciprocal =
+      static_cast<uint64_t>((static_cast<unsigned __int128>(rest) << 64) / by) + 1;
+  const uint64_t low = reciprocal & 0xffffffffu, high = reciprocal >> 32;
+  T* const d = static_cast<T*>(dst);
+  const T* const x = static_cast<const T*>(a);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t number = static_cast<uint64_t>(x[i]);
+    const uint64_t x_sign = sign(x[i]), q_sign = x_sign ^ by_sign;
+    const uint64_t size = (number ^ x_sign) - x_sign;
+    const uint64_t part = HighProduct(size, low, high);
+    const uint64_t magnitude = (((size - part) >> 1) + part) >> (bits - 1);
+    const uint64_t quotient = (magnitude ^ q_sign) - q_sign;
+    d[i] =
+        static_cast<T>(kRemainder ? number - quotient * static_cast<uint64_t>(divisor) : quotient);
+  }
+}
+
 template <typename T>
 void FillOwn(BlockKernels* k) {
   if constexpr (std::is_signed_v<T>) {
@@ -166,6 +207,11 @@ void FillOwn(BlockKernels* k) {
         DivideBySecond<integer::Divide, T, false>;
     Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond) =
         DivideBySecond<integer::Remainder, T, true>;
+  } else if constexpr (sizeof(T) == 8) {
+    Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond) =
+        DivideLongBySecond<integer::Divide, T, false>;
+    Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond) =
+        DivideLongBySecond<integer::Remainder, T, true>;
   }
   SetCommutative<T, integer::Maximum, T, T>(k, BlockOp::kMaximum);
   SetCommutative<T, integer::Minimum, T, T>(k, BlockOp::kMinimum);
