@@ -4,6 +4,7 @@
 // sums are exact until they are rounded to the type: once, for sums and products of narrow floats.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,11 @@ std::vector<Number> Small(PrimitiveType type, int64_t count, int phase = 0) {
 // Sums and products as the type has them: or and and of i1.
 Number Plus(PrimitiveType type, Number a, Number b) {
   return type == PRED ? Number(a.real() + b.real() > 0) : a + b;
+}
+
+// The order of complex numbers, and of others.
+bool Less(Number a, Number b) {
+  return a.real() != b.real() ? a.real() < b.real() : a.imag() < b.imag();
 }
 
 class ReduceTypesTest : public ::testing::TestWithParam<PrimitiveType> {
@@ -191,6 +197,78 @@ TEST_P(ReduceTypesTest, ReductionsOfRowsAndColumns) {
   Expect("columns", text("0", "tensor<4x$T>"), operands, type, columns);
 }
 
+// With 1 to begin with, which is what folding nothing gives.
+TEST_P(ReduceTypesTest, ReductionsByEachOperation) {
+  const PrimitiveType type = GetParam();
+  const auto bits = [](Number x) { return static_cast<int64_t>(x.real()); };
+  const std::vector<std::pair<std::string, std::function<Number(Number, Number)>>> ops = {
+      {"multiply", [](Number x, Number y) { return x * y; }},
+      {"maximum", [](Number x, Number y) { return Less(x, y) ? y : x; }},
+      {"minimum", [](Number x, Number y) { return Less(y, x) ? y : x; }},
+      {"and", [&](Number x, Number y) { return static_cast<double>(bits(x) & bits(y)); }},
+      {"or", [&](Number x, Number y) { return static_cast<double>(bits(x) | bits(y)); }},
+      {"xor", [&](Number x, Number y) { return static_cast<double>(bits(x) ^ bits(y)); }},
+  };
+  for (const auto& [op, value] : ops) {
+    if ((IsFloating(type) || IsComplex(type)) && (op == "and" || op == "or" || op == "xor"))
+      continue;
+    for (const int64_t count : {3, 0}) {
+      const std::vector<Number> a = Small(type, 4 * count);
+      std::vector<Number> rows(4, 1);
+      for (int64_t i = 0; i < 4 * count; ++i)
+        rows[i / count] = Nearest(type, value(rows[i / count], a[i]));
+      const std::string in = absl::StrCat("tensor<4x", count, "x$T>");
+      std::vector<Literal> operands;
+      operands.push_back(Numbers(type, {4, count}, a));
+      operands.push_back(Numbers(type, {}, {1}));
+      Expect(op,
+             absl::StrCat("func.func @main(%a: ", in, ", %i: $S) -> tensor<4x$T> {\n",
+                          "  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.", op,
+                          " across dimensions = [1] : (", in, ", $S) -> tensor<4x$T>\n",
+                          "  return %0 : tensor<4x$T>\n}\n"),
+             operands, type, rows);
+    }
+  }
+}
+
+// The places of the first of the largest, along the middle of eight dimensions.
+TEST_P(ReduceTypesTest, ReductionsOfPairs) {
+  const PrimitiveType type = GetParam();
+  const std::vector<Number> a = Small(type, 2 * 5 * 3);
+  const Number least = Nearest(type, 0);
+  std::vector<Number> places(2 * 3, -1);
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      Number largest = least;
+      for (int k = 0; k < 5; ++k) {
+        const Number x = a[(i * 5 + k) * 3 + j];
+        if (!Less(largest, x)) continue;
+        largest = x;
+        places[i * 3 + j] = k;
+      }
+    }
+  }
+  std::vector<Literal> operands;
+  operands.push_back(Numbers(type, {2, 1, 1, 5, 1, 3, 1, 1}, a));
+  operands.push_back(Numbers(type, {}, {least}));
+  Expect("reduce", R"(
+func.func @main(%a: tensor<2x1x1x5x1x3x1x1x$T>, %i: $S) -> tensor<2x1x1x1x3x1x1xi32> {
+  %n = stablehlo.iota dim = 3 : tensor<2x1x1x5x1x3x1x1xi32>
+  %m = stablehlo.constant dense<-1> : tensor<i32>
+  %0:2 = stablehlo.reduce(%a init: %i), (%n init: %m) across dimensions = [3]
+      : (tensor<2x1x1x5x1x3x1x1x$T>, tensor<2x1x1x5x1x3x1x1xi32>, $S, tensor<i32>)
+      -> (tensor<2x1x1x1x3x1x1x$T>, tensor<2x1x1x1x3x1x1xi32>)
+  reducer(%x: $S, %y: $S) (%j: tensor<i32>, %k: tensor<i32>) {
+    %p = stablehlo.compare GE, %x, %y : ($S, $S) -> tensor<i1>
+    %z = stablehlo.select %p, %x, %y : tensor<i1>, $S
+    %l = stablehlo.select %p, %j, %k : tensor<i1>, tensor<i32>
+    stablehlo.return %z, %l : $S, tensor<i32>
+  }
+  return %0#1 : tensor<2x1x1x1x3x1x1xi32>
+})",
+         operands, S32, places);
+}
+
 TEST_P(ReduceTypesTest, Windows) {
   const PrimitiveType type = GetParam();
   const std::vector<Number> a = Small(type, 7);
@@ -258,15 +336,12 @@ TEST_P(ReduceTypesTest, Scatters) {
 
 TEST_P(ReduceTypesTest, SelectAndScatter) {
   const PrimitiveType type = GetParam();
-  const auto less = [](Number a, Number b) {
-    return a.real() != b.real() ? a.real() < b.real() : a.imag() < b.imag();
-  };
   const std::vector<Number> a = Small(type, 8), source = Small(type, 4, 1);
   const Number init = type == F8E8M0FNU ? 1 : 0;
   std::vector<Number> c(8, init);
   for (int place = 0; place < 4; ++place) {
     // The first of the largest.
-    const int chosen = place * 2 + (less(a[place * 2], a[place * 2 + 1]) ? 1 : 0);
+    const int chosen = place * 2 + (Less(a[place * 2], a[place * 2 + 1]) ? 1 : 0);
     c[chosen] = Nearest(type, Plus(type, c[chosen], source[place]));
   }
   Expect(
@@ -289,9 +364,7 @@ TEST_P(ReduceTypesTest, SortsAreStable) {
   const std::vector<Number> a = Small(type, 30);
   std::vector<int> order(30);
   for (int i = 0; i < 30; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](int i, int j) {
-    return a[i].real() != a[j].real() ? a[i].real() > a[j].real() : a[i].imag() > a[j].imag();
-  });
+  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return Less(a[j], a[i]); });
   std::vector<Number> places(order.begin(), order.end());
   std::vector<Number> counting;
   for (int i = 0; i < 30; ++i) counting.push_back(i);
