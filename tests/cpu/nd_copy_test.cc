@@ -122,6 +122,11 @@ TEST(NdCopyTest, AStrideOfZeroRepeatsAnElement) {
     from.strides = {0, 3, 0};
     from.highest = 12;
     CheckCopy({6, 5, 21}, from, PlaceOf({6, 5, 21}, {0, 1, 2}, Ones(3), 0), size);
+    // Each element of an image twice along both dims: a few rows, and tiles of them.
+    from.strides = {9 * 11 * 5, 11 * 5, 0, 5, 0, 1};
+    from.highest = 3 * 9 * 11 * 5 - 1;
+    CheckCopy({3, 9, 2, 11, 2, 5}, from,
+              PlaceOf({3, 9, 2, 11, 2, 5}, {0, 1, 2, 3, 4, 5}, Ones(6), 0), size);
     from.strides = {3, 0, 1};
     from.highest = 3 * 5 + 2;
     CheckCopy({6, 5, 3}, from, PlaceOf({6, 5, 3}, {0, 1, 2}, Ones(3), 0), size);

@@ -122,14 +122,20 @@ void NdCopy::ChoosePattern(DimList dims) {
 }
 
 // Short rows that are neighbours in the target have their neighbours in the source elsewhere.
-// Copied as tiles of both, they fill cache lines on either side while those are at hand.
+// Copied as tiles of both, they fill cache lines on either side while those are at hand; and a few
+// rows alone are not worth a piece.
 void NdCopy::MakeTiles() {
-  if (outer_.empty() || inner_ >= 2 * kLine) return;
-  const Dim near = outer_.back();
-  if (std::abs(near.from) >= std::abs(from_row_)) return;
-  tiled_ = near;
-  tile_ = std::min(near.size, std::max<int64_t>(kTileBytes / inner_, 1));
-  outer_.back() = {(near.size + tile_ - 1) / tile_, near.from * tile_, near.to * tile_};
+  if (inner_ >= 2 * kLine) return;
+  auto near = outer_.end();
+  for (auto dim = outer_.begin(); dim != outer_.end(); ++dim) {
+    if (dim->from != 0) near = dim;
+  }
+  if (near == outer_.end()) return;
+  if (std::abs(near->from) >= std::abs(from_row_) && rows_ * inner_ >= kTileBytes) return;
+  tiled_ = *near;
+  tile_ = std::min(tiled_.size, std::max<int64_t>(kTileBytes / inner_, 1));
+  outer_.erase(near);
+  outer_.push_back({(tiled_.size + tile_ - 1) / tile_, tiled_.from * tile_, tiled_.to * tile_});
 }
 
 void NdCopy::SplitIntoUnits() {

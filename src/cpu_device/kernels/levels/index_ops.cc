@@ -135,12 +135,12 @@ void GatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* o
 // Results much larger than the caches are written past them.
 void StreamGatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* offsets,
                       int64_t size, int64_t bytes, int64_t n) {
-  constexpr int64_t kMostAhead = 1024;
+  constexpr int64_t kRowsAhead = 8, kMostAhead = 1024;
   if (bytes < 4 * kLine) return GatherRows(dst, dst_stride, src, offsets, size, bytes, n);
   char* const d = static_cast<char*>(dst);
   const char* const s = static_cast<const char*>(src);
   for (int64_t i = 0; i < n; ++i) {
-    const char* const ahead = s + offsets[i + 2 < n ? i + 2 : n - 1] * size;
+    const char* const ahead = s + offsets[i + kRowsAhead < n ? i + kRowsAhead : n - 1] * size;
     for (int64_t line = 0; line < bytes && line < kMostAhead; line += kLine)
       __builtin_prefetch(ahead + line);
     StreamBytes(d + i * dst_stride, s + offsets[i] * size, bytes);
