@@ -42,7 +42,7 @@ class ChainTest {
     AddConstant();
     if (Below(2) == 0) AddPredicates();
     if (type_.memory == F32 && Below(2) == 0) AddBf16Input();
-    for (int i = 3 + Below(30); i > 0; --i) AddOp();
+    for (int i = 3 + Below(30); i > 0; --i) Below(12) == 0 ? AddPolynomial() : AddOp();
     for (int i = 1 + Below(3); i > 0; --i) AddStore();
   }
 
@@ -300,14 +300,37 @@ class ChainTest {
       instr.args[0] = number();
       if (static_cast<int>(instr.op) >= kNumUnaryBlockOps) instr.args[1] = number();
     }
+    Compute(instr);
+  }
+
+  // Appends the instruction unless it gives a NaN.
+  bool Compute(const LoopInstr& instr) {
     std::vector<char> value(n_ * kCTypeSize[static_cast<int>(instr.type)]);
     const auto operand = [&](int i) {
       return instr.args[i] < 0 ? nullptr : values_[instr.args[i]].data();
     };
     k_.op[static_cast<int>(instr.op)][static_cast<int>(instr.operand_type)][0](
         value.data(), operand(0), operand(1), operand(2), n_);
-    if (is_float && instr.type != CType::kPred && HasNan(value)) return;
+    const bool is_float = type_.compute == CType::kF32 || type_.compute == CType::kF64;
+    if (is_float && instr.type != CType::kPred && HasNan(value)) return false;
     Append(instr, std::move(value));
+    return true;
+  }
+
+  // A polynomial, whose variable is read again and again.
+  void AddPolynomial() {
+    const LoopValue x = numbers_[Below(static_cast<int>(numbers_.size()))], c = numbers_[3];
+    LoopValue sum = x;
+    for (int i = 2 + Below(10); i > 0; --i) {
+      LoopInstr instr;
+      instr.kind = LoopInstr::kOp;
+      instr.type = instr.operand_type = type_.compute;
+      instr.op = i % 2 == 0 ? BlockOp::kMultiply : BlockOp::kAdd;
+      instr.args[0] = sum;
+      instr.args[1] = i % 2 == 0 ? x : c;
+      if (!Compute(instr)) return;
+      sum = numbers_.back();
+    }
   }
 
   bool HasNan(const std::vector<char>& value) const {

@@ -52,6 +52,9 @@ namespace pjrt::cpu {
 #define PJRT_CHAIN_OWN_OPS(X)                                                             \
   X(Store)         /* block at slot = A */                                                \
   X(Save)          /* B = A */                                                            \
+  X(StoreB)        /* block at slot = B */                                                \
+  X(LoadB)         /* B = block at slot */                                                \
+  X(MultiplyAdd)   /* A = A * B + scalar at slot; the product is rounded, too */          \
   X(Exchange)      /* A = B and B = A */                                                  \
   X(AddToB)        /* B = B + A; A stays, and so on */                                    \
   X(SubtractFromB) /* B = B - A */                                                        \

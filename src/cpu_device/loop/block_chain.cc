@@ -187,7 +187,11 @@ class ChainWriter {
   // `uses`: by slot, how many operands of the whole code it is.
   ChainWriter(const BlockKernels& kernels, absl::Span<const BlockSlot> slots,
               absl::Span<const int> uses)
-      : kernels_(kernels), slots_(slots), uses_(uses), local_of_(slots.size(), -1) {}
+      : kernels_(kernels),
+        slots_(slots),
+        uses_(uses),
+        local_of_(slots.size(), -1),
+        left_(slots.size(), 0) {}
 
   BlockChain Write(absl::Span<const BlockInstr> run) {
     chain_ = BlockChain();
@@ -195,21 +199,25 @@ class ChainWriter {
     a_ = b_ = m_ = -1;
     for (const BlockInstr& instr : run) {
       for (int slot : {instr.a, instr.b, instr.c}) {
-        if (Local* local = Find(slot)) ++local->uses;
+        if (slot >= 0) ++left_[slot];
       }
       local_of_[instr.dst] = static_cast<int>(locals_.size());
       locals_.emplace_back();
     }
     for (const BlockInstr& instr : run) WriteInstr(instr);
     Put(ChainOp::kEnd);
-    for (const BlockInstr& instr : run) local_of_[instr.dst] = -1;
+    for (const BlockInstr& instr : run) {
+      local_of_[instr.dst] = -1;
+      for (int slot : {instr.a, instr.b, instr.c}) {
+        if (slot >= 0) left_[slot] = 0;
+      }
+    }
     return std::move(chain_);
   }
 
  private:
   // A value that the chain computes.
   struct Local {
-    int uses = 0;  // in this chain, still to come
     bool in_memory = false;
   };
 
@@ -219,7 +227,7 @@ class ChainWriter {
   // True when `slot` must not be forgotten: it is used again and only registers hold it.
   bool IsWanted(int slot) {
     const Local* value = Find(slot);
-    return value != nullptr && value->uses > 0 && !value->in_memory;
+    return value != nullptr && left_[slot] > 0 && !value->in_memory;
   }
 
   int32_t Position() const { return static_cast<int32_t>(chain_.code.size()); }
@@ -247,15 +255,17 @@ class ChainWriter {
     }
   }
 
-  void Use(int slot) {
-    if (Local* value = Find(slot)) --value->uses;
-  }
+  void Use(int slot) { --left_[slot]; }
 
   // `block`, a form for blocks, with operand `slot`.
   void Operate(ChainOp block, int slot) {
     const int form = static_cast<int>(block);
     if (slots_[slot].scalar) {
-      Put(static_cast<ChainOp>(form + 1), slot);
+      if (block == ChainOp::kAddBlock && chain_.code.back().op == ChainOp::kMultiplySaved) {
+        chain_.code.back() = {ChainOp::kMultiplyAdd, slot};
+      } else {
+        Put(static_cast<ChainOp>(form + 1), slot);
+      }
     } else if (slot == b_) {
       Put(static_cast<ChainOp>(form + 2));
     } else {
@@ -291,7 +301,7 @@ class ChainWriter {
 
   // True when `dst`, which the chain has just computed, is read elsewhere.
   bool IsResult(int dst) {
-    return slots_[dst].keep || slots_[dst].store >= 0 || uses_[dst] > Find(dst)->uses;
+    return slots_[dst].keep || slots_[dst].store >= 0 || uses_[dst] > left_[dst];
   }
   void Define(int dst) {
     a_ = dst;
@@ -313,6 +323,13 @@ class ChainWriter {
     if (IsResult(dst)) Store(dst, ChainOp::kStoreMask);
   }
 
+  // True when a value in memory, whose next use has been counted, has so many more of them that it
+  // should be loaded to B and not be read each time: as the variable of a polynomial has.
+  bool IsWorthB(int slot) const {
+    const int others = b_ < 0 ? 0 : left_[b_];
+    return left_[slot] > (others == 0 ? 0 : others + 1);
+  }
+
   // A = x op y, or for `compares` M, and A stays. With a result `dst` that only this chain reads
   // and that may be made in B, where y ends while x is needed again. Returns true when it was.
   bool Binary(Forms forms, int x, int y, bool compares = false, int dst = -1) {
@@ -332,6 +349,11 @@ class ChainWriter {
       }
     }
     if (!compares) Preserve(y, y);
+    if (!slots_[y].scalar && b_ != y && IsWorthB(y)) {
+      if (IsWanted(b_)) Store(b_, ChainOp::kStoreB);
+      PutRead(ChainOp::kLoadB, y);
+      b_ = y;
+    }
     Operate(forms.forward, y);
     return false;
   }
@@ -419,6 +441,7 @@ class ChainWriter {
   const absl::Span<const BlockSlot> slots_;
   const absl::Span<const int> uses_;
   std::vector<int> local_of_;  // by slot, in locals_; -1: not of this chain
+  std::vector<int> left_;      // by slot, the uses in this chain that are still to come
   std::vector<Local> locals_;
   BlockChain chain_;
   int a_ = -1, b_ = -1, m_ = -1;  // the slots whose values A, B and M hold

@@ -439,6 +439,27 @@ L_Save:
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
+L_StoreB : {
+  T* const block = reinterpret_cast<T*>(slots[in->slot]) + element;
+#define PJRT_X(i) StoreVector<T>(block + i * kLanes, b##i);
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  PJRT_NEXT();
+}
+L_LoadB : {
+  const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;
+#define PJRT_X(i) b##i = PJRT_BLOCK_AT(i);
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  PJRT_NEXT();
+}
+L_MultiplyAdd : {
+  const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));
+#define PJRT_X(i) a##i = a##i * b##i + scalar;
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  PJRT_NEXT();
+}
 L_Exchange:
 #define PJRT_X(i)       \
   {                     \
