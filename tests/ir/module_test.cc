@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/ir/ir_test_util.h"
+#include "tests/ir/parser_test_util.h"
 
 namespace pjrt::ir {
 namespace {
@@ -77,6 +78,27 @@ TEST_F(ModuleTest, OpsKnowTheirSurroundings) {
   EXPECT_EQ(argument_->block(), body());
   EXPECT_EQ(add_->result()->defining_op(), add_);
   EXPECT_EQ(add_->result()->block(), body());
+}
+
+TEST(EntryFunctionTest, IsMainOrTheOnlyOneThatIsNotPrivate) {
+  const auto entry = [](absl::string_view text) {
+    const std::unique_ptr<Module> module = MustParse(text);
+    const Function function = module->EntryFunction();
+    return function ? std::string(function.name()) : "";
+  };
+  const std::string f = "func.func @f() { return }\n", g = "func.func @g() { return }\n";
+  const std::string p = "func.func private @p() { return }\n";
+  const std::string q = "func.func private @q() { return }\n";
+  EXPECT_EQ(entry(f + g + "func.func private @main() { return }"), "main");
+  EXPECT_EQ(entry(f), "f");
+  EXPECT_EQ(entry(p), "p");
+  EXPECT_EQ(entry(f + p + q), "f");
+  EXPECT_EQ(entry(p + q + f), "f");
+  EXPECT_EQ(entry(p + f + q), "f");
+  EXPECT_EQ(entry(f + g), "");
+  EXPECT_EQ(entry(f + g + p), "");
+  EXPECT_EQ(entry(p + f + g), "");
+  EXPECT_EQ(entry(p + q), "");
 }
 
 TEST_F(ModuleTest, OpsOfUnknownDialectsKeepTheirName) {

@@ -122,8 +122,8 @@ absl::StatusOr<std::vector<Shape>> ParameterShapes(const ir::Module& module) {
   const ir::Function entry = module.EntryFunction();
   if (!entry || entry.body() == nullptr) {
     return InvalidArgument("PJRT-T009", module.source_name(),
-                           ": has no function to run; expected one called main, or just one, "
-                           "with a body");
+                           ": has no function to run; expected one called main, or just one "
+                           "that is not private, with a body");
   }
   std::vector<Shape> shapes;
   for (const ir::Type type : entry.type().inputs()) {

@@ -341,7 +341,7 @@ class Module {
 
   // The function of that name; a null Function when there is none.
   Function FindFunction(absl::string_view name) const;
-  // The function that runs: `main`, or the only function. A null Function when neither exists.
+  // What runs: `main`, or the only function that is not private, or the only one; null without.
   Function EntryFunction() const;
 
   // Makes an op, with its regions empty, and appends it to `block` (before `before` when that is

@@ -86,13 +86,16 @@ Function Module::FindFunction(absl::string_view name) const {
 
 Function Module::EntryFunction() const {
   if (Function main = FindFunction("main")) return main;
-  Function only;
+  Function entry;
+  bool several = false;
   for (Op* op : body_) {
     if (!op->Is(OpCode::kFuncFunc)) continue;
-    if (only) return Function();
-    only = Function(op);
+    const Function function(op);
+    if (entry && function.IsPrivate() && !entry.IsPrivate()) continue;
+    several = entry && function.IsPrivate() == entry.IsPrivate();
+    entry = function;
   }
-  return only;
+  return several ? Function() : entry;
 }
 
 Op* Module::Append(Block* block, const OpState& state, Op* before) {

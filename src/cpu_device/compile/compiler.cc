@@ -125,7 +125,7 @@ absl::StatusOr<CompiledModule> CompileModule(std::unique_ptr<ir::Module> module,
   if (!entry || entry.body() == nullptr) {
     return InvalidArgument("PJRT-C032",
                            "the module has no entry function: expected a function called main, or "
-                           "just one function, with a body");
+                           "just one that is not private, with a body");
   }
   if (info.name.empty()) info.name = std::string(entry.name());
 
