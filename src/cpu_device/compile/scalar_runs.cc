@@ -155,8 +155,10 @@ class Rewriter {
     ScalarProgram program;
     if (!assembler.Finish(&program)) return std::nullopt;
     if (program.code.size() == 1 && program.stores.empty()) return nullptr;
-    return std::make_unique<ScalarStep>(std::move(program), totals.steps,
-                                        kBeginNs + kInstrNs * totals.executed);
+    // Of the instructions surveyed, so many are left.
+    const double left = static_cast<double>(program.code.size()) / static_cast<double>(totals.size);
+    const double cost_ns = kBeginNs + kInstrNs * left * totals.executed;
+    return std::make_unique<ScalarStep>(std::move(program), totals.steps, cost_ns);
   }
 
   ScalarBuffer Describe(BufferId id, int32_t begin, int32_t end) const {
