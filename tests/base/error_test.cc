@@ -24,7 +24,6 @@ TEST(ErrorTest, EachMakerHasItsCode) {
   EXPECT_EQ(NotFound("PJRT-B001", "").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(ResourceExhausted("PJRT-B001", "").code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(AlreadyExists("PJRT-B001", "").code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(OutOfRange("PJRT-B001", "").code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(Cancelled("PJRT-B001", "").code(), absl::StatusCode::kCancelled);
 }
 
