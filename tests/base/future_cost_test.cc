@@ -17,13 +17,14 @@ namespace {
 thread_local int allocations = 0;
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: gcc warns where it sees one half of a pair inside and the other half called.
+__attribute__((noinline)) void* operator new(std::size_t size) {
   ++allocations;
   if (void* p = std::malloc(size)) return p;
   std::abort();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+__attribute__((noinline)) void operator delete(void* p) noexcept { std::free(p); }
+__attribute__((noinline)) void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace pjrt {
 namespace {
