@@ -21,14 +21,8 @@
 namespace pjrt::cpu {
 namespace {
 
-// So few reduced points are folded by monoids one after the other.
-constexpr int64_t kFewPoints = 64;
-// Rows of so many elements are worth a call of a body.
-constexpr int64_t kLongRow = 64;
 // So many rows of one accumulator each are worth reading along columns.
 constexpr int64_t kManyRows = 16;
-// So few accumulators are not worth a call of a body.
-constexpr int64_t kFewAccumulators = 64;
 
 // Makes inner dims of the outer ones where a body would be called for a few accumulators at a time.
 LoopProgram WithManyAccumulators(LoopProgram program) {
@@ -43,9 +37,9 @@ LoopProgram WithManyAccumulators(LoopProgram program) {
     has_body |= !reduce.has_monoid && !(inner == 1 && reduce.choice.has_value());
   }
   // Monoids fold many points pairwise, which loses less of a sum.
-  if (!has_body || (has_monoid && reduced > kFewPoints)) return program;
-  if (outer < 2 || inner >= kFewAccumulators) return program;
-  if (inner == 1 && (outer < kManyRows || reduced >= kLongRow)) return program;
+  if (!has_body || (has_monoid && reduced > ReduceKernel::kFewPoints)) return program;
+  if (outer < 2 || inner >= ReduceKernel::kFewAccumulators) return program;
+  if (inner == 1 && (outer < kManyRows || reduced >= ReduceKernel::kLongRow)) return program;
   const auto rotate = [&](Dims* dims) {
     std::rotate(dims->begin(), dims->begin() + reduced_begin, dims->begin() + reduced_end);
   };

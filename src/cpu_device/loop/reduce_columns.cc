@@ -26,10 +26,6 @@ namespace {
 // Below this, a call of a kernel for a row takes longer than what it computes: 64 x 128 x 64 folded
 // over its middle took 460 us row by row and takes 214 several rows at a time.
 constexpr int64_t kLongInner = 384;
-// So few reduced points of a short inner dim are folded one after the other.
-constexpr int64_t kFewPoints = 64;
-// So few accumulators are not worth a call of a body.
-constexpr int64_t kFewAccumulators = 64;
 // So many points with few accumulators each fold in fewer calls of a body as a tree.
 constexpr int64_t kTreeCalls = 4;
 // Values that lie in an input are chosen from so many rows at a time, a piece of each after the

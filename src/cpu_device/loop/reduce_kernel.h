@@ -21,6 +21,13 @@ namespace pjrt::cpu {
 // The iteration space is outer x reduced x inner (the names of LoopProgram).
 class ReduceKernel : public LoopKernel {
  public:
+  // So few reduced points are folded by monoids one after the other.
+  static constexpr int64_t kFewPoints = 64;
+  // So few accumulators are not worth a call of a body.
+  static constexpr int64_t kFewAccumulators = 64;
+  // Reduced rows shorter than this share blocks, and are not worth a call of a body each.
+  static constexpr int64_t kLongRow = 64;
+
   // `program` as SimplifyValues leaves it, which returned `reads_narrow`.
   ReduceKernel(LoopProgram program, std::vector<PrimitiveType> reads_narrow,
                const BlockKernels& kernels);
@@ -44,8 +51,6 @@ class ReduceKernel : public LoopKernel {
   };
 
   static constexpr double kUnitNs = 20000;
-  // Reduced rows shorter than this share blocks.
-  static constexpr int64_t kLongRow = 64;
 
   // The argument of BlockFrame::ChooseMode.
   virtual int64_t FlatRows() const = 0;
