@@ -36,6 +36,9 @@ inline constexpr int kLgammaReach = 40, kDigammaReach = 64;
 Term NegativeLgamma(Term x);
 Term NegativeDigamma(Term x);
 
+// expand_chlo_far_digamma.cc: f64; digamma for x <= -kDigammaReach.
+Term FarDigamma(Term x);
+
 // expand_chlo_arc.cc
 Term ExpandAcos(Term x);
 Term ExpandAcosh(Term x);

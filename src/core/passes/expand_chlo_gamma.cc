@@ -5,11 +5,10 @@
 // lgamma and digamma: near their positive zeros a polynomial times the distance to the zero, so
 // that relative errors stay small; the recurrences gamma(x + 1) = x gamma(x) and digamma(x + 1) =
 // digamma(x) + 1 / x take other small numbers there; Stirling's series for large ones; the
-// reflection formulas for negative ones, and in f64 what expand_chlo_negative_gamma.cc has for
-// those near 0. The polynomials are Chebyshev interpolations. Relative errors grow where numbers
-// would have to be known to twice the digits of f64: beside the zeros of digamma below
-// -kDigammaReach, and beside those that zeta and polygamma have near the middle between negative
-// integers for odd s and even n. There they are relative to the terms that cancel.
+// reflection formulas for negative ones, and in f64 what expand_chlo_negative_gamma.cc and
+// expand_chlo_far_digamma.cc have. The polynomials are Chebyshev interpolations. Beside the zeros
+// that zeta and polygamma have near the middle between negative integers for odd s and even n,
+// errors are relative to the terms that cancel.
 #include <limits>
 #include <vector>
 
@@ -155,11 +154,14 @@ Term ExpandLgamma(Term x) {
 }
 
 Term ExpandDigamma(Term x) {
-  const Term wide = Convert(x, F64), size = Abs(wide);
-  const Term positive = PositiveDigamma(Select(wide <= 0.0, size + 1.0, wide));
-  const Term value = ReflectedDigamma(wide, positive);
-  if (x.element() != F64) return Convert(value, x.element());
-  return WhereAny((x < 0.0) & (x > -double{kDigammaReach}), value, NegativeDigamma, x);
+  if (x.element() != F64) {
+    const Term wide = Convert(x, F64);
+    const Term positive = PositiveDigamma(Select(wide <= 0.0, Abs(wide) + 1.0, wide));
+    return Convert(ReflectedDigamma(wide, positive), x.element());
+  }
+  const Term value = Select(x == 0.0, kNan, PositiveDigamma(x));
+  const Term right = WhereAny((x < 0.0) & (x > -double{kDigammaReach}), value, NegativeDigamma, x);
+  return WhereAny(x <= -double{kDigammaReach}, right, FarDigamma, x);
 }
 
 Term Lookup(absl::Span<const double> table, Term index) {

@@ -11,13 +11,10 @@
 #include <vector>
 
 #include "src/core/passes/expand_chlo.h"
+#include "src/core/passes/two_doubles.h"
 
 namespace pjrt::ir {
 namespace {
-
-struct Coefficient {
-  double high, low;
-};
 
 // 1 / gamma(1 + d) in powers of d, the highest first: those that need one part, and the others.
 constexpr double kReciprocalGammaTail[] = {
@@ -26,27 +23,27 @@ constexpr double kReciprocalGammaTail[] = {
     1.2267786282382608e-15, -5.348122539423018e-15, -2.0583260535665066e-14,
     5.100370287454476e-13,  -3.696805618642206e-12, 7.782263439905071e-12,
     1.0434267116911005e-10};
-constexpr Coefficient kReciprocalGamma[] = {{-1.18127457048702e-09, -1.0052356155716208e-25},
-                                            {5.002007644469223e-09, -1.538123614056751e-26},
-                                            {6.116095104481416e-09, -2.693458298171306e-25},
-                                            {-2.056338416977607e-07, -3.0061601618645134e-24},
-                                            {1.133027231981696e-06, -4.622235212104869e-23},
-                                            {-1.2504934821426706e-06, -2.66214092271898e-23},
-                                            {-2.013485478078824e-05, 3.0488773972037385e-23},
-                                            {0.0001280502823881162, -9.359124499198967e-21},
-                                            {-0.00021524167411495098, 2.3758686180729364e-21},
-                                            {-0.0011651675918590652, 5.659947853880981e-20},
-                                            {0.0072189432466631, -3.6006537063394283e-19},
-                                            {-0.009621971527876973, -5.300031368830263e-19},
-                                            {-0.04219773455554433, -3.3579992682480134e-18},
-                                            {0.16653861138229148, 1.0189144546842026e-17},
-                                            {-0.04200263503409524, 1.4920306285650505e-18},
-                                            {-0.6558780715202539, 2.137185197068536e-17},
-                                            {0.5772156649015329, -4.942915152430645e-18},
-                                            {1.0, 0.0}};
+constexpr Constant2 kReciprocalGamma[] = {{-1.18127457048702e-09, -1.0052356155716208e-25},
+                                          {5.002007644469223e-09, -1.538123614056751e-26},
+                                          {6.116095104481416e-09, -2.693458298171306e-25},
+                                          {-2.056338416977607e-07, -3.0061601618645134e-24},
+                                          {1.133027231981696e-06, -4.622235212104869e-23},
+                                          {-1.2504934821426706e-06, -2.66214092271898e-23},
+                                          {-2.013485478078824e-05, 3.0488773972037385e-23},
+                                          {0.0001280502823881162, -9.359124499198967e-21},
+                                          {-0.00021524167411495098, 2.3758686180729364e-21},
+                                          {-0.0011651675918590652, 5.659947853880981e-20},
+                                          {0.0072189432466631, -3.6006537063394283e-19},
+                                          {-0.009621971527876973, -5.300031368830263e-19},
+                                          {-0.04219773455554433, -3.3579992682480134e-18},
+                                          {0.16653861138229148, 1.0189144546842026e-17},
+                                          {-0.04200263503409524, 1.4920306285650505e-18},
+                                          {-0.6558780715202539, 2.137185197068536e-17},
+                                          {0.5772156649015329, -4.942915152430645e-18},
+                                          {1.0, 0.0}};
 
 // digamma(-n - kDigammaZeros[n]) = 0.
-constexpr Coefficient kDigammaZeros[] = {
+constexpr Constant2 kDigammaZeros[] = {
     {0.5040830082644554, 8.15428206243813e-18},    {0.5734984731623904, 1.574185691077347e-17},
     {0.6107208684441446, 1.2202694992732132e-17},  {0.6352933664369012, -5.454396163173039e-17},
     {0.6532377617431424, 3.2882257089650634e-17},  {0.6671624415568855, 3.2153051074948335e-18},
@@ -82,43 +79,10 @@ constexpr Coefficient kDigammaZeros[] = {
 };
 static_assert(sizeof(kDigammaZeros) / sizeof(kDigammaZeros[0]) == kDigammaReach);
 
-// The unevaluated sum of a number and of one that is small beside it.
-struct Double2 {
-  Term high, low;
-};
-
-// Halves of a number's digits, whose products are exact.
-Double2 Split(Term a) {
-  const Term spread = a * 134217729.0;  // 2^27 + 1
-  const Term high = spread - (spread - a);
-  return {high, a - high};
-}
-
-// a * b, the factors also in halves.
-Double2 Product(Term a, const Double2& a_halves, Term b, const Double2& b_halves) {
-  const Term product = a * b;
-  const Term lost = ((a_halves.high * b_halves.high - product) + a_halves.high * b_halves.low +
-                     a_halves.low * b_halves.high) +
-                    a_halves.low * b_halves.low;
-  return {product, lost};
-}
-
-Double2 Times(const Double2& a, Term b, const Double2& b_halves) {
-  const Double2 product = Product(a.high, Split(a.high), b, b_halves);
-  return {product.high, product.low + a.low * b};
-}
-
-Double2 Plus(const Double2& a, const Coefficient& c) {
-  const Term sum = a.high + c.high;
-  const Term c_part = sum - a.high;
-  const Term lost = (a.high - (sum - c_part)) + (c.high - c_part);
-  return {sum, (a.low + c.low) + lost};
-}
-
 Double2 ReciprocalGamma(Term d) {
   const Double2 halves = Split(d);
   Double2 sum = {Polynomial(d, kReciprocalGammaTail), d.Like(0)};
-  for (const Coefficient& c : kReciprocalGamma) sum = Plus(Times(sum, d, halves), c);
+  for (const Constant2& c : kReciprocalGamma) sum = Times(sum, d, halves) + c;
   return sum;
 }
 
@@ -160,11 +124,9 @@ Term NegativeLgamma(Term x) {
     const Double2 next = Times(product, size - static_cast<double>(i), halves);
     product = {Select(taken, next.high, product.high), Select(taken, next.low, product.low)};
   }
-  const Double2 factor = ReciprocalGamma(d);
-  const Double2 ratio = Times(product, factor.high, Split(factor.high));
-  const Term low = ratio.low + product.high * factor.low;
-  const Term near = -Log1p((ratio.high - 1.0) + low);
-  const Term far = -(Log(ratio.high) + low / ratio.high);
+  const Double2 ratio = product * ReciprocalGamma(d);
+  const Term near = -Log1p((ratio.high - 1.0) + ratio.low);
+  const Term far = -(Log(ratio.high) + ratio.low / ratio.high);
   const Term value = Select(Abs(ratio.high - 1.0) < 0.5, near, far);
   return Select(d == 0.0, std::numeric_limits<double>::infinity(), value);
 }
@@ -173,7 +135,7 @@ Term NegativeDigamma(Term x) {
   const Term size = Abs(x);
   const Term n = Floor(size);
   std::vector<double> high, low;
-  for (const Coefficient& zero : kDigammaZeros) {
+  for (const Constant2& zero : kDigammaZeros) {
     high.push_back(zero.high);
     low.push_back(zero.low);
   }
