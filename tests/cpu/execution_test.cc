@@ -392,6 +392,24 @@ TEST(UnsupportedTest, IsRefusedWhenCompiledAndSaysWhatAndWhere) {
   EXPECT_TRUE(absl::StrContains(message, ":3:")) << message;
 }
 
+TEST(UnsupportedTest, AReductionOfWholeArraysIsRefusedWhenCompiled) {
+  const auto executable = OneThreadClient().Compile(R"(module {
+  func.func @main(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = "stablehlo.reduce"(%x, %y) ({
+    ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+      %1 = stablehlo.add %a, %b : tensor<4xf32>
+      stablehlo.return %1 : tensor<4xf32>
+    }) {dimensions = array<i64: 0>} : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+})",
+                                                    CompileOptions());
+  ASSERT_FALSE(executable.ok());
+  EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(absl::StrContains(executable.status().message(), "must take scalars"))
+      << executable.status();
+}
+
 TEST(OptionsTest, ImpossibleOptionsAreNamed) {
   CpuClientOptions threads;
   threads.threads = -1;

@@ -187,6 +187,23 @@ TEST(VerifyModuleTest, TuplesAndTheirElements) {
             "V010");
 }
 
+TEST(VerifyModuleTest, AnAsyncBodyIsOneOpAndTheReturnOfItsResults) {
+  const auto start = [](const std::string& body) {
+    return Verdict("%a: tensor<4xf32>",
+                   "%0 = \"stablehlo.async_start\"(%a) ({\n^bb0(%x: tensor<4xf32>):\n" + body +
+                       "\n}) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>");
+  };
+  const std::string slice = "%1 = stablehlo.slice %x [0:4] : (tensor<4xf32>) -> tensor<4xf32>\n";
+  EXPECT_EQ(start(slice + "stablehlo.return %1 : tensor<4xf32>"), "ok");
+  EXPECT_EQ(start(slice + "stablehlo.return %x : tensor<4xf32>"), "V015");
+  EXPECT_EQ(start("stablehlo.return %x : tensor<4xf32>"), "V015");
+  EXPECT_EQ(start(slice + "%2 = stablehlo.slice %x [0:4] : (tensor<4xf32>) -> tensor<4xf32>\n"
+                          "stablehlo.return %2 : tensor<4xf32>"),
+            "V015");
+  EXPECT_EQ(start("%1 = stablehlo.abs %x : tensor<4xf32>\nstablehlo.return %1 : tensor<4xf32>"),
+            "V005");
+}
+
 TEST(VerifyModuleTest, ReplicaGroupsHoldEachDeviceOnce) {
   const auto gather = [](const std::string& groups, const std::string& out) {
     return Verdict(

@@ -163,8 +163,12 @@ absl::Status VerifyAsyncStart(const Op& op) {
                                  OpCode::kDynamicUpdateSlice};
   const Block* body = op.region()->block();
   const Op* first = body != nullptr ? body->front() : nullptr;
-  if (first == nullptr || first->next() == nullptr || first->next() != body->back() ||
-      !body->back()->IsTerminator()) {
+  const Op* last = first != nullptr ? first->next() : nullptr;
+  bool returns_results = last != nullptr && last == body->back() && last->IsTerminator() &&
+                         last->num_operands() == first->num_results();
+  for (size_t i = 0; returns_results && i < first->num_results(); ++i)
+    returns_results = last->operand(i) == first->result(i);
+  if (!returns_results) {
     return InvalidArgument(rule::kTerminator,
                            "the body must be one op and the return of its results");
   }
