@@ -108,6 +108,9 @@ TEST(MoveKernelsTest, ABoxThatFillsItsArrayIsMovedWithinIt) {
       for (int64_t i = 0; i < 3 * rows; ++i) expected[i] = source[3 * (rows - 1 - i / 3) + i % 3];
       kernels->copy_rows(result.data(), 3, source.data() + 3 * (rows - 1), -3, 3, rows);
       EXPECT_EQ(result, expected);
+      expected.assign(source.rbegin(), source.rend());
+      kernels->move_box[0](result.data(), 3, 1, source.data() + 3 * rows - 1, -3, -1, rows, 3);
+      EXPECT_EQ(result, expected);
     }
   }
 }

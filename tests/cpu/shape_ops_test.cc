@@ -43,6 +43,34 @@ TEST(ShapeOpsTest, ViewsOfViewsFuseIntoALoop) {
   }
 }
 
+// Blocks of bytes are long, and their ends lie anywhere in the short rows that they cross.
+TEST(ShapeOpsTest, LoopsOfBytesCrossShortRows) {
+  for (const int64_t n : {1, 2, 100, 683, 1365, 1366, 2731, 6007}) {
+    std::vector<uint8_t> x = Counting<uint8_t>(n * 3);
+    std::vector<uint8_t> expected(x.size());
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < 3; ++j) {
+        const uint8_t mirrored = x[(n - 1 - i) * 3 + j];
+        expected[i * 3 + j] = static_cast<uint8_t>((mirrored << (2 * j + 1)) | x[i * 3 + j]);
+      }
+    }
+    const Literal a = Array<uint8_t>({n, 3}, x);
+    EXPECT_EQ(RunOne<uint8_t>(absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<Nx3xui8>) -> tensor<Nx3xui8> {
+        %m = stablehlo.reverse %x, dims = [0] : tensor<Nx3xui8>
+        %c = stablehlo.constant dense<[1, 3, 5]> : tensor<3xui8>
+        %b = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<3xui8>) -> tensor<Nx3xui8>
+        %s = stablehlo.shift_left %m, %b : tensor<Nx3xui8>
+        %0 = stablehlo.or %s, %x : tensor<Nx3xui8>
+        return %0 : tensor<Nx3xui8>
+      })",
+                                                  {{"N", absl::StrCat(n)}}),
+                              {&a}),
+              expected)
+        << n;
+  }
+}
+
 TEST(ShapeOpsTest, LargeTransposesInALoopAreTurnedFirst) {
   const int64_t n = 100, m = 90;
   const std::vector<float> x = Counting<float>(n * m);

@@ -289,7 +289,10 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
         return Op(BlockOp::kClamp, result, result, Constant(byte, lowest), value,
                   Constant(byte, highest));
       }
-      if (IsNarrowInt(result_type) || IsNarrowFloat(result_type))
+      // Either has 8 bits and more for what a small integer needs.
+      const bool exact = (result_type == F16 || result_type == BF16) &&
+                         (from == PRED || (IsInteger(from) && BitWidth(from) <= 8));
+      if (!exact && (IsNarrowInt(result_type) || IsNarrowFloat(result_type)))
         value = RoundTo(value, result_type);
       return value;
     }

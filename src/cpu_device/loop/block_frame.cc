@@ -14,6 +14,8 @@ namespace {
 // Registers together should leave room in a 32 KiB L1 cache for the memory that flows through it.
 constexpr int64_t kRegisterBudget = 20 * 1024;
 constexpr int64_t kMaxBlock = 1024;
+// Of narrow elements a block has more: calls cost as much whatever they move.
+constexpr int64_t kMaxBlockBytes = 4096;
 constexpr int64_t kMinBlock = 128;
 // Shorter rows share blocks: the calls of a block cost more than their elements.
 constexpr int64_t kRowModeLength = 64;
@@ -108,8 +110,13 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   PJRT_ASSIGN_OR_RETURN(code_,
                         LowerToBlocks(program_, kernels_, input_access_, store_access_, blocks));
   const int64_t registers = std::max(code_.num_registers, 1);
+  int64_t widest = code_.max_element_size;
+  for (const LoopInput& input : program_.inputs)
+    widest = std::max<int64_t>(widest, ByteWidth(input.type));
+  for (const LoopStore& store : program_.stores)
+    widest = std::max<int64_t>(widest, ByteWidth(store.type));
   block_size_ = std::clamp(kRegisterBudget / (registers * code_.max_element_size) / 64 * 64,
-                           kMinBlock, kMaxBlock);
+                           kMinBlock, std::max(kMaxBlock, kMaxBlockBytes / widest));
   if (row_mode_ && !program_.dims.empty() && row_length_ > 0) {
     // Equal blocks in a row.
     const int64_t blocks_in_row = (row_length_ + block_size_ - 1) / block_size_;

@@ -87,29 +87,46 @@ struct Power {
   }
 };
 
-// The amount is unsigned. Masked first, so that no shift is undefined, then judged.
 template <typename T>
 inline constexpr unsigned kWidth = sizeof(T) * 8;
 
+// By an amount below the width. Vectors have no shift of bytes, each by an amount of its own: a
+// byte is shifted by what each bit of the amount stands for.
+template <typename T, class Shift>
+PJRT_INLINE T ShiftWithin(T x, UnsignedOf<T> amount, Shift shift) {
+  if constexpr (sizeof(T) == 1) {
+    x = (amount & 1) != 0 ? shift(x, UnsignedOf<T>{1}) : x;
+    x = (amount & 2) != 0 ? shift(x, UnsignedOf<T>{2}) : x;
+    return (amount & 4) != 0 ? shift(x, UnsignedOf<T>{4}) : x;
+  } else {
+    return shift(x, amount);
+  }
+}
+
+// The amount is unsigned. Masked first, so that no shift is undefined, then judged.
 struct ShiftLeft {
   template <typename T>
   PJRT_INLINE T Run(T x, T amount) {
-    const T shifted = static_cast<T>(x << (amount & (kWidth<T> - 1)));
+    const T shifted = ShiftWithin(x, static_cast<T>(amount & (kWidth<T> - 1)),
+                                  [](T y, T by) { return static_cast<T>(y << by); });
     return amount < kWidth<T> ? shifted : T{0};
   }
 };
 struct ShiftRightLogical {
   template <typename T>
   PJRT_INLINE T Run(T x, T amount) {
-    const T shifted = static_cast<T>(x >> (amount & (kWidth<T> - 1)));
+    const T shifted = ShiftWithin(x, static_cast<T>(amount & (kWidth<T> - 1)),
+                                  [](T y, T by) { return static_cast<T>(y >> by); });
     return amount < kWidth<T> ? shifted : T{0};
   }
 };
 struct ShiftRightArithmetic {
   template <typename T>
   PJRT_INLINE T Run(T x, T amount) {
+    using S = SignedOf<T>;
     const T inside = amount < kWidth<T> ? amount : static_cast<T>(kWidth<T> - 1);
-    return static_cast<T>(static_cast<SignedOf<T>>(x) >> inside);
+    return static_cast<T>(
+        ShiftWithin(static_cast<S>(x), inside, [](S y, T by) { return static_cast<S>(y >> by); }));
   }
 };
 

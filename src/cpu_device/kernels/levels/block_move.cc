@@ -33,20 +33,27 @@ void FillBlock(void* dst, const void* src, int64_t n) {
 // much.
 #if defined(__SSSE3__)
 constexpr bool kHasShuffle = true;
-PJRT_INLINE void Shuffle(char* dst, const char* src, const uint8_t* pattern) {
+using Pattern = __m128i;
+PJRT_INLINE Pattern LoadPattern(const uint8_t* places) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(places));
+}
+PJRT_INLINE void Shuffle(char* dst, const char* src, Pattern pattern) {
   const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
-  const __m128i places = _mm_loadu_si128(reinterpret_cast<const __m128i*>(pattern));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm_shuffle_epi8(bytes, places));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm_shuffle_epi8(bytes, pattern));
 }
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 constexpr bool kHasShuffle = true;
-PJRT_INLINE void Shuffle(char* dst, const char* src, const uint8_t* pattern) {
+using Pattern = uint8x16_t;
+PJRT_INLINE Pattern LoadPattern(const uint8_t* places) { return vld1q_u8(places); }
+PJRT_INLINE void Shuffle(char* dst, const char* src, Pattern pattern) {
   const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const uint8_t*>(src));
-  vst1q_u8(reinterpret_cast<uint8_t*>(dst), vqtbl1q_u8(bytes, vld1q_u8(pattern)));
+  vst1q_u8(reinterpret_cast<uint8_t*>(dst), vqtbl1q_u8(bytes, pattern));
 }
 #else
 constexpr bool kHasShuffle = false;
-PJRT_INLINE void Shuffle(char*, const char*, const uint8_t*) {}
+struct Pattern {};
+PJRT_INLINE Pattern LoadPattern(const uint8_t*) { return {}; }
+PJRT_INLINE void Shuffle(char*, const char*, Pattern) {}
 #endif
 constexpr int64_t kShuffled = 16;
 
@@ -67,34 +74,34 @@ bool ShuffleRows(Anywhere<T>* dst, const Anywhere<T>* src, int64_t row, int64_t 
   int64_t together = 1;
   while (together < rows && (together + 1) * cols <= kPlaces && span(together + 1) <= kPlaces)
     ++together;
-  const int64_t lowest = Below(together - 1, row) + Below(cols - 1, col);
+  // A vector begins with the lowest element of its rows or ends with the highest, so that what it
+  // has more of belongs to the next rows.
+  const int64_t begin = row >= 0 ? Below(cols - 1, col) : Above(cols - 1, col) + 1 - kPlaces;
   uint8_t pattern[kShuffled] = {};
   int64_t places = 0;
   for (int64_t r = 0; r < together; ++r) {
     for (int64_t c = 0; c < cols; ++c) {
       for (int64_t i = 0; i < kSize; ++i)
-        pattern[places++] = static_cast<uint8_t>((r * row + c * col - lowest) * kSize + i);
+        pattern[places++] = static_cast<uint8_t>((r * row + c * col - begin) * kSize + i);
     }
   }
+  const int64_t lowest = Below(rows - 1, row) + Below(cols - 1, col);
   const int64_t highest = Above(rows - 1, row) + Above(cols - 1, col);
   const auto fits = [&](int64_t step) {
-    return lowest + step * together * row + kPlaces <= highest + 1 &&
+    const int64_t at = begin + step * together * row;
+    return at >= lowest && at + kPlaces <= highest + 1 &&
            step * together * cols + kPlaces <= rows * cols;
   };
-  int64_t first = 0, last = rows / together;
-  while (first < last && !fits(first)) ++first;
-  while (last > first && !fits(last - 1)) --last;
-  const auto one_by_one = [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      for (int64_t c = 0; c < cols; ++c) dst[r * cols + c] = src[r * row + c * col];
-    }
-  };
-  one_by_one(0, first * together);
-  const char* from = reinterpret_cast<const char*>(src + lowest + first * together * row);
-  char* to = reinterpret_cast<char*>(dst + first * together * cols);
-  for (int64_t i = first; i < last; ++i, from += together * row * kSize, to += places)
-    Shuffle(to, from, pattern);
-  one_by_one(last * together, rows);
+  int64_t steps = rows / together;
+  while (steps > 0 && !fits(steps - 1)) --steps;
+  const Pattern shuffle = LoadPattern(pattern);
+  const char* from = reinterpret_cast<const char*>(src + begin);
+  char* to = reinterpret_cast<char*>(dst);
+  for (int64_t i = 0; i < steps; ++i, from += together * row * kSize, to += places)
+    Shuffle(to, from, shuffle);
+  for (int64_t r = steps * together; r < rows; ++r) {
+    for (int64_t c = 0; c < cols; ++c) dst[r * cols + c] = src[r * row + c * col];
+  }
   return true;
 }
 
