@@ -67,10 +67,11 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
     p.k = below(static_cast<int>(most) * 2);
     if (i % 7 == 0) p.m = 1;
     if (i % 11 == 0) p.n = 1;
-    if (i % 9 == 4) {
-      // A batch of tiny ones.
-      p.batch = 50;
-      p.m = 1 + below(5);
+    const bool tiny = i % 4 == 1;
+    if (tiny) {
+      // A batch of tiny ones, or of many rows and a tiny matrix.
+      p.batch = 1 + below(50);
+      p.m = 1 + below(below(4) == 0 ? 200 : 5);
       p.n = 1 + below(5);
       p.k = below(9);
     }
@@ -104,7 +105,7 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
     const int64_t c_size = p.m * p.c_row_stride;
     p.even_batch = below(2) == 0;
     p.a_batch_stride = a_size;
-    p.b_batch_stride = b_size;
+    p.b_batch_stride = tiny && below(3) == 0 ? 0 : b_size;
     p.c_batch_stride = c_size;
     std::vector<A> a(a_size * p.batch);
     std::vector<B> b(b_size * p.batch);
@@ -142,7 +143,7 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
       entries.b = reinterpret_cast<const char*>(b.data());
       entries.c = reinterpret_cast<char*>(c.data());
       entries.a_bytes = a_size * static_cast<int64_t>(sizeof(A));
-      entries.b_bytes = b_size * static_cast<int64_t>(sizeof(B));
+      entries.b_bytes = p.b_batch_stride * static_cast<int64_t>(sizeof(B));
       entries.c_bytes = c_size * static_cast<int64_t>(sizeof(C));
       for (int phase = 0; phase < (*gemm)->num_phases(); ++phase) {
         // Backwards: units may run in any order.
@@ -155,7 +156,8 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
             W sum(0);
             for (int64_t q = 0; q < p.k; ++q) {
               sum += static_cast<W>(a[e * a_size + r * p.a_row_stride + q * p.a_col_stride]) *
-                     static_cast<W>(b[e * b_size + q * p.b_row_stride + col * p.b_col_stride]);
+                     static_cast<W>(
+                         b[e * p.b_batch_stride + q * p.b_row_stride + col * p.b_col_stride]);
             }
             ASSERT_EQ(static_cast<W>(c[e * c_size + r * p.c_row_stride + col]),
                       static_cast<W>(static_cast<C>(sum)))

@@ -28,6 +28,7 @@
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/gemm_rows.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/gemm_tiny.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 
 namespace pjrt::cpu {
@@ -405,6 +406,7 @@ absl::StatusOr<std::unique_ptr<Gemm>> MakeGemm(const GemmProblem& problem, const
     return Unimplemented("PJRT-C014", absl::StrCat("no matrix product kernel for compute type ",
                                                    static_cast<int>(problem.accumulate)));
   }
+  if (std::unique_ptr<Gemm> tiny = MakeTinyGemm(problem, kernels)) return tiny;
   if (std::unique_ptr<Gemm> rows = MakeRowGemm(problem, kernels)) return rows;
   return std::unique_ptr<Gemm>(std::make_unique<BlockedGemm>(problem, kernels));
 }

@@ -17,6 +17,7 @@ void FillComplexTiles(GemmKernels* kernels);
 void FillSmallIntTiles(GemmKernels* kernels);
 void FillBf16Tiles(GemmKernels* kernels);
 void FillRowKernels(GemmKernels* kernels);
+void FillTinyKernels(GemmKernels* kernels);
 
 // A vector register of T, and the same for memory that is aligned to T only.
 template <typename T>

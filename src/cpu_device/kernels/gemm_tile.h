@@ -65,11 +65,32 @@ struct GemmRowKernels {
   GemmLinesFn lines = nullptr;
 };
 
+// A group of tiny products whose operands and results fit into two vectors each. Lane l of the
+// result is the sum over p < k of a[a_lane[p][l]] * b[b_lane[p][l]], in order of p; a group's
+// operands are read, and its results written, as one run of elements.
+struct GemmTinyGroup {
+  static constexpr int kMaxLanes = 32;  // of two vectors
+  static constexpr int kMaxK = 16;
+  int k = 0;
+  int entries = 0;                                // products in a group
+  int64_t a_step = 0, b_step = 0, c_step = 0;     // elements from an entry to the next
+  int64_t a_count = 0, b_count = 0, c_count = 0;  // elements that an entry spans
+  uint8_t a_lane[kMaxK][kMaxLanes] = {}, b_lane[kMaxK][kMaxLanes] = {};
+};
+// Entries from the given ones on, so many.
+using GemmTinyFn = void (*)(void* c, const void* a, const void* b, const GemmTinyGroup& group,
+                            int64_t entries);
+struct GemmTinyKernel {
+  GemmTinyFn fn = nullptr;  // null: not in this type or at this level
+  int lanes = 0;            // of one vector
+};
+
 struct GemmKernels {
   GemmTile tile[kNumCTypes];
   GemmTile small[kNumSmallInts][kNumSmallInts];  // of A, of B
   GemmTile bf16;                                 // of two bf16 operands, summed in f32; may be null
   GemmRowKernels rows[kNumCTypes];
+  GemmTinyKernel tiny[kNumCTypes];
 };
 
 }  // namespace pjrt::cpu

@@ -58,6 +58,7 @@ const GemmKernels* GetGemmKernels() {
     FillSmallIntTiles(&k);
     FillBf16Tiles(&k);
     FillRowKernels(&k);
+    FillTinyKernels(&k);
     return k;
   }();
   return &kernels;
