@@ -29,6 +29,7 @@
 namespace pjrt {
 
 class CommonPjRtBuffer;
+class CommonPjRtLoadedExecutable;
 
 class CommonPjRtClient final : public PjRtClient {
  public:
@@ -139,7 +140,7 @@ class CommonPjRtClient final : public PjRtClient {
                              size_t size);
   Future<> CopyBytesToHost(RawBufferRef source, size_t offset, size_t size, void* destination);
 
-  absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> LoadProgram(
+  absl::StatusOr<std::unique_ptr<CommonPjRtLoadedExecutable>> LoadProgram(
       std::shared_ptr<const DeviceProgram> program, CompileOptions options,
       ResolvedAssignment assignment);
   absl::StatusOr<ResolvedAssignment> Resolve(const CompileOptions& options) const;

@@ -148,7 +148,7 @@ CommonPjRtLoadedExecutable::CommonPjRtLoadedExecutable(
       executable_(std::move(executable)),
       program_(executable_->program()) {}
 
-absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtLoadedExecutable::Create(
+absl::StatusOr<std::unique_ptr<CommonPjRtLoadedExecutable>> CommonPjRtLoadedExecutable::Create(
     CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
     ResolvedAssignment assignment) {
   auto loaded = std::make_unique<CommonPjRtLoadedExecutable>(client, std::move(executable),
@@ -227,7 +227,7 @@ absl::StatusOr<ResolvedAssignment> CommonPjRtClient::Resolve(const CompileOption
   return resolved;
 }
 
-absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CommonPjRtClient::LoadProgram(
+absl::StatusOr<std::unique_ptr<CommonPjRtLoadedExecutable>> CommonPjRtClient::LoadProgram(
     std::shared_ptr<const DeviceProgram> program, CompileOptions options,
     ResolvedAssignment assignment) {
   auto executable = std::make_shared<CommonPjRtExecutable>(

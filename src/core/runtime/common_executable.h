@@ -94,7 +94,7 @@ class CommonPjRtLoadedExecutable final : public AssignedExecutable {
                              std::shared_ptr<CommonPjRtExecutable> executable,
                              ResolvedAssignment assignment);
 
-  static absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> Create(
+  static absl::StatusOr<std::unique_ptr<CommonPjRtLoadedExecutable>> Create(
       CommonPjRtClient* client, std::shared_ptr<CommonPjRtExecutable> executable,
       ResolvedAssignment assignment);
 
@@ -113,6 +113,13 @@ class CommonPjRtLoadedExecutable final : public AssignedExecutable {
   using PjRtLoadedExecutable::ExecutePortable;
   using PjRtLoadedExecutable::ExecuteSharded;
   PjRtExecutable* GetExecutable() const override { return executable_.get(); }
+
+  // Execute without its first checks: of an executable that lives and has an assignment, with as
+  // many lists of arguments as it has addressable devices. After an error the futures are
+  // undefined.
+  absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>> ExecuteLists(
+      absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
+      std::optional<std::vector<Future<>>>& returned_futures) const;
 
  private:
   friend struct PendingLaunch;

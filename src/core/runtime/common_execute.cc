@@ -172,21 +172,28 @@ CommonPjRtLoadedExecutable::Execute(absl::Span<const std::vector<PjRtBuffer*>> a
                                     std::optional<std::vector<Future<>>>& returned_futures) const {
   const auto run = [&]() -> absl::StatusOr<std::vector<Buffers>> {
     PJRT_RETURN_IF_ERROR(CheckLists("Execute", argument_handles.size()));
-    const size_t n = places_.size();
-    PJRT_RETURN_IF_ERROR(CheckExecute(options, n));
-    if (returned_futures.has_value()) returned_futures->assign(n, Future<>());
-    if (n != 1) return RunOnSeveral(argument_handles, options, returned_futures);
-    const int64_t run_id = options.launch_id != 0 ? options.launch_id : client_->NextRunId();
-    PJRT_ASSIGN_OR_RETURN(
-        Buffers outputs,
-        RunOnOne(places_[0], argument_handles[0], options, ModeFor(options, false), run_id,
-                 returned_futures.has_value() ? &returned_futures->front() : nullptr));
-    std::vector<Buffers> results;
-    results.push_back(std::move(outputs));
-    return results;
+    return ExecuteLists(argument_handles, options, returned_futures);
   };
   absl::StatusOr<std::vector<Buffers>> results = run();
   if (!results.ok() && returned_futures.has_value()) returned_futures->clear();
+  return results;
+}
+
+absl::StatusOr<std::vector<CommonPjRtLoadedExecutable::Buffers>>
+CommonPjRtLoadedExecutable::ExecuteLists(
+    absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
+    std::optional<std::vector<Future<>>>& returned_futures) const {
+  const size_t n = places_.size();
+  PJRT_RETURN_IF_ERROR(CheckExecute(options, n));
+  if (returned_futures.has_value()) returned_futures->assign(n, Future<>());
+  if (n != 1) return RunOnSeveral(argument_handles, options, returned_futures);
+  const int64_t run_id = options.launch_id != 0 ? options.launch_id : client_->NextRunId();
+  PJRT_ASSIGN_OR_RETURN(
+      Buffers outputs,
+      RunOnOne(places_[0], argument_handles[0], options, ModeFor(options, false), run_id,
+               returned_futures.has_value() ? &returned_futures->front() : nullptr));
+  std::vector<Buffers> results;
+  results.push_back(std::move(outputs));
   return results;
 }
 

@@ -65,7 +65,7 @@ absl::StatusOr<std::shared_ptr<const ProgramTemplate>> ProgramTemplate::Make(
     if (shape.is_dynamic()) {
       made->dynamic_parameters_.push_back(static_cast<int>(made->parameters_.size()));
     }
-    made->signature_.push_back({shape.element_type(), static_cast<int>(shape.rank())});
+    made->signature_.push_back({shape.element_type(), static_cast<size_t>(shape.rank())});
     made->parameters_.push_back(std::move(shape));
   }
   for (const ir::Type type : signature.results()) {
@@ -142,10 +142,12 @@ bool ProgramTemplate::IsKeyOf(const SpecializationKey& key, absl::Span<PjRtBuffe
   for (const int i : dynamic_parameters_) {
     if (arguments[i] == nullptr) return false;
     const Shape& given = arguments[i]->on_device_shape();
-    const int rank = signature_[i].rank;
-    if (given.element_type() != signature_[i].type || given.rank() != rank) return false;
-    for (int d = 0; d < rank; ++d) {
-      if (given.dimensions(d) != expected[d] || given.is_dynamic_dimension(d)) return false;
+    const absl::Span<const int64_t> sizes = given.dimensions();
+    const absl::Span<const bool> is_dynamic = given.dynamic_dimensions();
+    const size_t rank = signature_[i].rank;
+    if (given.element_type() != signature_[i].type || sizes.size() != rank) return false;
+    for (size_t d = 0; d < rank; ++d) {
+      if (sizes[d] != expected[d] || is_dynamic[d]) return false;
     }
     expected += rank;
   }

@@ -85,7 +85,7 @@ class ProgramTemplate {
   std::shared_ptr<const ir::Module> module_;
   struct TypeAndRank {
     PrimitiveType type;
-    int rank;
+    size_t rank;
   };
   std::vector<Shape> parameters_;
   std::vector<TypeAndRank> signature_;  // of parameters_

@@ -2,14 +2,13 @@
 #include "src/core/runtime/template_executable.h"
 
 #include <algorithm>
+#include <array>
 
-#include "absl/container/inlined_vector.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/error.h"
 #include "src/core/base/fingerprint.h"
 #include "src/core/base/memory_guard.h"
 #include "src/core/base/status_macros.h"
-#include "src/core/runtime/common_executable.h"
 
 namespace pjrt {
 
@@ -166,14 +165,15 @@ absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Get(
                           executable_->program()->Compile(key, client_->backend(),
                                                           executable_->options(), resolved_));
     PJRT_ASSIGN_OR_RETURN(
-        std::unique_ptr<PjRtLoadedExecutable> loaded,
+        std::unique_ptr<CommonPjRtLoadedExecutable> loaded,
         client_->LoadProgram(std::move(compiled), executable_->options(), resolved_));
     return SpecializationCache::Program(std::move(loaded));
   });
 }
 
+template <typename Lists>
 absl::StatusOr<SpecializationKey> TemplatePjRtLoadedExecutable::KeyOf(
-    absl::Span<const absl::Span<PjRtBuffer* const>> arguments) const {
+    const Lists& arguments) const {
   const ProgramTemplate& program = *executable_->program();
   PJRT_ASSIGN_OR_RETURN(SpecializationKey key, program.KeyOf(arguments[0], client_));
   for (size_t i = 1; i < arguments.size(); ++i) {
@@ -189,10 +189,9 @@ absl::StatusOr<SpecializationKey> TemplatePjRtLoadedExecutable::KeyOf(
   return key;
 }
 
-template <typename Run>
-auto TemplatePjRtLoadedExecutable::RunSpecialized(
-    absl::Span<const absl::Span<PjRtBuffer* const>> arguments, Run run) const
-    -> decltype(run(std::declval<const PjRtLoadedExecutable&>())) {
+template <typename Lists, typename Run>
+auto TemplatePjRtLoadedExecutable::RunSpecialized(const Lists& arguments, Run run) const
+    -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>())) {
   const LastProgram::Claim claim(&last_);
   if (!claim.holds()) {
     PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
@@ -200,7 +199,8 @@ auto TemplatePjRtLoadedExecutable::RunSpecialized(
     return run(*program);
   }
   const bool is_last =
-      last_.program != nullptr && std::all_of(arguments.begin(), arguments.end(), [&](auto list) {
+      last_.program != nullptr &&
+      std::all_of(arguments.begin(), arguments.end(), [&](absl::Span<PjRtBuffer* const> list) {
         return executable_->program()->IsKeyOf(last_.key, list, client_);
       });
   if (!is_last) {
@@ -221,10 +221,8 @@ TemplatePjRtLoadedExecutable::Execute(
     if (argument_handles.empty())
       return std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>();  // no device of this process
                                                                        // takes part
-    const absl::InlinedVector<absl::Span<PjRtBuffer* const>, 4> lists(argument_handles.begin(),
-                                                                      argument_handles.end());
-    return RunSpecialized(lists, [&](const PjRtLoadedExecutable& program) {
-      return program.Execute(argument_handles, options, returned_futures);
+    return RunSpecialized(argument_handles, [&](const CommonPjRtLoadedExecutable& program) {
+      return program.ExecuteLists(argument_handles, options, returned_futures);
     });
   };
   auto results = execute();
@@ -239,7 +237,8 @@ TemplatePjRtLoadedExecutable::ExecuteSharded(absl::Span<PjRtBuffer* const> argum
                                              bool fill_future) const {
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecuteSharded"));
-  return RunSpecialized({argument_handles}, [&](const PjRtLoadedExecutable& program) {
+  const std::array<absl::Span<PjRtBuffer* const>, 1> lists{argument_handles};
+  return RunSpecialized(lists, [&](const CommonPjRtLoadedExecutable& program) {
     return program.ExecuteSharded(argument_handles, device, options, returned_future, fill_future);
   });
 }
@@ -251,7 +250,8 @@ TemplatePjRtLoadedExecutable::ExecutePortable(absl::Span<PjRtBuffer* const> argu
                                               bool fill_future) const {
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecutePortable"));
-  return RunSpecialized({argument_handles}, [&](const PjRtLoadedExecutable& program) {
+  const std::array<absl::Span<PjRtBuffer* const>, 1> lists{argument_handles};
+  return RunSpecialized(lists, [&](const CommonPjRtLoadedExecutable& program) {
     return program.ExecutePortable(argument_handles, device, options, returned_future, fill_future);
   });
 }

@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "pjrt/executable.h"
 #include "src/core/runtime/assigned_executable.h"
+#include "src/core/runtime/common_executable.h"
 #include "src/core/runtime/program_template.h"
 
 namespace pjrt {
@@ -78,7 +79,7 @@ class TemplatePjRtExecutable final : public PjRtExecutable {
 // that several threads ask for is made once, by one of them, while the others wait.
 class SpecializationCache {
  public:
-  using Program = std::shared_ptr<const PjRtLoadedExecutable>;
+  using Program = std::shared_ptr<const CommonPjRtLoadedExecutable>;
   explicit SpecializationCache(size_t capacity) : capacity_(capacity) {}
 
   // The program of that key, made by `make` if it isn't there. Errors aren't kept.
@@ -163,12 +164,12 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
 
   // What `run` returns for the program of these arguments, one list a device, which all have the
   // same key.
-  template <typename Run>
-  auto RunSpecialized(absl::Span<const absl::Span<PjRtBuffer* const>> arguments, Run run) const
-      -> decltype(run(std::declval<const PjRtLoadedExecutable&>()));
+  template <typename Lists, typename Run>
+  auto RunSpecialized(const Lists& arguments, Run run) const
+      -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>()));
   // The key of these arguments.
-  absl::StatusOr<SpecializationKey> KeyOf(
-      absl::Span<const absl::Span<PjRtBuffer* const>> arguments) const;
+  template <typename Lists>
+  absl::StatusOr<SpecializationKey> KeyOf(const Lists& arguments) const;
   absl::StatusOr<SpecializationCache::Program> Get(const SpecializationKey& key) const;
 
   const std::shared_ptr<TemplatePjRtExecutable> executable_;
