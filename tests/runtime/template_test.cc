@@ -106,6 +106,62 @@ TEST(TemplateTest, TheProgramThatRanLastIsTakenForItsShapesOnly) {
   EXPECT_THAT(sizes, ElementsAre(2, 2, 3));
 }
 
+// A buffer of somebody else that shows the shape of one of ours.
+class Disguise final : public PjRtBuffer {
+ public:
+  explicit Disguise(PjRtBuffer* inner) : inner_(inner) {}
+  const Shape& on_device_shape() const override { return inner_->on_device_shape(); }
+  PjRtMemorySpace* memory_space() const override { return nullptr; }
+  PjRtDevice* device() const override { return nullptr; }
+  PjRtClient* client() const override { return nullptr; }
+  Future<> ToLiteral(MutableLiteralBase*) override { return absl::OkStatus(); }
+  absl::StatusOr<size_t> GetOnDeviceSizeInBytes() const override { return 0; }
+  void Delete() override {}
+  bool IsDeleted() const override { return false; }
+  absl::StatusOr<std::unique_ptr<PjRtBuffer>> CopyToMemorySpace(PjRtMemorySpace*) override {
+    return absl::UnimplementedError("");
+  }
+  Future<> GetReadyFuture() override { return absl::OkStatus(); }
+  bool IsOnCpu() const override { return true; }
+
+ private:
+  PjRtBuffer* const inner_;
+};
+
+constexpr char kManyOnes[] = R"(
+  func.func @main(%n: tensor<1xi32>) -> tensor<?xi32> {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %ones = stablehlo.dynamic_broadcast_in_dim %one, %n, dims = [] : (tensor<i32>, tensor<1xi32>) -> tensor<?xi32>
+    return %ones : tensor<?xi32>
+  })";
+
+TEST(TemplateTest, ValuesThatDecideShapesAreComparedInBuffersOfTheClientOnly) {
+  MemoryBackendOptions options;
+  int compiled = 0;
+  options.compile = [&](const ir::Module&) {
+    ++compiled;
+    return AddOne(1);
+  };
+  const TestClient test(options);
+  const auto executable = test.client->Compile(PjRtProgram(kManyOnes, ProgramFormat::kText), {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto two = test.Make({2}), three = test.Make({3}), two_again = test.Make({2});
+  Disguise disguise(two.get());
+  const auto invalid = absl::StatusCode::kInvalidArgument;
+  for (int round = 0; round < 2; ++round) {
+    compiled = 0;
+    EXPECT_OK(RunOnce(**executable, {two.get()}).status());
+    EXPECT_OK(RunOnce(**executable, {two_again.get()}).status());
+    EXPECT_EQ(compiled, round == 0 ? 1 : 0);
+    EXPECT_THAT(RunOnce(**executable, {&disguise}).status(), Fails(invalid, "[PJRT-R050]"));
+    EXPECT_OK(RunOnce(**executable, {three.get()}).status());
+    EXPECT_EQ(compiled, round == 0 ? 2 : 0);
+  }
+  const auto gone = test.Make({3});
+  gone->Delete();
+  EXPECT_FALSE(RunOnce(**executable, {gone.get()}).ok());
+}
+
 TEST(TemplateTest, ResultsOfPendingInputsFollowThem) {
   std::vector<int64_t> sizes;
   const TestClient test(Compiling(&sizes));
@@ -170,7 +226,8 @@ TEST(TemplateTest, StaticProgramsReachTheBackendWithoutDynamicOps) {
 class SpecializationCacheTest : public ::testing::Test {
  protected:
   SpecializationCache::Program Program() {
-    return SpecializationCache::Program(test_.Load(AddOne(1)));
+    return SpecializationCache::Program(
+        static_cast<const CommonPjRtLoadedExecutable*>(test_.Load(AddOne(1)).release()));
   }
   // Asks for a key; true when it had to be made.
   bool IsMade(SpecializationCache& cache, int64_t key) {

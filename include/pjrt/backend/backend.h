@@ -242,7 +242,7 @@ class Backend {
   virtual Executor* executor() { return nullptr; }
 
   // The layout that an array gets when none is asked for: row-major by default, with the packing of
-  // the limits.
+  // the limits. A function of its arguments alone: an answer may be kept.
   virtual absl::StatusOr<Layout> GetDefaultLayout(PrimitiveType type,
                                                   absl::Span<const int64_t> dims) const;
 

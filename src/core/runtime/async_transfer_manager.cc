@@ -240,7 +240,7 @@ CommonPjRtClient::CreateBuffersForAsyncHostToDevice(
     }
     const ShapeSpec& spec = shape_specs[i];
     PJRT_ASSIGN_OR_RETURN(BufferTypeRef type,
-                          MakeBufferType(MakeShape(spec.element_type, spec.dims), layout, kCaller));
+                          MakeBufferType(spec.element_type, spec.dims, layout, kCaller));
     PJRT_RETURN_IF_ERROR(manager->AddBuffer(std::move(type)));
   }
   return manager;

@@ -92,9 +92,9 @@ class CommonPjRtBuffer final : public PjRtBuffer {
   // Under a usage or donation hold.
   const BufferContents& contents() const { return contents_; }
 
-  // Copies the first `size` bytes, of a buffer that has as many, where this takes no waiting: its
-  // contents are there and the host can read them where they lie. False otherwise.
-  bool TryReadNow(void* dst, size_t size);
+  // Whether its first bytes are these, of a buffer that has as many, where this takes no waiting:
+  // its contents are there and the host can read them where they lie. False otherwise.
+  bool BeginsWithNow(absl::Span<const char> bytes);
 
   // Under a usage hold: `ended` becomes ready when the operation no longer needs the memory.
   void AddUsage(Future<> ended);

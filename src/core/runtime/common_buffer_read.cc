@@ -127,15 +127,15 @@ Future<> CommonPjRtBuffer::LazyToLiteral(
   return done.ok() ? *std::move(done) : Future<>(done.status());
 }
 
-bool CommonPjRtBuffer::TryReadNow(void* dst, size_t size) {
+bool CommonPjRtBuffer::BeginsWithNow(absl::Span<const char> bytes) {
   if (holds_.TryUsage() != HoldState::Result::kHeld) return false;
-  const void* bytes = nullptr;
+  const void* own = nullptr;
   if (contents_.definition.IsReady() && contents_.definition.Await().ok()) {
-    bytes = contents_.memory.get()->host_pointer();
+    own = contents_.memory.get()->host_pointer();
   }
-  if (bytes != nullptr) std::memcpy(dst, bytes, size);
+  const bool is_equal = own != nullptr && std::memcmp(own, bytes.data(), bytes.size()) == 0;
   holds_.DropUsage(common_client()->parking_lot());
-  return bytes != nullptr;
+  return is_equal;
 }
 
 absl::StatusOr<std::vector<int64_t>> CommonPjRtBuffer::logical_dimensions() {

@@ -146,6 +146,16 @@ absl::StatusOr<CommonDevice*> CommonPjRtClient::CheckDevice(PjRtDevice* device,
   return static_cast<CommonDevice*>(device);
 }
 
+absl::StatusOr<BufferTypeRef> CommonPjRtClient::MakeBufferType(PrimitiveType element_type,
+                                                               absl::Span<const int64_t> dimensions,
+                                                               const Layout* device_layout,
+                                                               absl::string_view caller) const {
+  if (device_layout == nullptr) {
+    if (BufferTypeRef found = types_.Find(element_type, dimensions)) return found;
+  }
+  return MakeBufferType(MakeShape(element_type, dimensions), device_layout, caller);
+}
+
 absl::StatusOr<BufferTypeRef> CommonPjRtClient::MakeBufferType(const Shape& shape,
                                                                const Layout* device_layout,
                                                                absl::string_view caller) const {
@@ -158,6 +168,7 @@ absl::StatusOr<BufferTypeRef> CommonPjRtClient::MakeBufferType(const Shape& shap
     return InvalidArgument("PJRT-R035", caller, ": dimensions without bound in ", shape.ToString());
   }
   Shape with_layout = shape;
+  bool is_usual = shape.IsArray() && shape.is_static();
   if (shape.IsToken()) {
     with_layout.clear_layout();
     with_layout.mutable_layout();  // of rank 0
@@ -168,14 +179,17 @@ absl::StatusOr<BufferTypeRef> CommonPjRtClient::MakeBufferType(const Shape& shap
       PJRT_RETURN_IF_ERROR(
           backend_->CheckLayout(shape.element_type(), shape.dimensions(), *device_layout));
       // How elements are packed is for the device to say.
-      const int64_t bits = layout.element_size_in_bits();
-      layout = *device_layout;
-      layout.set_element_size_in_bits(bits);
-      layout.set_memory_space(kDefaultMemorySpace);
+      Layout given = *device_layout;
+      given.set_element_size_in_bits(layout.element_size_in_bits());
+      given.set_memory_space(kDefaultMemorySpace);
+      is_usual &= given == layout;
+      layout = std::move(given);
     }
     with_layout.set_layout(std::move(layout));
   }
-  return std::make_shared<const BufferType>(std::move(with_layout), limits_.packs_sub_byte_types);
+  auto type =
+      std::make_shared<const BufferType>(std::move(with_layout), limits_.packs_sub_byte_types);
+  return is_usual ? types_.FindOrAdd(std::move(type)) : std::move(type);
 }
 
 Future<> CommonPjRtClient::RunCopy(size_t bytes, absl::AnyInvocable<absl::Status() &&> copy) {

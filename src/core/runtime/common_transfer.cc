@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<PjRtBuffer>> CommonPjRtClient::BufferFromHostBuff
   constexpr absl::string_view kCaller = "BufferFromHostBuffer";
   PJRT_ASSIGN_OR_RETURN(CommonMemorySpace * space, CheckMemorySpace(memory_space, kCaller));
   PJRT_ASSIGN_OR_RETURN(BufferTypeRef buffer_type,
-                        MakeBufferType(MakeShape(type, dims), device_layout, kCaller));
+                        MakeBufferType(type, dims, device_layout, kCaller));
   const bool zero_copy = host_buffer_semantics == HostBufferSemantics::kImmutableZeroCopy ||
                          host_buffer_semantics == HostBufferSemantics::kMutableZeroCopy;
   PJRT_ASSIGN_OR_RETURN(
@@ -128,7 +128,7 @@ absl::StatusOr<std::unique_ptr<PjRtBuffer>> CommonPjRtClient::BufferFromHostBuff
   constexpr absl::string_view kCaller = "BufferFromHostBuffer with a donated destination";
   PJRT_ASSIGN_OR_RETURN(CommonPjRtBuffer * target, CheckBuffer(donated_dst, kCaller));
   PJRT_ASSIGN_OR_RETURN(BufferTypeRef buffer_type,
-                        MakeBufferType(MakeShape(type, dims), device_layout, kCaller));
+                        MakeBufferType(type, dims, device_layout, kCaller));
   PJRT_ASSIGN_OR_RETURN(
       const HostSource source,
       CheckHostArray(data, *buffer_type, byte_strides,

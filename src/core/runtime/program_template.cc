@@ -65,7 +65,6 @@ absl::StatusOr<std::shared_ptr<const ProgramTemplate>> ProgramTemplate::Make(
     if (shape.is_dynamic()) {
       made->dynamic_parameters_.push_back(static_cast<int>(made->parameters_.size()));
     }
-    made->signature_.push_back({shape.element_type(), static_cast<size_t>(shape.rank())});
     made->parameters_.push_back(std::move(shape));
   }
   for (const ir::Type type : signature.results()) {
@@ -126,48 +125,26 @@ absl::StatusOr<SpecializationKey> ProgramTemplate::KeyOf(absl::Span<PjRtBuffer* 
     }
     IntegerBytes values(parameters_[i]);
     const absl::Span<char> bytes = values.bytes();
-    if (!static_cast<CommonPjRtBuffer*>(arguments[i])->TryReadNow(bytes.data(), bytes.size())) {
-      PJRT_RETURN_IF_ERROR(
-          arguments[i]->CopyRawToHost(bytes.data(), 0, static_cast<int64_t>(bytes.size())).Await());
-    }
+    PJRT_RETURN_IF_ERROR(
+        arguments[i]->CopyRawToHost(bytes.data(), 0, static_cast<int64_t>(bytes.size())).Await());
     for (size_t e = 0; e < values.count(); ++e) key.push_back(values.at(e));
   }
   return key;
 }
 
-bool ProgramTemplate::IsKeyOf(const SpecializationKey& key, absl::Span<PjRtBuffer* const> arguments,
-                              const PjRtClient* client) const {
-  if (arguments.size() != signature_.size()) return false;
-  const int64_t* expected = key.data();
-  for (const int i : dynamic_parameters_) {
-    if (arguments[i] == nullptr) return false;
-    const Shape& given = arguments[i]->on_device_shape();
-    const absl::Span<const int64_t> sizes = given.dimensions();
-    const absl::Span<const bool> is_dynamic = given.dynamic_dimensions();
-    const size_t rank = signature_[i].rank;
-    if (given.element_type() != signature_[i].type || sizes.size() != rank) return false;
-    for (size_t d = 0; d < rank; ++d) {
-      if (sizes[d] != expected[d] || is_dynamic[d]) return false;
-    }
-    expected += rank;
-  }
-  for (const int i : deciding_parameters_) {
-    if (arguments[i] == nullptr || arguments[i]->client() != client) return false;
-    const Shape& given = arguments[i]->on_device_shape();
-    if (given.element_type() != signature_[i].type || given.is_dynamic() ||
-        given.dimensions() != parameters_[i].dimensions()) {
-      return false;
-    }
-    IntegerBytes values(given);
-    const absl::Span<char> bytes = values.bytes();
-    if (!static_cast<CommonPjRtBuffer*>(arguments[i])->TryReadNow(bytes.data(), bytes.size())) {
-      return false;
-    }
-    for (size_t e = 0; e < values.count(); ++e) {
-      if (values.at(e) != *expected++) return false;
-    }
-  }
-  return true;
+absl::Span<const int64_t> ProgramTemplate::ValuesIn(const SpecializationKey& key) const {
+  size_t sizes = 0;
+  for (const int i : dynamic_parameters_) sizes += static_cast<size_t>(parameters_[i].rank());
+  return absl::MakeConstSpan(key).subspan(sizes);
+}
+
+absl::Span<const int64_t> ProgramTemplate::TakeBytes(int parameter,
+                                                     absl::Span<const int64_t> values,
+                                                     absl::Span<char> bytes) const {
+  const auto width = static_cast<size_t>(ByteWidth(parameters_[parameter].element_type()));
+  const size_t count = bytes.size() / width;
+  for (size_t e = 0; e < count; ++e) std::memcpy(&bytes[e * width], &values[e], width);
+  return values.subspan(count);
 }
 
 absl::Status ProgramTemplate::Specialize(const SpecializationKey& key,
@@ -186,13 +163,9 @@ absl::Status ProgramTemplate::Specialize(const SpecializationKey& key,
     rest.remove_prefix(rank);
   }
   for (const int i : deciding_parameters_) {
-    const PrimitiveType type = parameters_[i].element_type();
-    const size_t width = static_cast<size_t>(ByteWidth(type));
-    const size_t count = static_cast<size_t>(ElementCount(parameters_[i]));
-    std::vector<char> bytes(width * count);
-    for (size_t e = 0; e < count; ++e) std::memcpy(&bytes[e * width], &rest[e], width);
+    std::vector<char> bytes(static_cast<size_t>(ByteSize(parameters_[i])));
+    rest = TakeBytes(i, rest, absl::MakeSpan(bytes));
     refinements[i].value = context.Dense(signature.inputs()[i], bytes);
-    rest.remove_prefix(count);
   }
   PJRT_RETURN_IF_ERROR(ir::RefineArguments(module, refinements));
   PJRT_RETURN_IF_ERROR(ir::RefineShapes(module, options));

@@ -47,11 +47,15 @@ class ProgramTemplate {
   absl::StatusOr<SpecializationKey> KeyOf(absl::Span<PjRtBuffer* const> arguments,
                                           const PjRtClient* client) const;
 
-  // Whether KeyOf gives that key, in less time; false where finding out means to wait. Whose
-  // buffers they are is not looked at, where only their shapes count: that is left to the
-  // execution.
-  bool IsKeyOf(const SpecializationKey& key, absl::Span<PjRtBuffer* const> arguments,
-               const PjRtClient* client) const;
+  // The parameters of which the sizes are in a key, and those of which the values are.
+  absl::Span<const int> dynamic_parameters() const { return dynamic_parameters_; }
+  absl::Span<const int> deciding_parameters() const { return deciding_parameters_; }
+  // The part of a key with the values of deciding_parameters(), one after the other.
+  absl::Span<const int64_t> ValuesIn(const SpecializationKey& key) const;
+  // Writes the first of `values` as elements of that parameter, as many as fill `bytes`, and
+  // returns the rest.
+  absl::Span<const int64_t> TakeBytes(int parameter, absl::Span<const int64_t> values,
+                                      absl::Span<char> bytes) const;
 
   // The program for arguments of that key. Errors as those of ir::RefineArguments,
   // ir::RefineShapes, the verifier and Backend::Compile.
@@ -83,12 +87,7 @@ class ProgramTemplate {
   int64_t LeftToRefine(const SpecializationKey& key, const ir::PassOptions& options) const;
 
   std::shared_ptr<const ir::Module> module_;
-  struct TypeAndRank {
-    PrimitiveType type;
-    size_t rank;
-  };
   std::vector<Shape> parameters_;
-  std::vector<TypeAndRank> signature_;  // of parameters_
   std::vector<Shape> results_;
   std::vector<int> dynamic_parameters_;
   std::vector<int> deciding_parameters_;

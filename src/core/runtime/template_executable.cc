@@ -198,15 +198,13 @@ auto TemplatePjRtLoadedExecutable::RunSpecialized(const Lists& arguments, Run ru
     PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Get(key));
     return run(*program);
   }
-  const bool is_last =
-      last_.program != nullptr &&
-      std::all_of(arguments.begin(), arguments.end(), [&](absl::Span<PjRtBuffer* const> list) {
-        return executable_->program()->IsKeyOf(last_.key, list, client_);
-      });
+  const bool is_last = std::all_of(
+      arguments.begin(), arguments.end(),
+      [&](absl::Span<PjRtBuffer* const> list) { return last_.arguments.AreLike(list, client_); });
   if (!is_last) {
-    PJRT_ASSIGN_OR_RETURN(SpecializationKey key, KeyOf(arguments));
+    PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
     PJRT_ASSIGN_OR_RETURN(last_.program, Get(key));
-    last_.key = std::move(key);
+    last_.arguments.Remember(*executable_->program(), key, arguments[0]);
   }
   return run(*last_.program);
 }

@@ -20,6 +20,7 @@
 #include "src/core/runtime/assigned_executable.h"
 #include "src/core/runtime/common_executable.h"
 #include "src/core/runtime/program_template.h"
+#include "src/core/runtime/seen_arguments.h"
 
 namespace pjrt {
 
@@ -142,8 +143,8 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
   // nor hash. It belongs to the execution that holds the claim, until that has been launched;
   // others at the same time ask the cache.
   struct LastProgram {
-    SpecializationKey key;
-    SpecializationCache::Program program;  // null before the first execution
+    SeenArguments arguments;  // none before the first execution
+    SpecializationCache::Program program;
     std::atomic<bool> is_taken{false};
 
     class Claim {
