@@ -382,7 +382,40 @@ TEST(CustomCall, AnUnknownTargetIsRefusedWhereItCertainlyRuns) {
   }
 }
 
-TEST(CustomCall, AnUnknownTargetInABranchFailsOnlyWhenItIsTaken) {
+TEST(CustomCall, AnUnknownTargetIsRefusedInBranchesAndLoopsToo) {
+  const auto refused = [](absl::string_view ops) {
+    const std::string text =
+        absl::StrCat("func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {", ops,
+                     "\n  return %0 : tensor<f32>\n}");
+    const absl::Status status = OneThreadClient().Compile(text, CompileOptions()).status();
+    return std::string(ErrorId(status));
+  };
+  EXPECT_EQ(refused(R"(
+    %0 = "stablehlo.if"(%p) ({
+      stablehlo.return %x : tensor<f32>
+    }, {
+      %1 = stablehlo.custom_call @no_such(%x) : (tensor<f32>) -> tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+    }) : (tensor<i1>) -> tensor<f32>)"),
+            "PJRT-K001");
+  for (const absl::string_view target : {"no_such", "cusolver_getrf_ffi"}) {
+    EXPECT_EQ(refused(absl::StrCat(R"(
+    %3:2 = "stablehlo.while"(%x, %p) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<i1>):
+      stablehlo.return %b : tensor<i1>
+    }, {
+    ^bb0(%a: tensor<f32>, %b: tensor<i1>):
+      %1 = stablehlo.custom_call @)",
+                                   target, R"((%a) : (tensor<f32>) -> tensor<f32>
+      %2 = stablehlo.is_finite %1 : (tensor<f32>) -> tensor<i1>
+      stablehlo.return %1, %2 : tensor<f32>, tensor<i1>
+    }) : (tensor<f32>, tensor<i1>) -> (tensor<f32>, tensor<i1>)
+    %0 = stablehlo.abs %3#0 : tensor<f32>)")),
+              "PJRT-K001");
+  }
+}
+
+TEST(CustomCall, ACallOfAnotherPlatformInABranchFailsOnlyWhenItIsTaken) {
   constexpr char kText[] = R"(
     func.func @main(%i: tensor<i32>, %x: tensor<f32>) -> tensor<f32> {
       %0 = "stablehlo.case"(%i) ({

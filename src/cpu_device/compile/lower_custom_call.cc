@@ -150,10 +150,14 @@ std::string CallPlace(const ir::Op& op, absl::string_view target) {
   return absl::StrCat(text, "custom call @", Shorten(target));
 }
 
-// Whether the op may never run: it stands in a branch or a loop.
-bool IsConditional(const ir::Op& op) {
-  const ir::Op* parent = op.parent();
-  return parent != nullptr && !parent->Is(ir::OpCode::kFuncFunc);
+// Whether the op is another platform's: exports for several platforms hold the calls of all of
+// them, in branches, and choose when they run.
+bool IsOfOtherPlatform(const ir::Op& op) {
+  if (ir::TargetPlatform(op.StringAttr("call_target_name")).empty()) return false;
+  for (const ir::Op* parent = op.parent(); parent != nullptr; parent = parent->parent()) {
+    if (parent->Is(ir::OpCode::kCase) || parent->Is(ir::OpCode::kIf)) return true;
+  }
+  return false;
 }
 
 absl::Status UnknownTarget(const ir::Op& op) {
@@ -321,7 +325,7 @@ absl::Status LowerCustomCall(Lowering& lowering, const ir::Op& op, Steps* steps)
   if (site.factory == nullptr) site.factory = FindCheck(site.target);
   if (site.factory == nullptr) {
     absl::Status unknown = UnknownTarget(op);
-    if (!IsConditional(op)) return unknown;
+    if (!IsOfOtherPlatform(op)) return unknown;
     const std::vector<BufferId> writes = BuffersOf(BindResults(lowering, op));
     lowering.plan().Emit(steps, std::make_unique<FailStep>(std::move(unknown)), {}, writes);
     return absl::OkStatus();

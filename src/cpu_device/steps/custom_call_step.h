@@ -40,7 +40,7 @@ class CustomCallStep final : public Step {
   std::vector<Slot> operands_, results_;
 };
 
-// Fails with the status: an op that the device cannot run, at a place that may never be reached.
+// Fails with the status: another platform's call, in a branch that need not be taken.
 class FailStep final : public Step {
  public:
   explicit FailStep(absl::Status status) : status_(std::move(status)) {}
