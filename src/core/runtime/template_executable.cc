@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/runtime/template_executable.h"
 
-#include <algorithm>
 #include <array>
 
 #include "pjrt/ir/printer.h"
@@ -189,24 +188,29 @@ absl::StatusOr<SpecializationKey> TemplatePjRtLoadedExecutable::KeyOf(
   return key;
 }
 
+template <typename Lists>
+absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Find(
+    const Lists& arguments, bool is_claimed) const {
+  PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
+  PJRT_ASSIGN_OR_RETURN(SpecializationCache::Program program, Get(key));
+  if (is_claimed) {
+    last_.arguments.Remember(*executable_->program(), key, arguments[0]);
+    last_.program = program;
+  }
+  return program;
+}
+
 template <typename Lists, typename Run>
 auto TemplatePjRtLoadedExecutable::RunSpecialized(const Lists& arguments, Run run) const
     -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>())) {
   const LastProgram::Claim claim(&last_);
-  if (!claim.holds()) {
-    PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
-    PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Get(key));
-    return run(*program);
+  bool is_last = claim.holds();
+  for (size_t i = 0; is_last && i < arguments.size(); ++i) {
+    is_last = last_.arguments.AreLike(arguments[i], client_);
   }
-  const bool is_last = std::all_of(
-      arguments.begin(), arguments.end(),
-      [&](absl::Span<PjRtBuffer* const> list) { return last_.arguments.AreLike(list, client_); });
-  if (!is_last) {
-    PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
-    PJRT_ASSIGN_OR_RETURN(last_.program, Get(key));
-    last_.arguments.Remember(*executable_->program(), key, arguments[0]);
-  }
-  return run(*last_.program);
+  if (is_last) return run(*last_.program);
+  PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Find(arguments, claim.holds()));
+  return run(*program);
 }
 
 absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>>

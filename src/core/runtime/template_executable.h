@@ -168,6 +168,9 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
   template <typename Lists, typename Run>
   auto RunSpecialized(const Lists& arguments, Run run) const
       -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>()));
+  // The program for these arguments, which becomes the last one where that is claimed.
+  template <typename Lists>
+  absl::StatusOr<SpecializationCache::Program> Find(const Lists& arguments, bool is_claimed) const;
   // The key of these arguments.
   template <typename Lists>
   absl::StatusOr<SpecializationKey> KeyOf(const Lists& arguments) const;
