@@ -2,7 +2,9 @@
 //
 // convert between every two element types, against Literal::Convert, which is tested on its own.
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -162,6 +164,39 @@ TEST(ConvertTest, BitsAreReadAsAnotherType) {
     })",
                           {&halves}),
             (std::vector<float>{1.0f, 3.5f}));
+}
+
+// Nothing is computed where types change: operands, what follows and results share the bits.
+TEST(ConvertTest, TypesChangeWithinALoopWhileBitsStay) {
+  constexpr int64_t kCount = 1003;
+  std::vector<float> values(kCount);
+  for (int64_t i = 0; i < kCount; ++i) values[i] = static_cast<float>(i % 17) * 0.75f - 5;
+  values[7] = std::numeric_limits<float>::quiet_NaN();
+  const Literal x = Array<float>({kCount}, values);
+  const std::vector<std::shared_ptr<Literal>> results = RunAll(R"(
+    func.func @main(%x: tensor<1003xf32>)
+        -> (tensor<1003xui32>, tensor<1003xi32>, tensor<1003xf32>, tensor<1003xf32>) {
+      %y = stablehlo.add %x, %x : tensor<1003xf32>
+      %bits = stablehlo.bitcast_convert %y : (tensor<1003xf32>) -> tensor<1003xui32>
+      %signed = stablehlo.convert %bits : (tensor<1003xui32>) -> tensor<1003xi32>
+      %z = stablehlo.constant dense<0> : tensor<1003xi32>
+      %least = stablehlo.minimum %signed, %z : tensor<1003xi32>
+      %low = stablehlo.bitcast_convert %least : (tensor<1003xi32>) -> tensor<1003xf32>
+      %sum = stablehlo.add %low, %y : tensor<1003xf32>
+      return %bits, %least, %low, %sum
+          : tensor<1003xui32>, tensor<1003xi32>, tensor<1003xf32>, tensor<1003xf32>
+    })",
+                                                               {&x});
+  ASSERT_EQ(results.size(), 4u);
+  for (int64_t i = 0; i < kCount; ++i) {
+    const float y = values[i] + values[i];
+    uint32_t bits;
+    std::memcpy(&bits, &y, sizeof(bits));
+    EXPECT_EQ(results[0]->data<uint32_t>()[i], bits) << i;
+    EXPECT_EQ(results[1]->data<int32_t>()[i], y < 0 ? static_cast<int32_t>(bits) : 0) << i;
+    EXPECT_EQ(results[2]->data<float>()[i], y < 0 ? y : 0) << i;
+    if (i != 7) EXPECT_EQ(results[3]->data<float>()[i], y < 0 ? y + y : y) << i;
+  }
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace {
 
 // Groups of entries in a unit.
 constexpr int64_t kUnitGroups = 1024;
-// A product that takes more shuffles than these is quicker by rows.
-constexpr int64_t kMaxShuffles = 16;
+// A product that takes more shuffles than these for an element is quicker by rows.
+constexpr int64_t kMaxShuffles = 4;
 // Fewer groups are not worth setting up the shuffles.
 constexpr int64_t kMinGroups = 4;
 constexpr double kNsPerShuffle = 0.4;
@@ -103,7 +103,7 @@ std::unique_ptr<Gemm> Make(const GemmProblem& each, int64_t outer, const Kernels
     group.entries = static_cast<int>(in_one);
   const int64_t vectors = group.entries * group.c_count > kernel.lanes ? 2 : 1;
   if (each.batch < kMinGroups * group.entries ||
-      2 * each.k * vectors > kMaxShuffles * group.entries)
+      2 * each.k * vectors > kMaxShuffles * group.entries * group.c_count)
     return nullptr;
   for (int64_t p = 0; p < each.k; ++p) {
     for (int64_t lane = 0; lane < group.entries * group.c_count; ++lane) {

@@ -111,8 +111,22 @@ class Lowering {
     slots_[slot].scalar = scalar;
   }
 
+  // Whether the value has the bits of its instruction's operand.
+  bool KeepsBits(const LoopInstr& instr) const {
+    if (instr.kind == LoopInstr::kOp)
+      return instr.op == BlockOp::kCopy && SizeOf(instr.type) == SizeOf(instr.operand_type);
+    if (instr.kind == LoopInstr::kRoundTo) return k_.round_to[instr.memory_type] == nullptr;
+    const auto is_integer = [](CType type) { return type >= CType::kS8 && type <= CType::kU64; };
+    return instr.kind == LoopInstr::kConvert && is_integer(instr.type) &&
+           is_integer(TypeOf(instr.args[0])) && SizeOf(instr.type) == SizeOf(TypeOf(instr.args[0]));
+  }
+
   absl::Status LowerInstr(LoopValue v) {
     const LoopInstr& instr = p_.instrs[v];
+    if (KeepsBits(instr)) {
+      Define(v, code_.value_slot[instr.args[0]], code_.value_scalar[instr.args[0]]);
+      return absl::OkStatus();
+    }
     switch (instr.kind) {
       case LoopInstr::kInput:
         LowerInput(v);
@@ -151,15 +165,9 @@ class Lowering {
         EmitConvert(v, fn);
         return absl::OkStatus();
       }
-      case LoopInstr::kRoundTo: {
-        ConvertFn fn = k_.round_to[instr.memory_type];
-        if (fn == nullptr) {  // the memory type holds every value of the compute type
-          Define(v, code_.value_slot[instr.args[0]], code_.value_scalar[instr.args[0]]);
-          return absl::OkStatus();
-        }
-        EmitConvert(v, fn);
+      case LoopInstr::kRoundTo:
+        EmitConvert(v, k_.round_to[instr.memory_type]);
         return absl::OkStatus();
-      }
       case LoopInstr::kReducePrecision: {
         BlockInstr out;
         out.kind = BlockInstr::kReducePrecision;

@@ -50,10 +50,14 @@ struct Popcnt {
     return static_cast<T>(x & 0x7f);
   }
 };
-// The ones of the number whose highest one has been spread to the right.
+// Without an instruction, the ones of the number whose highest one has been spread to the right.
 struct Clz {
   template <typename T>
   PJRT_INLINE T Run(T x) {
+#if defined(__AVX512CD__)
+    if constexpr (sizeof(T) == 4) return x == 0 ? T{32} : static_cast<T>(__builtin_clz(x));
+    if constexpr (sizeof(T) == 8) return x == 0 ? T{64} : static_cast<T>(__builtin_clzll(x));
+#endif
     x = static_cast<T>(x | (x >> 1));
     x = static_cast<T>(x | (x >> 2));
     x = static_cast<T>(x | (x >> 4));
@@ -63,6 +67,20 @@ struct Clz {
     return Popcnt::Run(static_cast<T>(~x));
   }
 };
+
+#if defined(__AVX512F__)
+// Where the machine has the instruction for vectors.
+template <typename T>
+__attribute__((target("avx512vpopcntdq"))) void CountOnes(void* dst, const void* a, const void*,
+                                                          const void*, int64_t n) {
+  T* const d = static_cast<T*>(dst);
+  const T* const x = static_cast<const T*>(a);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) {
+    d[i] = static_cast<T>(sizeof(T) == 4 ? __builtin_popcount(x[i]) : __builtin_popcountll(x[i]));
+  }
+}
+#endif
 
 // Square and multiply, wrapping around. A negative exponent gives the reciprocal cut to an integer:
 // 0, except for 1 and -1.
@@ -170,44 +188,55 @@ void DivideBySecond(void* dst, const void* a, const void* b, const void* c, int6
   }
 }
 
-// The high half of a product, from products of halves, which vectors have.
-PJRT_INLINE uint64_t HighProduct(uint64_t x, uint64_t low, uint64_t high) {
-  constexpr uint64_t kLow = 0xffffffffu;
-  const uint64_t x_low = x & kLow, x_high = x >> 32;
-  const uint64_t middle = x_high * low + ((x_low * low) >> 32);
-  const uint64_t other = x_low * high + (middle & kLow);
-  return x_high * high + (middle >> 32) + (other >> 32);
+// The high half of a product; of 64 bits from products of halves, which vectors have.
+template <typename U>
+PJRT_INLINE U HighProduct(U x, U y) {
+  if constexpr (sizeof(U) < 8) {
+    using Double = std::conditional_t<(sizeof(U) == 1), uint16_t, uint32_t>;
+    return static_cast<U>((static_cast<Double>(x) * static_cast<Double>(y)) >> (8 * sizeof(U)));
+  } else {
+    constexpr uint64_t kLow = 0xffffffffu;
+    const uint64_t x_low = x & kLow, x_high = x >> 32, low = y & kLow, high = y >> 32;
+    const uint64_t middle = x_high * low + ((x_low * low) >> 32);
+    const uint64_t other = x_low * high + (middle & kLow);
+    return x_high * high + (middle >> 32) + (other >> 32);
+  }
 }
 
-// 64-bit numbers by one divisor, as Granlund and Montgomery have it: the high half of the product
-// with a reciprocal of 65 bits, whose highest one is added by itself. Signs are put aside.
+// Numbers of other sizes by one divisor, as Granlund and Montgomery have it: the high half of the
+// product with a reciprocal of one bit more than the numbers, whose highest one is added by itself.
+// Signs are put aside.
 template <class Op, typename T, bool kRemainder>
-void DivideLongBySecond(void* dst, const void* a, const void* b, const void* c, int64_t n) {
+void DivideByReciprocal(void* dst, const void* a, const void* b, const void* c, int64_t n) {
   if (n <= 0) return;
   const T divisor = *static_cast<const T*>(b);
   if (divisor == 0 || divisor == 1 || divisor == static_cast<T>(-1))
     return BinaryLoopSecondScalar<Op, T, T>(dst, a, b, c, n);
+  using U = UnsignedOf<T>;
+  using Wide = std::conditional_t<(sizeof(T) == 8), unsigned __int128, uint64_t>;
+  constexpr int kBits = 8 * sizeof(T);
   // All ones for a negative number, of signed types.
-  const auto sign = [](T x) { return std::is_signed_v<T> && x < 0 ? ~uint64_t{0} : uint64_t{0}; };
-  const uint64_t by_sign = sign(divisor);
-  const uint64_t by = (static_cast<uint64_t>(divisor) ^ by_sign) - by_sign;
-  const int bits = 64 - __builtin_clzll(by - 1);  // 2^(bits - 1) < by <= 2^bits
-  const uint64_t rest = (bits < 64 ? uint64_t{1} << bits : 0) - by;
-  const uint64_t reciprocal =
-      static_cast<uint64_t>((static_cast<unsigned __int128>(rest) << 64) / by) + 1;
-  const uint64_t low = reciprocal & 0xffffffffu, high = reciprocal >> 32;
+  const auto sign = [](T x) { return static_cast<U>(std::is_signed_v<T> && x < 0 ? ~U{0} : U{0}); };
+  const U by_sign = sign(divisor);
+  const U by = static_cast<U>((static_cast<U>(divisor) ^ by_sign) - by_sign);
+  const int shift = 63 - __builtin_clzll(by - uint64_t{1});  // 2^shift < by <= 2^(shift + 1)
+  const U rest = static_cast<U>((Wide{1} << (shift + 1)) - by);
+  const U reciprocal = static_cast<U>((static_cast<Wide>(rest) << kBits) / by + 1);
   T* const d = static_cast<T*>(dst);
   const T* const x = static_cast<const T*>(a);
   PJRT_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) {
-    const uint64_t number = static_cast<uint64_t>(x[i]);
-    const uint64_t x_sign = sign(x[i]), q_sign = x_sign ^ by_sign;
-    const uint64_t size = (number ^ x_sign) - x_sign;
-    const uint64_t part = HighProduct(size, low, high);
-    const uint64_t magnitude = (((size - part) >> 1) + part) >> (bits - 1);
-    const uint64_t quotient = (magnitude ^ q_sign) - q_sign;
-    d[i] =
-        static_cast<T>(kRemainder ? number - quotient * static_cast<uint64_t>(divisor) : quotient);
+    const U number = static_cast<U>(x[i]);
+    const U x_sign = sign(x[i]), q_sign = x_sign ^ by_sign;
+    const U size = static_cast<U>((number ^ x_sign) - x_sign);
+    const U part = HighProduct<U>(size, reciprocal);
+    const U half = static_cast<U>(static_cast<U>(size - part) >> 1);
+    const U magnitude = static_cast<U>(static_cast<U>(half + part) >> shift);
+    const U quotient = static_cast<U>((magnitude ^ q_sign) - q_sign);
+    d[i] = static_cast<T>(
+        kRemainder
+            ? static_cast<U>(number - integer::Multiply::Run(quotient, static_cast<U>(divisor)))
+            : quotient);
   }
 }
 
@@ -219,16 +248,14 @@ void FillOwn(BlockKernels* k) {
   }
   SetBinary<T, integer::Divide, T, T>(k, BlockOp::kDivide);
   SetBinary<T, integer::Remainder, T, T>(k, BlockOp::kRemainder);
+  BlockFn& divide = Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond);
+  BlockFn& remainder = Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond);
   if constexpr (sizeof(T) == 4) {
-    Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond) =
-        DivideBySecond<integer::Divide, T, false>;
-    Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond) =
-        DivideBySecond<integer::Remainder, T, true>;
-  } else if constexpr (sizeof(T) == 8) {
-    Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond) =
-        DivideLongBySecond<integer::Divide, T, false>;
-    Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond) =
-        DivideLongBySecond<integer::Remainder, T, true>;
+    divide = DivideBySecond<integer::Divide, T, false>;
+    remainder = DivideBySecond<integer::Remainder, T, true>;
+  } else {
+    divide = DivideByReciprocal<integer::Divide, T, false>;
+    remainder = DivideByReciprocal<integer::Remainder, T, true>;
   }
   SetCommutative<T, integer::Maximum, T, T>(k, BlockOp::kMaximum);
   SetCommutative<T, integer::Minimum, T, T>(k, BlockOp::kMinimum);
@@ -252,6 +279,14 @@ void FillIntegers(BlockKernels* k) {
   FillWidth<int16_t, uint16_t>(k);
   FillWidth<int32_t, uint32_t>(k);
   FillWidth<int64_t, uint64_t>(k);
+#if defined(__AVX512F__)
+  if (__builtin_cpu_supports("avx512vpopcntdq")) {
+    Entry(k, BlockOp::kPopcnt, CType::kS32) = CountOnes<uint32_t>;
+    Entry(k, BlockOp::kPopcnt, CType::kU32) = CountOnes<uint32_t>;
+    Entry(k, BlockOp::kPopcnt, CType::kS64) = CountOnes<uint64_t>;
+    Entry(k, BlockOp::kPopcnt, CType::kU64) = CountOnes<uint64_t>;
+  }
+#endif
   // Predicates: the byte is 0 or 1 before and after.
   SetUnary<Pred, PredNot, uint8_t, uint8_t>(k, BlockOp::kNot);
   const BlockOp or_ops[] = {BlockOp::kAdd, BlockOp::kMaximum, BlockOp::kOr};
