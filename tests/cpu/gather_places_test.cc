@@ -88,6 +88,8 @@ TEST(GatherPlacesTest, SameElementsWithAnyNumberOfThreads) {
     const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(threads));
     CheckTake<float>("f32", {3000, 64}, 1, 37, *client);
     CheckTake<float>("f32", {60, 64}, 1, 2500, *client);
+    CheckTake<float>("f32", {23, 9000}, 1, 1300, *client);
+    CheckTake<int8_t>("i8", {3, 300000}, 1, 513, *client);
     CheckTake<int32_t>("i32", {40, 50, 3, 16}, 1, 90, *client);
     CheckTake<int32_t>("i32", {20000, 3}, 1, 3, *client);
   }

@@ -19,6 +19,10 @@ constexpr int64_t kPointsAtPlaces = 1024;
 // walk at least.
 constexpr int64_t kExpanded = IndexWalk::kBlock;
 
+// What the points of a block leave of the array at some places should still be at hand for those of
+// the next block: they take so many bytes together.
+constexpr int64_t kHeldBytes = 256 * 1024;
+
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -31,6 +35,11 @@ GatherStep::GatherStep(IndexWalk walk, GatherParams params)
   const double one_ns = cost_ns() / static_cast<double>(points * places_);
   const int64_t per_unit = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / one_ns));
   points_per_unit_ = places_ == 1 ? per_unit : std::min(points, kPointsAtPlaces);
+  held_places_ = places_;
+  if (places_ > 1 && points > IndexWalk::kBlock) {
+    const int64_t place_bytes = p_.outer.back().array_stride * p_.element_size;
+    held_places_ = std::max<int64_t>(kHeldBytes / std::max<int64_t>(place_bytes, 1), 1);
+  }
   places_per_unit_ = places_ == 1 ? 1 : std::max<int64_t>(1, per_unit / points_per_unit_);
 }
 
@@ -103,7 +112,8 @@ absl::Status GatherStep::Run(const RunContext& context) const {
   const int64_t parts = CeilDiv(points, points_per_unit_);
   const int64_t units = parts * CeilDiv(places_, places_per_unit_);
   if (units <= 1 || context.team == nullptr || context.team->size() == 1) {
-    RunPoints(context, 0, points, 0, places_);
+    for (int64_t first = 0; first < places_; first += held_places_)
+      RunPoints(context, 0, points, first, std::min(places_, first + held_places_));
     return absl::OkStatus();
   }
   context.team->ParallelFor(units, [&](int64_t unit, int) {

@@ -49,6 +49,7 @@ class GatherStep final : public Step {
   int64_t places_ = 1;        // of the outer dims
   bool is_streamed_ = false;  // too much for the caches
   int64_t points_per_unit_, places_per_unit_;
+  int64_t held_places_ = 1;  // what one thread goes to at a time with all points
 };
 
 }  // namespace pjrt::cpu
