@@ -195,7 +195,9 @@ TEST(ConvertTest, TypesChangeWithinALoopWhileBitsStay) {
     EXPECT_EQ(results[0]->data<uint32_t>()[i], bits) << i;
     EXPECT_EQ(results[1]->data<int32_t>()[i], y < 0 ? static_cast<int32_t>(bits) : 0) << i;
     EXPECT_EQ(results[2]->data<float>()[i], y < 0 ? y : 0) << i;
-    if (i != 7) EXPECT_EQ(results[3]->data<float>()[i], y < 0 ? y + y : y) << i;
+    if (i != 7) {
+      EXPECT_EQ(results[3]->data<float>()[i], y < 0 ? y + y : y) << i;
+    }
   }
 }
 
