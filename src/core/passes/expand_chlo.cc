@@ -97,7 +97,7 @@ Value* ExpandUnary(Emitter& emit, Op* op) {
 
 Value* ExpandBinary(Emitter& emit, Op* op) {
   const Term a = emit(op->operand(0)), b = emit(op->operand(1));
-  const PrimitiveType type = a.element();
+  const PrimitiveType type = a.element(), wide = Wider(type, F32);
   switch (op->opcode()) {
     case OpCode::kChloMulhi:
       return ExpandMulhi(a, b).value();
@@ -105,10 +105,10 @@ Value* ExpandBinary(Emitter& emit, Op* op) {
       return ExpandNextAfter(a, b).value();
     case OpCode::kChloPolygamma:
       if (IsComplex(type)) return nullptr;
-      return Convert(ExpandPolygamma(Convert(a, F64), Convert(b, F64)), type).value();
+      return Convert(ExpandPolygamma(Convert(a, wide), Convert(b, wide)), type).value();
     case OpCode::kChloZeta:
       if (IsComplex(type)) return nullptr;
-      return Convert(ExpandZeta(Convert(a, F64), Convert(b, F64)), type).value();
+      return Convert(ExpandZeta(Convert(a, wide), Convert(b, wide)), type).value();
     default:
       return nullptr;
   }

@@ -23,7 +23,6 @@ Term ExpandErfInv(Term x);
 // expand_chlo_gamma.cc
 Term ExpandLgamma(Term x);
 Term ExpandDigamma(Term x);
-// f64:
 Term ExpandZeta(Term s, Term q);
 Term ExpandPolygamma(Term n, Term x);
 
@@ -38,6 +37,11 @@ Term NegativeDigamma(Term x);
 
 // expand_chlo_far_digamma.cc: f64; digamma for x <= -kDigammaReach.
 Term FarDigamma(Term x);
+
+// expand_chlo_zeta_zeros.cc: f64; zeta(s, q) for odd s from 3 to kLargestZetaWithZeros, and q < 0
+// less than 1 / 4 s^2 from the middle between two integers.
+inline constexpr int kLargestZetaWithZeros = 29;
+Term ZetaBesideZeros(Term s, Term q);
 
 // expand_chlo_arc.cc
 Term ExpandAcos(Term x);

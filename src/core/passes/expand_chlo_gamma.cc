@@ -6,9 +6,8 @@
 // that relative errors stay small; the recurrences gamma(x + 1) = x gamma(x) and digamma(x + 1) =
 // digamma(x) + 1 / x take other small numbers there; Stirling's series for large ones; the
 // reflection formulas for negative ones, and in f64 what expand_chlo_negative_gamma.cc and
-// expand_chlo_far_digamma.cc have. The polynomials are Chebyshev interpolations. Beside the zeros
-// that zeta and polygamma have near the middle between negative integers for odd s and even n,
-// errors are relative to the terms that cancel.
+// expand_chlo_far_digamma.cc have; zeta and polygamma beside zeros what
+// expand_chlo_zeta_zeros.cc has. The polynomials are Chebyshev interpolations.
 #include <limits>
 #include <vector>
 
@@ -259,13 +258,21 @@ Term NegativeZeta(Term s, Term q, Term unit) {
   return Select(half == Floor(half), even, odd);
 }
 
-// zeta(s, q) unit^-s.
-Term ScaledZeta(Term s, Term q, Term unit) {
+// zeta(s, q) unit^-s, to the digits of f64 even `beside_zeros`. There the unit is 1.
+Term ScaledZeta(Term s, Term q, Term unit, bool beside_zeros) {
   const Term positive = Select(q == kInfinity, 0.0, PositiveZeta(s, q, unit));
-  const Term value = WhereAny(q < 0.0, positive, NegativeZeta, s, q, unit);
-  // At q = 0, -1, ... there are poles; other negative q have powers for whole s alone.
+  Term value = WhereAny(q < 0.0, positive, NegativeZeta, s, q, unit);
   const Term half = s * 0.5;
   const Term even = half == Floor(half);
+  if (beside_zeros) {
+    // Only near the middle between integers are the two sides so close to each other that what is
+    // not there makes up for their difference.
+    const Term from_middle = Abs((q - Floor(q)) - 0.5);
+    const Term near = (q < 0.0) & Not(even) & (s <= double{kLargestZetaWithZeros}) &
+                      (from_middle * (4.0 * (s * s)) < 1.0);
+    value = WhereAny(near, value, ZetaBesideZeros, s, q);
+  }
+  // At q = 0, -1, ... there are poles; other negative q have powers for whole s alone.
   const Term at_pole = Select(even, s.Like(kInfinity), s.Like(kNan));
   const Term sum =
       Select(q <= 0.0, Select(q == Floor(q), at_pole, Select(s == Floor(s), value, kNan)), value);
@@ -274,12 +281,20 @@ Term ScaledZeta(Term s, Term q, Term unit) {
 
 }  // namespace
 
-Term ExpandZeta(Term s, Term q) { return ScaledZeta(s, q, s.Like(1)); }
+Term ExpandZeta(Term s, Term q) {
+  const PrimitiveType type = s.element();
+  s = Convert(s, F64);
+  return Convert(ScaledZeta(s, Convert(q, F64), s.Like(1), type == F64), type);
+}
 
 // (-1)^(n + 1) n! zeta(n + 1, x), and digamma for n = 0. Zeta is taken of numbers in a unit u and
 // multiplied by n! u^(n + 1), lest n! and the power of x leave the range where their product does
 // not.
 Term ExpandPolygamma(Term n, Term x) {
+  const PrimitiveType type = x.element();
+  const Term digamma = ExpandDigamma(x);
+  n = Convert(n, F64);
+  x = Convert(x, F64);
   constexpr int kLargest = 170;  // whose factorial is finite
   std::vector<double> factorials;
   long double product = 1;  // each is rounded once
@@ -315,12 +330,13 @@ Term ExpandPolygamma(Term n, Term x) {
 
   const Term is_large = n > double{kLargest};
   const Term unit = Select(is_large, large_unit, small_unit);
-  const Term zeta = ScaledZeta(s, x, unit);
+  const Term zeta = ScaledZeta(s, x, unit, type == F64);
   const Term small = zeta * Pow(unit, half_s) * factorial * Pow(unit, s - half_s);
   const Term size = Select(is_large, zeta * large_factor, small);
   const Term half = n * 0.5;
   const Term value = Select(half == Floor(half), -size, size);
-  return Select(n == 0.0, ExpandDigamma(x), Select((n == Floor(n)) & (n > 0.0), value, kNan));
+  const Term valid = Select((n == Floor(n)) & (n > 0.0), value, kNan);
+  return Select(n == 0.0, digamma, Convert(valid, type));
 }
 
 }  // namespace pjrt::ir
