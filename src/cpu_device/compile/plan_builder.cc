@@ -9,12 +9,10 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
-
-constexpr int64_t kAlignment = 64;
-int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Free memory of an arena that grows at its end. Best fit; neighbours merge.
 class FreeList {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "src/cpu_device/kernels/round_up.h"
+
 namespace pjrt::cpu {
 namespace {
-
-int64_t AlignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // The radices of n, or nothing when a prime factor is too large.
 std::vector<int64_t> Radices(int64_t n) {

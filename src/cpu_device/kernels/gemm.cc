@@ -30,6 +30,7 @@
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/gemm_tiny.h"
 #include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -48,8 +49,6 @@ constexpr double kMulAddsPerNs = 30;
 // an L1 cache.
 constexpr int64_t kDirectPanels = 4;
 constexpr int64_t kCacheSetBytes = 1024;
-
-int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // The tile for a product: one of small integers where both operands and the sums allow it.
 const GemmTile& ChooseTile(const GemmProblem& p, const GemmKernels& kernels) {
@@ -164,22 +163,18 @@ class BlockedGemm final : public Gemm {
 
   // Scratch: packed A | packed B block | one edge panel | the accumulating block of C | one row for
   // conversions | a tile of A as its source writes it.
-  int64_t b_offset() const { return AlignUp(mc_ * RowsA(kc_) * size_, 64); }
+  int64_t b_offset() const { return AlignUp(mc_ * RowsA(kc_) * size_); }
   int64_t BBlockBytes() const {
-    return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * RowsB(kc_) * size_, 64);
+    return shared_b_ || direct_b_ ? 0 : AlignUp(nc_ * RowsB(kc_) * size_);
   }
   int64_t edge_bytes() const {
-    return AlignUp(tile_.nr * RowsB(kc_) * size_, 64) +
-           AlignUp(int64_t{tile_.mr} * tile_.nr * size_, 64);
+    return AlignUp(tile_.nr * RowsB(kc_) * size_) + AlignUp(int64_t{tile_.mr} * tile_.nr * size_);
   }
-  int64_t c_bytes() const { return in_place_ ? 0 : AlignUp(mc_ * nc_ * size_, 64); }
-  int64_t row_bytes() const {
-    return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}}) * 16, 64);
-  }
+  int64_t c_bytes() const { return in_place_ ? 0 : AlignUp(mc_ * nc_ * size_); }
+  int64_t row_bytes() const { return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}}) * 16); }
 
   int64_t fill_bytes() const {
-    return p_.a_source == GemmProblem::kMemory ? 0
-                                               : AlignUp(tile_.mr * kc_ * ByteWidth(p_.a_type), 64);
+    return p_.a_source == GemmProblem::kMemory ? 0 : AlignUp(tile_.mr * kc_ * ByteWidth(p_.a_type));
   }
 
   char* SharedPanel(char* shared, int64_t entry, int64_t k_block, int64_t panel) const {
@@ -313,7 +308,7 @@ class BlockedGemm final : public Gemm {
     char* const packed_a = scratch;
     char* const packed_b = scratch + b_offset();
     char* const edge = packed_b + BBlockBytes();
-    char* const edge_tile = edge + AlignUp(tile_.nr * RowsB(kc_) * size_, 64);
+    char* const edge_tile = edge + AlignUp(tile_.nr * RowsB(kc_) * size_);
     // Where the sums are kept.
     char* c = in_place_ ? at.c + (i0 * p_.c_row_stride + j0) * size_ : edge + edge_bytes();
     const int64_t c_stride = in_place_ ? p_.c_row_stride : nc_;

@@ -14,6 +14,7 @@
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/kernels/type_change.h"
 
 namespace pjrt::cpu {
@@ -33,8 +34,6 @@ constexpr int64_t kSharedElements = 16 * 1024;
 // Small entries of a batch share a unit.
 constexpr double kUnitMulAdds = 32 * 1024;
 constexpr double kElementsPerNs = 6;
-
-int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 class RowGemm final : public Gemm {
  public:
@@ -139,14 +138,12 @@ class RowGemm final : public Gemm {
     if (!in_place) Store(c, columns, target, memory);
   }
 
-  int64_t a_bytes() const { return AlignUp(p_.m * p_.k * size_, 64); }
-  int64_t c_bytes() const { return AlignUp(p_.m * columns_ * size_, 64); }
+  int64_t a_bytes() const { return AlignUp(p_.m * p_.k * size_); }
+  int64_t c_bytes() const { return AlignUp(p_.m * columns_ * size_); }
   int64_t piece_bytes() const {
-    return AlignUp(std::max(kRowsAtOnce * columns_, kColumnsAtOnce * kConvertedDepth) * size_, 64);
+    return AlignUp(std::max(kRowsAtOnce * columns_, kColumnsAtOnce * kConvertedDepth) * size_);
   }
-  int64_t line_bytes() const {
-    return AlignUp(std::max({p_.k, columns_, kConvertedDepth}) * 16, 64);
-  }
+  int64_t line_bytes() const { return AlignUp(std::max({p_.k, columns_, kConvertedDepth}) * 16); }
 
   // The rows in the compute type and contiguous: where they are, or copied.
   const char* LoadRows(const char* a, const Memory& memory, int64_t* stride) const {

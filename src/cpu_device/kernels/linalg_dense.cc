@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -81,8 +82,6 @@ int TakeOutExponent(int64_t n, int limit, T* x) {
   ScaleByPower(n, -exponent, x);
   return exponent;
 }
-
-int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 

@@ -10,12 +10,10 @@
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
-
-constexpr int64_t kAlign = 64;
-int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // Short points are folded side by side up to this width: a sum waits for the one before.
 constexpr int64_t kWideBytes = 256;
@@ -253,7 +251,7 @@ int64_t Folder::LayOut(int64_t block) {
   right_ = left_ + block_bytes_ * static_cast<int64_t>(most_values);
   result_ = right_ + block_bytes_ * static_cast<int64_t>(most_values);
   companion_ = result_ + block_bytes_ * static_cast<int64_t>(most_values);
-  body_scratch_ = companion_ + kAlign;
+  body_scratch_ = companion_ + kAlignment;
   return body_scratch_ + AlignUp(body_bytes);
 }
 

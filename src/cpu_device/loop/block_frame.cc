@@ -7,6 +7,7 @@
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/gather_at.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -28,10 +29,6 @@ constexpr int kFewMoves = 2;
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
 constexpr int64_t kMinStretch = 2048;
-
-int64_t AlignUp(int64_t n, int64_t alignment) {
-  return (n + alignment - 1) / alignment * alignment;
-}
 
 bool IsDense(const LoopView& view, const Dims& dims) {
   int64_t stride = 1;
@@ -128,12 +125,12 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   int64_t group = 1;
   for (const BlockChain& chain : code_.chains) {
     group = std::max<int64_t>(group, chain.group);
-    int64_t bytes = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
+    int64_t bytes = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)));
     for (const BlockChain::Outside& outside : chain.outside) bytes += chain.group * outside.size;
-    chain_bytes_ = std::max(chain_bytes_, AlignUp(bytes, 64));
+    chain_bytes_ = std::max(chain_bytes_, AlignUp(bytes));
   }
-  register_bytes_ = AlignUp(AlignUp(points, group) * code_.max_element_size, 64);
-  scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64) +
+  register_bytes_ = AlignUp(AlignUp(points, group) * code_.max_element_size);
+  scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*))) +
                    register_bytes_ * code_.num_registers + chain_bytes_;
   int64_t repeat_bytes = 0;
   for (const auto& [slot, input] : code_.input_slots) {
@@ -142,8 +139,7 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
       inputs_in_place_.emplace_back(slot, input);
     } else if (FindRepeat(program_.inputs[input].view, &repeat)) {
       repeats_.push_back(repeat);
-      repeat_bytes +=
-          AlignUp((points + repeat.period) * ByteWidth(program_.inputs[input].type), 64);
+      repeat_bytes += AlignUp((points + repeat.period) * ByteWidth(program_.inputs[input].type));
     }
   }
   scratch_bytes_ += repeat_bytes;
@@ -184,7 +180,7 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
                          char* scratch)
     : frame_(frame), inputs_(inputs), outputs_(outputs), slots_(reinterpret_cast<char**>(scratch)) {
   const BlockCode& code = frame.code_;
-  char* registers = scratch + AlignUp(code.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
+  char* registers = scratch + AlignUp(code.num_slots * static_cast<int64_t>(sizeof(char*)));
   for (const auto& [slot, offset] : code.constant_slots)
     slots_[slot] = const_cast<char*>(code.constants.data()) + offset;
   for (const auto& [slot, number] : code.register_slots)
@@ -332,8 +328,7 @@ void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
   const int64_t done = groups * chain.group, rest = n - done;
   if (rest == 0) return;
   char** const table = reinterpret_cast<char**>(chain_scratch_);
-  const int64_t table_bytes =
-      AlignUp(frame_.code_.num_slots * static_cast<int64_t>(sizeof(char*)), 64);
+  const int64_t table_bytes = AlignUp(frame_.code_.num_slots * static_cast<int64_t>(sizeof(char*)));
   std::memcpy(table, slots_, frame_.code_.num_slots * sizeof(char*));
   for (const auto& [slot, size] : chain.inside) table[slot] += done * size;
   char* copy = chain_scratch_ + table_bytes;

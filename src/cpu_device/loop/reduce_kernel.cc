@@ -7,13 +7,12 @@
 
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
 
 constexpr double kBytesPerNs = 10;
-constexpr int64_t kAlign = 64;
-int64_t AlignUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 }  // namespace
 

@@ -2,15 +2,10 @@
 #include "src/cpu_device/run/plan.h"
 
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
-namespace {
-
-constexpr int64_t kAlignment = 64;
-int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-}  // namespace
 
 absl::Status RunSteps(const Steps& steps, const RunContext& context) {
   for (const std::unique_ptr<Step>& step : steps) PJRT_RETURN_IF_ERROR(step->Run(context));

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -20,8 +21,6 @@ constexpr int64_t kBlockBytes = 192 * 1024;
 // Beyond this, windows are so large that products serve better.
 constexpr int64_t kMaxBlockBytes = 8 << 20;
 constexpr int64_t kMaxTaps = 1 << 20;
-
-int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 int64_t Reach(const ConvParams::Spatial& s, int64_t places) {
   return (places - 1) * s.stride + (s.window - 1) * s.window_dilation + 1;
@@ -146,9 +145,9 @@ ChannelConvStep::ChannelConvStep(ConvParams params, ConvOutput output, CType com
 int64_t ChannelConvStep::scratch_bytes() const {
   // The staged input | a line of it in memory's type | results | conversions.
   const int64_t line = extent_.back() * block_lanes_;
-  return AlignUp(p_.channels * pixels_ * block_lanes_ * size_, 64) + AlignUp(line * 8, 64) +
-         AlignUp(block_places_.back() * block_lanes_ * size_, 64) +
-         AlignUp(std::max(line, padded_lanes_) * 16, 64);
+  return AlignUp(p_.channels * pixels_ * block_lanes_ * size_) + AlignUp(line * 8) +
+         AlignUp(block_places_.back() * block_lanes_ * size_) +
+         AlignUp(std::max(line, padded_lanes_) * 16);
 }
 
 double ChannelConvStep::cost_ns() const {
@@ -264,7 +263,7 @@ void ChannelConvStep::FillInput(const char* input, const Block& block, char* sta
   const int64_t x = block.first[rank - 1] * last.stride - last.padding_low;
   const int64_t low = std::clamp<int64_t>(-x, 0, wanted);
   const int64_t high = std::clamp<int64_t>(last.input_size - x, low, wanted);
-  char* const between = raw + AlignUp(line * 8, 64);
+  char* const between = raw + AlignUp(line * 8);
   for (int64_t c = 0; c < p_.channels; ++c) {
     for (int64_t i = 0; i < lines; ++i) {
       char* const to = staged + (c * lines + i) * line * size_;
@@ -298,10 +297,10 @@ void ChannelConvStep::RunBlock(const RunContext& context, int64_t unit, char* sc
   const Block block = BlockOf(unit);
   const int rank = static_cast<int>(units_.size());
   const int64_t line = extent_.back() * block_lanes_;
-  char* const raw = scratch + AlignUp(p_.channels * pixels_ * block_lanes_ * size_, 64);
+  char* const raw = scratch + AlignUp(p_.channels * pixels_ * block_lanes_ * size_);
   // Where FillInput converts nothing is kept beyond it, so results may lie there.
-  char* const between = raw + AlignUp(line * 8, 64);
-  char* const results = between + AlignUp(std::max(line, padded_lanes_) * 16, 64);
+  char* const between = raw + AlignUp(line * 8);
+  char* const results = between + AlignUp(std::max(line, padded_lanes_) * 16);
   const char* input = context.buffer(p_.input) +
                       (p_.input_offset + block.batch * p_.batch_stride) * ByteWidth(p_.type);
   FillInput(input, block, scratch, raw);

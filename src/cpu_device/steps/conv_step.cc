@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/copy_bytes.h"
 #include "src/cpu_device/steps/gemm_step.h"
 
@@ -40,8 +41,6 @@ void CopyRun(char* to, const char* from, int64_t stride, int64_t n, int size) {
       for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * size, from + i * stride * size, size);
   }
 }
-
-int64_t CeilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/block_ops.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -18,8 +19,6 @@ constexpr double kUnitNs = 20000;
 constexpr int64_t kCachedPoints = 16384;
 // Points of a line that are moved at a time where lines are laid side by side.
 constexpr int64_t kPointsAtOnce = 64;
-
-int64_t AlignUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 template <typename T>
 class FftStep final : public Step {

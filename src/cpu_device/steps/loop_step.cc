@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 #include "src/cpu_device/steps/scalar_assembler.h"
 
@@ -14,7 +15,7 @@ LoopStep::LoopStep(std::unique_ptr<LoopKernel> kernel, std::vector<BufferId> inp
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
       what_(std::move(what)) {
-  kernel_scratch_bytes_ = (kernel_->scratch_bytes() + 63) / 64 * 64;
+  kernel_scratch_bytes_ = AlignUp(kernel_->scratch_bytes());
   pointer_bytes_ = static_cast<int64_t>((inputs_.size() + outputs_.size()) * sizeof(char*));
   scratch_bytes_ = kernel_scratch_bytes_ + pointer_bytes_;
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/copy_bytes.h"
 #include "src/cpu_device/run/team.h"
 
@@ -23,9 +24,6 @@ constexpr int64_t kMaxTaps = 1 << 16;
 constexpr double kCyclesPerNs = 3;
 // From so many neighbouring channels on, lines of pixels are transposed rather than gathered.
 constexpr int64_t kTransposedChannels = 4;
-
-int64_t AlignUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-int64_t CeilDiv(int64_t a, int64_t b) { return b == 1 ? a : a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 // Where an element of a window stands in a plane.
 struct Tap {
@@ -139,9 +137,9 @@ int64_t PlaneConvStep::scratch_bytes() const {
   // The staged input, and what a last vector sees beyond | results | lines before conversions or
   // transposition | conversions.
   const int64_t line = dims_.back().extent;
-  return AlignUp((p_.channels * planes_ * plane_size_ + lanes_) * size_, 64) +
-         AlignUp(rows_ * AlignUp(plane_size_, lanes_) * size_, 64) +
-         AlignUp(std::max(p_.channels, rows_) * line * 8, 64) + AlignUp(line * 16, 64);
+  return AlignUp((p_.channels * planes_ * plane_size_ + lanes_) * size_) +
+         AlignUp(rows_ * AlignUp(plane_size_, lanes_) * size_) +
+         AlignUp(std::max(p_.channels, rows_) * line * 8) + AlignUp(line * 16);
 }
 
 double PlaneConvStep::cost_ns() const {
@@ -366,10 +364,9 @@ void PlaneConvStep::RunBlock(const RunContext& context, int64_t unit, char* memo
   const int64_t staged = p_.channels * planes_ * plane_size_;
   Scratch scratch;
   scratch.staged = memory;
-  scratch.results = scratch.staged + AlignUp((staged + lanes_) * size_, 64);
-  scratch.line = scratch.results + AlignUp(rows_ * AlignUp(plane_size_, lanes_) * size_, 64);
-  scratch.between =
-      scratch.line + AlignUp(std::max(p_.channels, rows_) * dims_.back().extent * 8, 64);
+  scratch.results = scratch.staged + AlignUp((staged + lanes_) * size_);
+  scratch.line = scratch.results + AlignUp(rows_ * AlignUp(plane_size_, lanes_) * size_);
+  scratch.between = scratch.line + AlignUp(std::max(p_.channels, rows_) * dims_.back().extent * 8);
   FillInput(context.buffer(p_.input) +
                 (p_.input_offset + block.batch * p_.batch_stride + block.group * p_.group_stride) *
                     ByteWidth(p_.type),

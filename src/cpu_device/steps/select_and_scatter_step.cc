@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/copy_bytes.h"
 #include "src/cpu_device/run/team.h"
 
@@ -16,9 +17,6 @@ namespace {
 
 constexpr int64_t kMaxLanes = 256;
 constexpr int64_t kSlot = 16;
-
-int64_t AlignUp(int64_t n) { return (n + 63) / 64 * 64; }
-int64_t CeilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 // Elements at[i], for each lane i, to or from neighbours.
 template <typename T>

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -21,9 +22,6 @@ constexpr int64_t kMaxRows = 1 << 16;
 constexpr int64_t kMaxReach = 1 << 20, kMaxStep = int64_t{1} << 31;
 // Rows that one call combines.
 constexpr int64_t kRowsAtOnce = 16;
-
-int64_t AlignUp(int64_t n) { return (n + 63) / 64 * 64; }
-int64_t CeilDiv(int64_t a, int64_t b) { return b == 1 ? a : a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
 bool IsPlain(const WindowParams::Dim& d) {
   return d.window == 1 && d.stride == 1 && d.padding_low == 0 && d.base_dilation == 1 &&
