@@ -351,6 +351,21 @@ TEST(DynamicTest, ConvolutionsTakePaddingFromRunTime) {
   EXPECT_EQ(RunOne<float>(kConv, {&x, &k, &causal}), std::vector<float>({100, 210, 321, 432}));
 }
 
+TEST(DynamicTest, PaddingFromRunTimeDecidesTheResultsSize) {
+  constexpr char kConv[] = R"(
+    func.func @main(%x: tensor<1x?x1xf32>, %k: tensor<2x1x1xf32>, %padding: tensor<1x2xi32>) -> tensor<1x?x1xf32> {
+      %y = "stablehlo.dynamic_conv"(%x, %k, %padding) {
+        dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>,
+        feature_group_count = 1 : i64, batch_group_count = 1 : i64
+      } : (tensor<1x?x1xf32>, tensor<2x1x1xf32>, tensor<1x2xi32>) -> tensor<1x?x1xf32>
+      return %y : tensor<1x?x1xf32>
+    })";
+  const Literal x = Array<float>({1, 3, 1}, {1, 2, 3}), k = Array<float>({2, 1, 1}, {1, 10});
+  const Literal none = Array<int32_t>({1, 2}, {0, 0}), wide = Array<int32_t>({1, 2}, {2, 1});
+  EXPECT_EQ(RunOne<float>(kConv, {&x, &k, &none}), std::vector<float>({21, 32}));
+  EXPECT_EQ(RunOne<float>(kConv, {&x, &k, &wide}), std::vector<float>({0, 10, 21, 32, 3}));
+}
+
 TEST(DynamicTest, CustomCallsOnDynamicShapesRunAsTheOpsTheyStandFor) {
   PjRtClient& client = OneThreadClient();
   const auto top = Compile(client, R"(

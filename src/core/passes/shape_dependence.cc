@@ -172,7 +172,7 @@ class Analysis {
     }
     if (block != entry_.body()) return false;
     const Type type = value->type();
-    const bool is_small = type.IsTensor() && type.HasStaticShape() && type.rank() <= 1 &&
+    const bool is_small = type.IsTensor() && type.HasStaticShape() &&
                           type.element_type().Is(TypeKind::kInteger) &&
                           IsArrayType(type.primitive_type()) && !IsSubByte(type.primitive_type()) &&
                           type.element_count() <= kLongestShape;

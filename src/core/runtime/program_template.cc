@@ -31,7 +31,7 @@ absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what, size_t i) {
   return shape;
 }
 
-// The bytes of an array of integers, dense: of rank 0 or 1.
+// The bytes of a dense array of integers.
 class IntegerBytes {
  public:
   explicit IntegerBytes(const Shape& shape)
