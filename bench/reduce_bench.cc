@@ -67,37 +67,57 @@ void BM_SumOfRowsI32(benchmark::State& state) { OfRows(state, 4, "i32"); }
 void BM_SumOfRowsF64(benchmark::State& state) { OfRows(state, 8, "f64"); }
 void BM_SumOfColumnsF64(benchmark::State& state) { OfColumns(state, 8, "f64"); }
 
-// The largest element of each row and its number: two operands and a region of several ops.
-void ArgMax(benchmark::State& state, int dim) {
-  const int64_t rows = Rows(state, 4);
-  const std::string from = absl::StrCat("tensor<", rows, "x1024x");
-  const std::string to = absl::StrCat("tensor<", dim == 0 ? 1024 : rows, "x");
+// The largest element along `dim` and its number, NaNs first: two operands and a region of several
+// ops.
+void ArgMax(benchmark::State& state, int64_t rows, int64_t columns, int dim, const char* element) {
+  const std::string from = absl::StrCat("tensor<", rows, "x", columns, "x");
+  const std::string to = absl::StrCat("tensor<", dim == 0 ? columns : rows, "x");
   MeasureOfBandwidth(
       state,
       absl::Substitute(
-          "func.func @main(%x: $0f32>) -> ($1f32>, $1i32>) {\n"
-          "  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
-          "  %none = stablehlo.constant dense<0> : tensor<i32>\n"
+          "func.func @main(%x: $0$3>) -> ($1$3>, $1i32>) {\n"
+          "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
+          "  %low = stablehlo.convert %zero : (tensor<i32>) -> tensor<$3>\n"
           "  %n = stablehlo.iota dim = $2 : $0i32>\n"
-          "  %0:2 = stablehlo.reduce(%x init: %low), (%n init: %none) across dimensions = [$2] : "
-          "($0f32>, $0i32>, tensor<f32>, tensor<i32>) -> ($1f32>, $1i32>)\n"
-          "    reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {\n"
-          "    %more = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-          "    %nan = stablehlo.compare NE, %a, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+          "  %0:2 = stablehlo.reduce(%x init: %low), (%n init: %zero) across dimensions = [$2] : "
+          "($0$3>, $0i32>, tensor<$3>, tensor<i32>) -> ($1$3>, $1i32>)\n"
+          "    reducer(%a: tensor<$3>, %b: tensor<$3>) (%i: tensor<i32>, %j: tensor<i32>) {\n"
+          "    %more = stablehlo.compare GT, %a, %b : (tensor<$3>, tensor<$3>) -> tensor<i1>\n"
+          "    %nan = stablehlo.compare NE, %a, %a : (tensor<$3>, tensor<$3>) -> tensor<i1>\n"
           "    %first = stablehlo.or %more, %nan : tensor<i1>\n"
-          "    %same = stablehlo.compare EQ, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+          "    %same = stablehlo.compare EQ, %a, %b : (tensor<$3>, tensor<$3>) -> tensor<i1>\n"
           "    %before = stablehlo.compare LT, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
           "    %tie = stablehlo.and %same, %before : tensor<i1>\n"
           "    %left = stablehlo.or %first, %tie : tensor<i1>\n"
-          "    %v = stablehlo.select %first, %a, %b : tensor<i1>, tensor<f32>\n"
+          "    %v = stablehlo.select %first, %a, %b : tensor<i1>, tensor<$3>\n"
           "    %k = stablehlo.select %left, %i, %j : tensor<i1>, tensor<i32>\n"
-          "    stablehlo.return %v, %k : tensor<f32>, tensor<i32>\n"
-          "  }\n  return %0#0, %0#1 : $1f32>, $1i32>\n}\n",
-          from, to, dim),
+          "    stablehlo.return %v, %k : tensor<$3>, tensor<i32>\n"
+          "  }\n  return %0#0, %0#1 : $1$3>, $1i32>\n}\n",
+          from, to, dim, element),
       state.range(1) << 20);
 }
-void BM_ArgMaxOfRows(benchmark::State& state) { ArgMax(state, 1); }
-void BM_ArgMaxOfColumns(benchmark::State& state) { ArgMax(state, 0); }
+// Of rows of state.range(2) elements.
+void ArgMaxOfRows(benchmark::State& state, int size, const char* element) {
+  const int64_t columns = state.range(2);
+  ArgMax(state, (state.range(1) << 20) / (columns * size), columns, 1, element);
+}
+void ArgMaxOfColumns(benchmark::State& state, int size, const char* element) {
+  ArgMax(state, Rows(state, size), 1024, 0, element);
+}
+void BM_ArgMaxOfRows(benchmark::State& state) { ArgMaxOfRows(state, 4, "f32"); }
+void BM_ArgMaxOfRowsF64(benchmark::State& state) { ArgMaxOfRows(state, 8, "f64"); }
+void BM_ArgMaxOfRowsBf16(benchmark::State& state) { ArgMaxOfRows(state, 2, "bf16"); }
+void BM_ArgMaxOfRowsU8(benchmark::State& state) { ArgMaxOfRows(state, 1, "ui8"); }
+void BM_ArgMaxOfColumns(benchmark::State& state) { ArgMaxOfColumns(state, 4, "f32"); }
+void BM_ArgMaxOfColumnsF64(benchmark::State& state) { ArgMaxOfColumns(state, 8, "f64"); }
+void BM_ArgMaxOfColumnsBf16(benchmark::State& state) { ArgMaxOfColumns(state, 2, "bf16"); }
+void BM_ArgMaxOfColumnsU8(benchmark::State& state) { ArgMaxOfColumns(state, 1, "ui8"); }
+
+// One thread; MiB and the length of rows.
+void OverRowLengths(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"threads", "MiB", "row"})->UseRealTime()->Unit(benchmark::kMicrosecond);
+  for (int64_t row : {4, 8, 10, 16, 32, 100, 1024}) b->Args({1, 64, row});
+}
 
 BENCHMARK(BM_SumOfRows)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfColumns)->Apply(OverThreadsAndSizes);
@@ -113,8 +133,14 @@ BENCHMARK(BM_SumOfColumnsBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfRowsI32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfRowsF64)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SumOfColumnsF64)->Apply(OverThreadsAndSizes);
-BENCHMARK(BM_ArgMaxOfRows)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ArgMaxOfRows)->Apply(OverRowLengths);
+BENCHMARK(BM_ArgMaxOfRowsF64)->Apply(OverRowLengths);
+BENCHMARK(BM_ArgMaxOfRowsBf16)->Apply(OverRowLengths);
+BENCHMARK(BM_ArgMaxOfRowsU8)->Apply(OverRowLengths);
 BENCHMARK(BM_ArgMaxOfColumns)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ArgMaxOfColumnsF64)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ArgMaxOfColumnsBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ArgMaxOfColumnsU8)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

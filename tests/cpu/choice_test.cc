@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
+#include "pjrt/base/small_float.h"
 #include "src/cpu_device/kernels/fold_ops.h"
 #include "tests/cpu/cpu_test_util.h"
 #include "tests/cpu/kernel_test_util.h"
@@ -95,6 +96,17 @@ std::vector<Comparator<T>> Comparators() {
            }}};
 }
 
+// What numbers of T are called.
+template <typename T>
+constexpr PrimitiveType kType = std::is_same_v<T, float>      ? F32
+                                : std::is_same_v<T, double>   ? F64
+                                : std::is_same_v<T, bfloat16> ? BF16
+                                : std::is_same_v<T, half>     ? F16
+                                : std::is_same_v<T, uint8_t>  ? U8
+                                                              : S32;
+template <typename T>
+constexpr bool kIsFloat = kType<T> != U8&& kType<T> != S32;
+
 // Numbers with many ties, zeros of both signs among them.
 template <typename T>
 std::vector<T> Values(int64_t count, bool nans) {
@@ -103,9 +115,9 @@ std::vector<T> Values(int64_t count, bool nans) {
   for (T& v : values) {
     state = state * 1664525u + 1013904223u;
     const int number = static_cast<int>(state >> 24);
-    v = static_cast<T>(std::is_signed_v<T> ? number % 7 - 6 : number % 7);
-    if constexpr (std::is_floating_point_v<T>) {
-      if (v == 0 && state % 3 == 0) v = T{-0.0};
+    v = static_cast<T>(std::numeric_limits<T>::is_signed ? number % 7 - 6 : number % 7);
+    if constexpr (!std::is_integral_v<T>) {
+      if (v == T{0} && state % 3 == 0) v = -T{0};
       if (nans && number == 200) v = std::numeric_limits<T>::quiet_NaN();
     }
   }
@@ -117,10 +129,12 @@ template <typename T, typename I>
 void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int64_t inner, T init,
            bool nans, bool index_first, int threads) {
   const std::vector<T> x = Values<T>(outer * reduced * inner, nans);
-  const std::string element = std::is_same_v<T, float>     ? "f32"
-                              : std::is_same_v<T, double>  ? "f64"
-                              : std::is_same_v<T, uint8_t> ? "ui8"
-                                                           : "i32";
+  const std::string element = kType<T> == F32    ? "f32"
+                              : kType<T> == F64  ? "f64"
+                              : kType<T> == BF16 ? "bf16"
+                              : kType<T> == F16  ? "f16"
+                              : kType<T> == U8   ? "ui8"
+                                                 : "i32";
   const std::string index = sizeof(I) == 4 ? "i32" : "i64";
   const std::string pairs =
       index_first ? "(%n init: %start), (%x init: %init)" : "(%x init: %init), (%n init: %start)";
@@ -152,7 +166,8 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
                                     {" I)", absl::StrCat(" tensor<", index, ">)")},
                                     {" I\n", absl::StrCat(" tensor<", index, ">\n")},
                                     {"(I,", absl::StrCat("(tensor<", index, ">,")}});
-  const Literal operand = Array<T>({outer, reduced, inner}, x), start = Scalar<T>(init);
+  const Literal operand = Array<T>(kType<T>, {outer, reduced, inner}, x);
+  const Literal start = Array<T>(kType<T>, {}, {init});
   const auto results = RunProgram(*MakeClient(WithThreads(threads)), text, {&operand, &start});
   ASSERT_TRUE(results.ok()) << results.status() << "\n" << text;
   const std::vector<T> values = Elements<T>(*(*results)[0]);
@@ -164,8 +179,9 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
         expected = comparator.apply(expected, {x[(o * reduced + r) * inner + c], r});
       const int64_t at = o * inner + c;
       ASSERT_TRUE(SameValue(values[at], expected.value))
-          << Show(values[at]) << ", expected " << Show(expected.value) << " at " << o << ", " << c
-          << " of " << outer << "x" << reduced << "x" << inner << "\n"
+          << Show(static_cast<double>(values[at])) << ", expected "
+          << Show(static_cast<double>(expected.value)) << " at " << o << ", " << c << " of "
+          << outer << "x" << reduced << "x" << inner << "\n"
           << text;
       ASSERT_EQ(indices[at], expected.index)
           << "at " << o << ", " << c << " of " << outer << "x" << reduced << "x" << inner << "\n"
@@ -177,13 +193,13 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
 template <typename T, typename I>
 void CheckShapes(bool nans) {
   constexpr int64_t kShapes[][3] = {
-      {1, 1, 1},    {3, 0, 4},   {5, 1, 3},    {1, 10, 1},  {70, 10, 1}, {4, 33, 1},  {3, 100, 1},
-      {20, 130, 1}, {2, 700, 1}, {1, 5, 2},    {9, 6, 5},   {2, 70, 20}, {1, 9, 150}, {2, 20, 300},
-      {1, 12, 700}, {300, 7, 1}, {1100, 3, 1}, {40, 16, 1}, {33, 64, 1}, {2, 1000, 1}};
-  const T lowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
-                                               : std::numeric_limits<T>::lowest();
-  const T highest = std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::max();
+      {1, 1, 1},   {3, 0, 4},    {5, 1, 3},     {1, 10, 1},  {70, 10, 1},  {4, 33, 1},
+      {3, 100, 1}, {20, 130, 1}, {2, 700, 1},   {1, 5, 2},   {9, 6, 5},    {2, 70, 20},
+      {1, 9, 150}, {2, 20, 300}, {1, 12, 700},  {300, 7, 1}, {1100, 3, 1}, {40, 16, 1},
+      {33, 64, 1}, {2, 1000, 1}, {1, 600, 131}, {900, 33, 1}};
+  using Limits = std::numeric_limits<T>;
+  const T lowest = kIsFloat<T> ? -Limits::infinity() : Limits::lowest();
+  const T highest = kIsFloat<T> ? Limits::infinity() : Limits::max();
   for (const Comparator<T>& comparator : Comparators<T>()) {
     const bool smallest = comparator.region == kSmallestBranch;
     // Among NaNs, what the third one gives depends on where the reduction begins.
@@ -197,6 +213,10 @@ TEST(ChoiceTest, ExtremesOfF32AndTheirPlaces) { CheckShapes<float, int32_t>(fals
 TEST(ChoiceTest, ExtremesAmongNans) { CheckShapes<float, int32_t>(true); }
 TEST(ChoiceTest, PlacesAsWideIntegers) { CheckShapes<float, int64_t>(true); }
 TEST(ChoiceTest, ExtremesOfF64) { CheckShapes<double, int32_t>(true); }
+TEST(ChoiceTest, ExtremesOfNarrowFloats) {
+  CheckShapes<bfloat16, int32_t>(true);
+  CheckShapes<half, int64_t>(true);
+}
 TEST(ChoiceTest, ExtremesOfIntegers) {
   CheckShapes<int32_t, int64_t>(false);
   CheckShapes<uint8_t, int32_t>(false);
@@ -212,6 +232,8 @@ TEST(ChoiceTest, LongReductionsAreSplit) {
     Check<float, int32_t>(comparators[0], 1, 20000, 8, kLowest, true, true, threads);
     Check<float, int32_t>(comparators[0], 300, 257, 1, kLowest, true, false, threads);
     Check<float, int32_t>(comparators[3], 1, 30, 5000, kLowest, true, false, threads);
+    Check<bfloat16, int32_t>(Comparators<bfloat16>()[0], 3, 5000, 1, static_cast<bfloat16>(kLowest),
+                             true, false, threads);
   }
 }
 
@@ -245,6 +267,55 @@ TEST(ChoiceTest, CompanionsInAnyOrder) {
   EXPECT_EQ(RunOne<int32_t>(lowest, {&x, &n}), (std::vector<int32_t>{7, 2}));
 }
 
+// Values that are computed, over two dims that the program does not read in their order, beside a
+// sum of them.
+TEST(ChoiceTest, ComputedValuesBesideASum) {
+  constexpr int64_t kRows = 300, kColumns = 3, kInner = 500;
+  std::vector<float> x(kRows * kColumns * kInner);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((i * 2654435761u >> 7) % 1000);
+  const Literal operand = Array<float>({kColumns, kRows, kInner}, x);
+  std::string text = R"(
+    func.func @main(%x: tensor<3x300x500xf32>) -> (tensor<500xi32>, tensor<500xf32>) {
+      %low = stablehlo.constant dense<0.0> : tensor<f32>
+      %none = stablehlo.constant dense<-1> : tensor<i32>
+      %y = stablehlo.transpose %x, dims = [1, 0, 2] : (tensor<3x300x500xf32>) -> tensor<300x3x500xf32>
+      %z = stablehlo.add %y, %y : tensor<300x3x500xf32>
+      %line = stablehlo.iota dim = 0 : tensor<900xi32>
+      %square = stablehlo.reshape %line : (tensor<900xi32>) -> tensor<300x3xi32>
+      %n = stablehlo.broadcast_in_dim %square, dims = [0, 1] : (tensor<300x3xi32>) -> tensor<300x3x500xi32>
+      %0:2 = stablehlo.reduce(%z init: %low), (%n init: %none) across dimensions = [0, 1] :
+          (tensor<300x3x500xf32>, tensor<300x3x500xi32>, tensor<f32>, tensor<i32>) -> (tensor<500xf32>, tensor<500xi32>)
+        reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {REGION
+          stablehlo.return %v, %k : tensor<f32>, tensor<i32>
+        }
+      %1 = stablehlo.reduce(%z init: %low) applies stablehlo.add across dimensions = [0, 1] :
+          (tensor<300x3x500xf32>, tensor<f32>) -> tensor<500xf32>
+      return %0#1, %1 : tensor<500xi32>, tensor<500xf32>
+    })";
+  text = absl::StrReplaceAll(text, {{"REGION", kLowestIndex}});
+  text = absl::StrReplaceAll(text, {{" V,", " tensor<f32>,"},
+                                    {"(V,", "(tensor<f32>,"},
+                                    {" V)", " tensor<f32>)"},
+                                    {" V\n", " tensor<f32>\n"},
+                                    {" I\n", " tensor<i32>\n"}});
+  const auto results = RunAll(text, {&operand});
+  ASSERT_EQ(results.size(), 2u);
+  for (int64_t c = 0; c < kInner; ++c) {
+    float best = 0, sum = 0;
+    int32_t place = -1;
+    for (int64_t r = 0; r < kRows * kColumns; ++r) {
+      const float v = 2 * x[(r % kColumns * kRows + r / kColumns) * kInner + c];
+      sum += v;
+      if (v > best) {
+        best = v;
+        place = static_cast<int32_t>(r);
+      }
+    }
+    EXPECT_EQ(Elements<int32_t>(*results[0])[c], place) << c;
+    EXPECT_EQ(Elements<float>(*results[1])[c], sum) << c;
+  }
+}
+
 // Places that are counted from the end.
 TEST(ChoiceTest, CompanionsThatShrink) {
   const Literal x = Array<float>({6}, {1, 3, 0, 3, 2, 3});
@@ -270,6 +341,33 @@ TEST(ChoiceTest, CompanionsThatShrink) {
   EXPECT_EQ(RunOne<int32_t>(text, {&x}), (std::vector<int32_t>{0}));
 }
 
+Choice RuleOfBits(int bits) {
+  Choice rule;
+  rule.greater = (bits & 1) != 0;
+  rule.first_of_equal_values = (bits & 2) != 0;
+  rule.first_of_equal_companions = (bits & 4) != 0;
+  rule.first_if_first_nan = (bits & 8) != 0;
+  rule.first_if_second_nan = (bits & 16) != 0;
+  rule.first_if_both_nan = (bits & 32) != 0;
+  return rule;
+}
+
+// The choice between two pairs, by the words of the rule.
+template <typename T>
+Pair<T> Chosen(const Choice& rule, Pair<T> a, Pair<T> b) {
+  const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
+  if (a.value == b.value)
+    return {rule.first_of_equal_values ? a.value : b.value,
+            rule.first_of_equal_companions ? a.index : b.index};
+  bool first = (a.value > b.value) == rule.greater;
+  if (a_nan || b_nan) {
+    first = a_nan && b_nan ? rule.first_if_both_nan
+            : a_nan        ? rule.first_if_first_nan
+                           : rule.first_if_second_nan;
+  }
+  return first ? a : b;
+}
+
 template <typename T>
 void CheckKernels() {
   const int type = static_cast<int>(CTypeOf<T>());
@@ -280,29 +378,16 @@ void CheckKernels() {
       std::vector<T> b = Values<T>(n + 3, true);
       b.erase(b.begin(), b.begin() + 3);
       for (int bits = 0; bits < 64; ++bits) {
-        Choice rule;
-        rule.greater = (bits & 1) != 0;
-        rule.first_of_equal_values = (bits & 2) != 0;
-        rule.first_of_equal_companions = (bits & 4) != 0;
-        rule.first_if_first_nan = (bits & 8) != 0;
-        rule.first_if_second_nan = (bits & 16) != 0;
-        rule.first_if_both_nan = (bits & 32) != 0;
+        const Choice rule = RuleOfBits(bits);
         std::vector<T> values = a;
         std::vector<int64_t> companions = Counting<int64_t>(n);
-        const int64_t j = 1000;
-        kernels->fold->choose[type][1][1](rule, values.data(), companions.data(), b.data(), &j, n);
+        const std::vector<int64_t> j(n, 1000);
+        kernels->fold->choice[type].choose[1](rule, values.data(), companions.data(), b.data(),
+                                              j.data(), n);
         for (int64_t k = 0; k < n; ++k) {
-          const bool a_nan = a[k] != a[k], b_nan = b[k] != b[k];
-          bool value = a[k] > b[k] ? rule.greater : !rule.greater, companion;
-          if (a_nan || b_nan) {
-            value = a_nan && b_nan ? rule.first_if_both_nan
-                    : a_nan        ? rule.first_if_first_nan
-                                   : rule.first_if_second_nan;
-          }
-          companion = a[k] == b[k] ? rule.first_of_equal_companions : value;
-          if (a[k] == b[k]) value = rule.first_of_equal_values;
-          ASSERT_TRUE(SameValue(values[k], value ? a[k] : b[k])) << kernels->name << " " << bits;
-          ASSERT_EQ(companions[k], companion ? k : j) << kernels->name << " " << bits;
+          const Pair<T> expected = Chosen(rule, Pair<T>{a[k], k}, Pair<T>{b[k], j[k]});
+          ASSERT_TRUE(SameValue(values[k], expected.value)) << kernels->name << " " << bits;
+          ASSERT_EQ(companions[k], expected.index) << kernels->name << " " << bits;
         }
       }
       for (int64_t k = 0; k < n; ++k) {
@@ -310,13 +395,73 @@ void CheckKernels() {
         int64_t first = 0, last = n - 1;
         while (!matches(a[first])) ++first;
         while (!matches(a[last])) --last;
-        ASSERT_EQ(kernels->fold->find_first[type](a.data(), &a[k], n), first);
-        ASSERT_EQ(kernels->fold->find_last[type](a.data(), &a[k], n), last);
+        ASSERT_EQ(kernels->fold->choice[type].find_first(a.data(), &a[k], n), first);
+        ASSERT_EQ(kernels->fold->choice[type].find_last(a.data(), &a[k], n), last);
       }
       const T absent = static_cast<T>(100);
-      ASSERT_EQ(kernels->fold->find_first[type](a.data(), &absent, n), -1);
-      ASSERT_EQ(kernels->fold->find_last[type](a.data(), &absent, n), -1);
+      ASSERT_EQ(kernels->fold->choice[type].find_first(a.data(), &absent, n), -1);
+      ASSERT_EQ(kernels->fold->choice[type].find_last(a.data(), &absent, n), -1);
     }
+  }
+}
+
+// `kernels` choose places among `runs` runs of values of S, stored as T, where P holds a place.
+template <typename T, typename S, typename P>
+void CheckPlaces(const char* level, const ChoiceKernels& kernels, int64_t runs, int64_t n) {
+  const int64_t stride = n + 3;
+  const std::vector<S> b = Values<S>(runs * stride + n, true);
+  std::vector<T> a;
+  for (int64_t k = 0; k < n; ++k) a.push_back(static_cast<T>(b[runs * stride + k]));
+  for (int bits = 0; bits < 64; ++bits) {
+    std::vector<T> values = a;
+    std::vector<P> places(n + 1, 0);
+    kernels.choose_places(RuleOfBits(bits), values.data(), places.data(), b.data(), 7, runs, n,
+                          stride);
+    ASSERT_EQ(places[n], 0) << "wrote behind the places";
+    for (int64_t k = 0; k < n; ++k) {
+      Pair<T> expected{a[k], 0};
+      for (int64_t r = 0; r < runs; ++r)
+        expected = Chosen(RuleOfBits(bits), expected, {static_cast<T>(b[r * stride + k]), 7 + r});
+      ASSERT_TRUE(SameValue(values[k], expected.value)) << level << " " << bits << " " << k;
+      ASSERT_EQ(static_cast<int64_t>(places[k]), expected.index)
+          << level << " " << bits << " " << k;
+    }
+  }
+}
+
+TEST(ChoiceTest, KernelsChoosePlacesByEachRule) {
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    const auto of = [&](CType type) -> const ChoiceKernels& {
+      return kernels->fold->choice[static_cast<int>(type)];
+    };
+    for (int64_t n : {0, 1, 3, 4, 15, 16, 33, 64, 65, 150}) {
+      for (int64_t runs : {0, 1, 2, 16, 50}) {
+        CheckPlaces<float, float, uint32_t>(kernels->name, of(CType::kF32), runs, n);
+        CheckPlaces<double, double, uint64_t>(kernels->name, of(CType::kF64), runs, n);
+        CheckPlaces<int8_t, int8_t, uint8_t>(kernels->name, of(CType::kS8), runs, n);
+        CheckPlaces<uint8_t, uint8_t, uint8_t>(kernels->name, of(CType::kU8), runs, n);
+        CheckPlaces<uint16_t, uint16_t, uint16_t>(kernels->name, of(CType::kU16), runs, n);
+        CheckPlaces<int64_t, int64_t, uint64_t>(kernels->name, of(CType::kS64), runs, n);
+        CheckPlaces<float, bfloat16, uint32_t>(kernels->name, kernels->fold->bf16_choice, runs, n);
+        if (kernels->fold->f16_choice.choose_places != nullptr)
+          CheckPlaces<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, runs, n);
+      }
+    }
+  }
+}
+
+TEST(ChoiceTest, KernelsTakePlaces) {
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    const std::vector<uint8_t> places = {0, 1, 255, 0, 2};
+    std::vector<int64_t> wide = {5, 6, 7, 8, 9};
+    std::vector<uint32_t> narrow = {5, 6, 7, 8, 9};
+    kernels->fold->take_places[0][1](wide.data(), places.data(), int64_t{1} << 40, -3, 5);
+    kernels->fold->take_places[0][0](narrow.data(), places.data(), 1000, -1, 5);
+    const int64_t from = int64_t{1} << 40;
+    EXPECT_EQ(wide, (std::vector<int64_t>{5, from - 3, from - 765, 8, from - 6}));
+    EXPECT_EQ(narrow, (std::vector<uint32_t>{5, 999, 745, 8, 998}));
   }
 }
 

@@ -38,9 +38,26 @@ struct Choice {
 // (values[k], companions[k]), k < n, become the choice between themselves and (b[k], j[k]).
 using ChooseFn = void (*)(const Choice& choice, void* values, void* companions, const void* b,
                           const void* j, int64_t n);
+// The same where companions follow from the numbers of `runs` runs of n contiguous values each,
+// begun `stride` elements behind the one before, the first at b: (values[k], places[k]) become the
+// choice between themselves and those of each run, one after the other. The place of run r is
+// `first` + r. Places are unsigned integers as wide as `values`, which all these numbers must fit.
+using ChoosePlacesFn = void (*)(const Choice& choice, void* values, void* places, const void* b,
+                                int64_t first, int64_t runs, int64_t n, int64_t stride);
+inline constexpr int64_t kMostPlaces = 255;  // fit any type
+// companions[k] = companion + places[k] * step where places[k] is not 0.
+using TakePlacesFn = void (*)(void* companions, const void* places, int64_t companion, int64_t step,
+                              int64_t n);
 // The number of the first, or last, of n elements that equals *x, or is a NaN where *x is one; -1
 // where there is none.
 using FindFn = int64_t (*)(const void* a, const void* x, int64_t n);
+
+// What chooses among values of a type.
+struct ChoiceKernels {
+  ChooseFn choose[2] = {};  // by whether companions have 8 bytes or 4
+  ChoosePlacesFn choose_places = nullptr;
+  FindFn find_first = nullptr, find_last = nullptr;
+};
 
 // One kernel level's functions.
 struct FoldKernels {
@@ -54,11 +71,12 @@ struct FoldKernels {
   };
   Narrow bf16[kNumMonoids];
   Narrow f16[kNumMonoids];
-  // By the values' type (predicates and all that is not complex), then by whether companions have 8
-  // bytes or 4, then by whether j is one element or n.
-  ChooseFn choose[kNumCTypes][2][2];
-  FindFn find_first[kNumCTypes];
-  FindFn find_last[kNumCTypes];
+  ChoiceKernels choice[kNumCTypes];  // predicates and all that is not complex
+  // Among values as they lie in memory, where those that have been chosen are f32. Null where the
+  // level has no instruction for it.
+  ChoiceKernels bf16_choice;
+  ChoiceKernels f16_choice;
+  TakePlacesFn take_places[4][2];  // by log2 of a place's bytes, then as `choose`
 };
 
 }  // namespace pjrt::cpu

@@ -100,7 +100,7 @@ void Fold::Load(char* to, const char* values, int64_t n) const {
   if (load != nullptr) {
     load(to, values, n);
   } else {
-    std::memcpy(to, values, n * sizes[0]);
+    std::memcpy(to, values, n * sizes[value()]);
   }
 }
 
@@ -135,13 +135,18 @@ std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgr
   const FoldKernels& folds = FoldKernelsOf(kernels);
   std::vector<PrimitiveType> result(p.reduces.size(), PRIMITIVE_TYPE_INVALID);
   const auto narrow_of = [&](const LoopReduce& reduce) {
-    if (!reduce.has_monoid || used[reduce.values[0]]) return PRIMITIVE_TYPE_INVALID;
     const LoopInstr& instr = p.instrs[reduce.values[0]];
-    if (instr.kind != LoopInstr::kInput) return PRIMITIVE_TYPE_INVALID;
+    if (used[reduce.values[0]] || instr.kind != LoopInstr::kInput) return PRIMITIVE_TYPE_INVALID;
     const PrimitiveType type = p.inputs[instr.index].type;
     if (type != BF16 && type != F16) return PRIMITIVE_TYPE_INVALID;
-    const FoldKernels::Narrow* const of = type == BF16 ? folds.bf16 : folds.f16;
-    return of[static_cast<int>(reduce.monoid)].op != nullptr ? type : PRIMITIVE_TYPE_INVALID;
+    bool has_kernel = false;
+    if (reduce.has_monoid) {
+      const FoldKernels::Narrow* const of = type == BF16 ? folds.bf16 : folds.f16;
+      has_kernel = of[static_cast<int>(reduce.monoid)].op != nullptr;
+    } else if (reduce.choice.has_value() && reduce.choice->counted_by >= 0) {
+      has_kernel = (type == BF16 ? folds.bf16_choice : folds.f16_choice).choose_places != nullptr;
+    }
+    return has_kernel ? type : PRIMITIVE_TYPE_INVALID;
   };
   for (size_t i = 0; i < p.reduces.size(); ++i) {
     const LoopValue value = p.reduces[i].values[0];
@@ -208,27 +213,34 @@ absl::Status Folder::Add(const LoopReduce& reduce, const LoopEngine& engine, Pri
     }
   } else {
     PJRT_ASSIGN_OR_RETURN(fold.body, engine.CompileBody(*reduce.body));
-    SetChoice(&fold);
+    SetChoice(&fold, narrow);
   }
   folds_.push_back(std::move(fold));
   return absl::OkStatus();
 }
 
 // Leaves the fold to its body where there are no kernels for the choice.
-void Folder::SetChoice(Fold* fold) const {
+void Folder::SetChoice(Fold* fold, PrimitiveType narrow) const {
   if (!fold->reduce->choice.has_value()) return;
   const LoopChoice& choice = *fold->reduce->choice;
-  const CType value_type = p_.instrs[fold->reduce->values[choice.value]].type;
-  const int type = static_cast<int>(value_type);
   const int companion_size = fold->sizes[1 - choice.value];
   if (companion_size != 4 && companion_size != 8) return;
-  const Monoid extreme = choice.rule.greater ? Monoid::kMaximum : Monoid::kMinimum;
-  fold->rows = k_.reduce_rows[static_cast<int>(extreme)][type];
-  fold->find_first = fold_kernels_.find_first[type];
-  fold->find_last = fold_kernels_.find_last[type];
-  fold->value_is_float = value_type == CType::kF32 || value_type == CType::kF64;
-  fold->choose = fold_kernels_.choose[type][companion_size == 8][0];
-  fold->choose_one = fold_kernels_.choose[type][companion_size == 8][1];
+  const int extreme = static_cast<int>(choice.rule.greater ? Monoid::kMaximum : Monoid::kMinimum);
+  if (narrow != PRIMITIVE_TYPE_INVALID) {
+    fold->choice = narrow == BF16 ? &fold_kernels_.bf16_choice : &fold_kernels_.f16_choice;
+    fold->rows = (narrow == BF16 ? fold_kernels_.bf16 : fold_kernels_.f16)[extreme].rows;
+    fold->load = k_.load[narrow];
+    fold->store = k_.store[narrow];
+    fold->sizes[choice.value] = kCTypeSize[static_cast<int>(CType::kF32)];
+    fold->value_is_float = true;
+  } else {
+    const CType type = p_.instrs[fold->reduce->values[choice.value]].type;
+    fold->choice = &fold_kernels_.choice[static_cast<int>(type)];
+    fold->rows = k_.reduce_rows[extreme][static_cast<int>(type)];
+    fold->value_is_float = type == CType::kF32 || type == CType::kF64;
+  }
+  fold->take_places =
+      fold_kernels_.take_places[SizeLog2(fold->sizes[choice.value])][companion_size == 8];
   if (choice.counted_by < 0) return;
   const Dims& strides = p_.iotas[choice.counted_by].strides;
   fold->rows_share_companions = std::all_of(strides.begin(), strides.begin() + p_.num_outer,
@@ -236,12 +248,16 @@ void Folder::SetChoice(Fold* fold) const {
 }
 
 int64_t Folder::LayOut(int64_t block) {
-  block_bytes_ = AlignUp(block * 16);
+  block_bytes_ = AlignUp(block * kElementBytes);
   int64_t at = 0, body_bytes = 0;
   size_t most_values = 0;
   for (Fold& fold : folds_) {
     for (size_t i = 0; i < fold.sizes.size(); ++i) {
       fold.accumulators.push_back(static_cast<int>(at));
+      at += block_bytes_;
+    }
+    if (fold.CountsCompanions()) {
+      fold.places = static_cast<int>(at);
       at += block_bytes_;
     }
     most_values = std::max(most_values, fold.sizes.size());
@@ -250,8 +266,7 @@ int64_t Folder::LayOut(int64_t block) {
   left_ = at;
   right_ = left_ + block_bytes_ * static_cast<int64_t>(most_values);
   result_ = right_ + block_bytes_ * static_cast<int64_t>(most_values);
-  companion_ = result_ + block_bytes_ * static_cast<int64_t>(most_values);
-  body_scratch_ = companion_ + kAlignment;
+  body_scratch_ = result_ + block_bytes_ * static_cast<int64_t>(most_values);
   return body_scratch_ + AlignUp(body_bytes);
 }
 
@@ -275,38 +290,80 @@ void Folder::SetCompanion(const Fold& fold, int64_t companion, char* to) const {
   }
 }
 
-const char* Folder::Companion(char* memory, const Fold& fold, int64_t point) const {
-  SetCompanion(fold, CompanionOf(fold, point), memory + companion_);
-  return memory + companion_;
+void Folder::Start(char* memory, const Fold& fold, const char* const* values, int64_t n,
+                   int64_t point, int64_t at) const {
+  for (size_t i = 0; i < fold.sizes.size(); ++i) {
+    char* const to = Accumulator(memory, fold, i) + at * fold.sizes[i];
+    if (i == fold.value()) {
+      fold.Load(to, values[i], n);
+    } else if (fold.CountsCompanions()) {
+      alignas(8) char companion[8];
+      SetCompanion(fold, CompanionOf(fold, point), companion);
+      k_.fill[SizeLog2(fold.sizes[i])](to, companion, n);
+    } else {
+      std::memcpy(to, values[i], n * fold.sizes[i]);
+    }
+  }
+}
+
+int64_t Folder::PlacesFrom(int64_t point) const {
+  // Companions grow evenly along the innermost reduced dim.
+  if (p_.num_reduced == 0) return 1;
+  const int reduced = p_.num_outer + p_.num_reduced - 1;
+  for (int d = static_cast<int>(p_.dims.size()) - 1; d > reduced; --d) point /= p_.dims[d];
+  return std::min(kMostPlaces, p_.dims[reduced] - point % p_.dims[reduced]);
+}
+
+void Folder::ClearPlaces(char* memory, const Fold& fold, int64_t n) const {
+  std::memset(memory + fold.places, 0, n * fold.sizes[fold.value()]);
+}
+
+void Folder::ChoosePlaces(char* memory, const Fold& fold, const char* values, int64_t first_place,
+                          int64_t points, int64_t n, int64_t stride, int64_t at) const {
+  const size_t v = fold.value();
+  char* const accumulators = Accumulator(memory, fold, v) + at * fold.sizes[v];
+  for (int64_t k = 0; k < points; k += kStreams)
+    fold.choice->choose_places(fold.reduce->choice->rule, accumulators, memory + fold.places,
+                               values + k * stride, first_place + k, std::min(kStreams, points - k),
+                               n, stride / fold.value_sizes[v]);
+}
+
+void Folder::TakePlaces(char* memory, const Fold& fold, int64_t n, int64_t point,
+                        int64_t at) const {
+  const size_t c = 1 - fold.value();
+  const Dims& strides = p_.iotas[fold.reduce->choice->counted_by].strides;
+  const int64_t step = p_.num_reduced == 0 ? 0 : strides[p_.num_outer + p_.num_reduced - 1];
+  fold.take_places(Accumulator(memory, fold, c) + at * fold.sizes[c], memory + fold.places,
+                   CompanionOf(fold, point) - step, step, n);
+}
+
+void Folder::Choose(char* memory, const Fold& fold, const char* values, int64_t points, int64_t n,
+                    int64_t stride, int64_t point, int64_t at) const {
+  int64_t inner = 1;
+  for (size_t d = p_.num_outer + p_.num_reduced; d < p_.dims.size(); ++d) inner *= p_.dims[d];
+  for (int64_t k = 0; k < points;) {
+    const int64_t from = point + k * inner, count = std::min(PlacesFrom(from), points - k);
+    ClearPlaces(memory, fold, n);
+    ChoosePlaces(memory, fold, values + k * stride, 1, count, n, stride, at);
+    TakePlaces(memory, fold, n, from, at);
+    k += count;
+  }
 }
 
 void Folder::Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n,
-                        bool first, int64_t at) const {
+                        int64_t at) const {
   const auto accumulator = [&](size_t i) {
     return Accumulator(memory, fold, i) + at * fold.sizes[i];
   };
-  if (first) {
-    for (size_t i = 0; i < fold.sizes.size(); ++i) {
-      if (fold.CountsCompanions() && i != fold.value()) {
-        k_.fill[SizeLog2(fold.sizes[i])](accumulator(i), values[i], n);
-      } else if (fold.load != nullptr) {
-        fold.load(accumulator(i), values[i], n);
-      } else {
-        std::memcpy(accumulator(i), values[i], n * fold.sizes[i]);
-      }
-    }
-    return;
-  }
   if (fold.body == nullptr) {
     char* acc = accumulator(0);
     fold.value_op(acc, acc, values[0], nullptr, n);
     return;
   }
-  if (fold.choose != nullptr) {
-    const LoopChoice& choice = *fold.reduce->choice;
-    const int v = choice.value, c = 1 - v;
-    (fold.CountsCompanions() ? fold.choose_one : fold.choose)(
-        choice.rule, accumulator(v), accumulator(c), values[v], values[c], n);
+  if (fold.choice != nullptr) {
+    const size_t v = fold.value(), c = 1 - v;
+    fold.choice->choose[fold.sizes[c] == 8](fold.reduce->choice->rule, accumulator(v),
+                                            accumulator(c), values[v], values[c], n);
     return;
   }
   absl::InlinedVector<const char*, 8> params;
@@ -323,7 +380,7 @@ void Folder::Accumulate(char* memory, const Fold& fold, const char* const* value
 
 void Folder::AccumulateFolded(char* memory, const Fold& fold, const char* const* folded,
                               int64_t at) const {
-  if (fold.body != nullptr) return Accumulate(memory, fold, folded, 1, false, at);
+  if (fold.body != nullptr) return Accumulate(memory, fold, folded, 1, at);
   char* const accumulator = Accumulator(memory, fold, 0) + at * fold.sizes[0];
   fold.op(accumulator, accumulator, folded[0], nullptr, 1);
 }
@@ -334,7 +391,7 @@ void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values,
     fold.rows(out[0], values[0], rows, n);
     return;
   }
-  if (fold.choose != nullptr) {
+  if (fold.choice != nullptr) {
     const size_t v = fold.value(), c = 1 - v;
     fold.rows(out[v], values[v], rows, n);
     // Within rows that count alike, a companion follows from its place.
@@ -343,7 +400,7 @@ void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values,
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t at = row * n;
       const int64_t place =
-          PlaceInRow(fold, values[v] + at * fold.sizes[v], n, out[v] + row * fold.sizes[v]);
+          PlaceInRow(fold, values[v] + at * fold.value_sizes[v], n, out[v] + row * fold.sizes[v]);
       char* const to = out[c] + row * fold.sizes[c];
       if (count_alike) {
         const Dims& strides = p_.iotas[fold.reduce->choice->counted_by].strides;
@@ -371,32 +428,28 @@ void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values,
 // one.
 int64_t Folder::PlaceInRow(const Fold& fold, const char* values, int64_t n, char* out) const {
   const Choice& rule = fold.reduce->choice->rule;
-  const int type =
-      static_cast<int>(p_.instrs[fold.reduce->values[fold.reduce->choice->value]].type);
-  const int size = fold.sizes[fold.reduce->choice->value];
+  const ChoiceKernels& kernels = *fold.choice;
+  const int size = fold.sizes[fold.value()], value_size = fold.value_sizes[fold.value()];
   const bool is_nan = fold.value_is_float && IsNan(out, size);
   if (is_nan && !rule.TakesFirstNan()) {
     // What becomes of a NaN depends on all that comes before it.
-    int64_t place = 0;
-    std::memcpy(out, values, size);
-    for (int64_t k = 1; k < n; ++k)
-      fold_kernels_.choose[type][1][1](rule, out, &place, values + k * size, &k, 1);
-    return place;
+    fold.Load(out, values, 1);
+    uint64_t place = 0;
+    uint32_t place_of_f32 = 0;
+    kernels.choose_places(rule, out, size == 4 ? static_cast<void*>(&place_of_f32) : &place,
+                          values + value_size, 1, n - 1, 1, 1);
+    return static_cast<int64_t>(place | place_of_f32);
   }
-  if (is_nan) {
-    const int64_t place = fold.find_first(values, out, n);
-    std::memcpy(out, values + place * size, size);
-    return place;
-  }
-  const int64_t place = rule.first_of_equal_companions ? fold.find_first(values, out, n)
-                                                       : fold.find_last(values, out, n);
-  if (fold.value_is_float && IsZero(out, size)) {
-    // Zeros are equal and yet differ.
-    const int64_t zero = rule.first_of_equal_values ? fold.find_first(values, out, n)
-                                                    : fold.find_last(values, out, n);
-    std::memcpy(out, values + zero * size, size);
-  }
-  return place;
+  alignas(8) char what[8];
+  std::memcpy(what, out, size);
+  if (fold.store != nullptr) fold.store(what, out, 1);
+  const auto find = [&](bool first) {
+    return first ? kernels.find_first(values, what, n) : kernels.find_last(values, what, n);
+  };
+  // Zeros are equal and yet differ, as NaNs do.
+  if (is_nan || (fold.value_is_float && IsZero(out, size)))
+    fold.Load(out, values + find(is_nan || rule.first_of_equal_values) * value_size, 1);
+  return find(is_nan || rule.first_of_equal_companions);
 }
 
 void Folder::FoldPoints(char* memory, const Fold& fold, const char* const* values, int64_t n,

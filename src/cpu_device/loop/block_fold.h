@@ -36,11 +36,11 @@ struct Fold {
   ReduceRowsFn rows = nullptr;
   FoldPointsFn points = nullptr;
   ReduceRowsFn accumulator_rows = nullptr;
-  ConvertFn load = nullptr;  // a monoid's values to accumulators; null where they are the same
-  // A choice: `rows` is the maximum or minimum of values; `choose` takes a block of companions,
-  // `choose_one` one that all share; the body serves for initial values.
-  ChooseFn choose = nullptr, choose_one = nullptr;
-  FindFn find_first = nullptr, find_last = nullptr;
+  ConvertFn load = nullptr;  // values to accumulators; null where they are the same
+  // A choice: `rows` is the maximum or minimum of values; the body serves for initial values.
+  const ChoiceKernels* choice = nullptr;
+  TakePlacesFn take_places = nullptr;
+  ConvertFn store = nullptr;  // of values that `load` loads
   bool value_is_float = false;
   bool rows_share_companions = false;  // those that are counted are the same at all outer points
   size_t first_block = 0;              // of its values, among the frame's blocks
@@ -50,12 +50,13 @@ struct Fold {
   std::vector<int> sizes;         // of the accumulators' elements
   std::vector<int> value_sizes;   // of the values' elements
   std::vector<int> accumulators;  // offsets in the folds' scratch
+  int places = 0;                 // the same, where companions are counted
 
   // Whether companions are not in blocks, but follow from the number of the point.
-  bool CountsCompanions() const { return choose != nullptr && reduce->choice->counted_by >= 0; }
+  bool CountsCompanions() const { return choice != nullptr && reduce->choice->counted_by >= 0; }
   // Which one of its values decides.
-  size_t value() const { return choose != nullptr ? reduce->choice->value : 0; }
-  // Makes accumulators of n values of a monoid.
+  size_t value() const { return choice != nullptr ? reduce->choice->value : 0; }
+  // Makes accumulators of n values of a monoid, or of n values that decide a choice.
   void Load(char* to, const char* values, int64_t n) const;
   // Folds `count` points of n contiguous values of a monoid each, `stride` bytes apart, onto n
   // accumulators: one after the other if `in_order`, else in an order that follows from the
@@ -65,7 +66,7 @@ struct Fold {
   bool HasInit() const { return !reduce->init_inputs.empty(); }
   // Whether accumulators are the initial value at first. A choice compares companions by the order
   // in which they come; an initial one has no place in it.
-  bool BeginsWithInit() const { return HasInit() && choose == nullptr; }
+  bool BeginsWithInit() const { return HasInit() && choice == nullptr; }
 };
 
 // The folds of a program's reductions. Its functions work in a thread's scratch `memory`, where
@@ -73,6 +74,8 @@ struct Fold {
 class Folder {
  public:
   using Pointers = absl::InlinedVector<char*, 4>;
+  // An element of a block has room for any type.
+  static constexpr int64_t kElementBytes = 16;
 
   Folder(const BlockKernels& kernels, const LoopProgram& program);
 
@@ -93,16 +96,27 @@ class Folder {
   // The same, which FoldPoints alone writes to besides.
   char* Gathered(char* memory, size_t i) const { return Block(memory, right_, i); }
 
-  // The companion at a point of the iteration space, of a fold that counts them: at the place
-  // returned until the next call.
-  const char* Companion(char* memory, const Fold& fold, int64_t point) const;
-  // accumulators[at..at + n) = fold(accumulators, values), element by element; the first time the
-  // values are copied. A companion that is counted is one element, which all share.
-  void Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n, bool first,
+  // accumulators[at..at + n) = values, which are those of point number `point`.
+  void Start(char* memory, const Fold& fold, const char* const* values, int64_t n, int64_t point,
+             int64_t at = 0) const;
+  // accumulators[at..at + n) = fold(accumulators, values), element by element, where companions are
+  // not counted.
+  void Accumulate(char* memory, const Fold& fold, const char* const* values, int64_t n,
                   int64_t at = 0) const;
   // The same for one element that FoldRows made of values.
   void AccumulateFolded(char* memory, const Fold& fold, const char* const* folded,
                         int64_t at) const;
+  // The same for a choice that counts companions, of `points` reduced points `stride` bytes apart,
+  // one after the other, the first of which is point number `point` of the iteration space.
+  void Choose(char* memory, const Fold& fold, const char* values, int64_t points, int64_t n,
+              int64_t stride, int64_t point, int64_t at = 0) const;
+  // The same step by step. From point number `point` on, so many reduced points can be chosen from
+  // by their places, counted from 1 on, between ClearPlaces and TakePlaces of that point.
+  int64_t PlacesFrom(int64_t point) const;
+  void ClearPlaces(char* memory, const Fold& fold, int64_t n) const;
+  void ChoosePlaces(char* memory, const Fold& fold, const char* values, int64_t first_place,
+                    int64_t points, int64_t n, int64_t stride, int64_t at = 0) const;
+  void TakePlaces(char* memory, const Fold& fold, int64_t n, int64_t point, int64_t at = 0) const;
   // Folds `rows` runs of n contiguous elements of each value to one each, in order, from out[i] on.
   // The first element is that of the iteration space's point number `point`.
   void FoldRows(char* memory, const Fold& fold, const char* const* values, int64_t rows, int64_t n,
@@ -118,7 +132,7 @@ class Folder {
 
  private:
   absl::Status Add(const LoopReduce& reduce, const LoopEngine& engine, PrimitiveType narrow);
-  void SetChoice(Fold* fold) const;
+  void SetChoice(Fold* fold, PrimitiveType narrow) const;
   char* Block(char* memory, int64_t base, size_t i) const {
     return memory + base + block_bytes_ * static_cast<int64_t>(i);
   }
@@ -132,7 +146,7 @@ class Folder {
   const FoldKernels& fold_kernels_;  // of the same level
   const LoopProgram& p_;
   std::vector<Fold> folds_;
-  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, companion_ = 0, body_scratch_ = 0;
+  int64_t block_bytes_ = 0, left_ = 0, right_ = 0, result_ = 0, body_scratch_ = 0;
 };
 
 }  // namespace pjrt::cpu

@@ -11,7 +11,8 @@
 //   inner.
 // * Where there is nothing to compute but the fold, the values are read where they lie, several
 //   reduced points at a time.
-// * A body that is a choice folds in order, a block of accumulators by comparing and selecting.
+// * A body that is a choice folds in order, a block of accumulators by comparing and selecting:
+//   values along with the numbers of their points, where those say what the companions are.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -28,10 +29,6 @@ namespace {
 constexpr int64_t kLongInner = 384;
 // So many points with few accumulators each fold in fewer calls of a body as a tree.
 constexpr int64_t kTreeCalls = 4;
-// Values that lie in an input are chosen from so many rows at a time, a piece of each after the
-// other: memory gives several streams sooner than one that is broken off again and again.
-constexpr int64_t kStreams = 8;
-constexpr int64_t kPiece = 256;
 // So long an inner dim is folded one point after the other over this many reduced points, too.
 constexpr int64_t kOrderedInner = 128;
 constexpr int64_t kOrderedPoints = 1024;
@@ -48,7 +45,7 @@ class ColumnReduction final : public ReduceKernel {
     row_ = HasLongInner() ? p.dims.back() : inner_;
     columns_ = HasLongInner() || inner_ > block_;
     const bool only_choices = std::all_of(folds_.begin(), folds_.end(),
-                                          [](const Fold& fold) { return fold.choose != nullptr; });
+                                          [](const Fold& fold) { return fold.choice != nullptr; });
     in_order_ = columns_ || reduced_ <= kFewPoints || only_choices ||
                 (inner_ >= kOrderedInner && reduced_ <= kOrderedPoints);
     outers_share_blocks_ =
@@ -109,50 +106,59 @@ class ColumnReduction final : public ReduceKernel {
       }
       return;
     }
-    for (int64_t r = 0; r < reduced_; ++r) {
-      w->state->Evaluate(first + r * inner_, n);
-      for (const Fold& fold : folds_)
-        folder_.Accumulate(w->memory, fold, BlocksAt(*w, fold, 0, first + r * inner_).data(), n,
-                           r == 0 && !fold.BeginsWithInit());
+    // Companions are counted a stretch of reduced points at a time.
+    for (int64_t r = 0, end = 0; r < reduced_; r = end) {
+      end = std::min(reduced_, r + folder_.PlacesFrom(first + r * inner_));
+      for (const Fold& fold : folds_) {
+        if (fold.CountsCompanions()) folder_.ClearPlaces(w->memory, fold, n);
+      }
+      for (int64_t k = r; k < end; ++k) {
+        w->state->Evaluate(first + k * inner_, n);
+        for (const Fold& fold : folds_) {
+          const Blocks values = BlocksAt(*w, fold);
+          if (k == 0 && !fold.BeginsWithInit()) {
+            folder_.Start(w->memory, fold, values.data(), n, first);
+          } else if (fold.CountsCompanions()) {
+            folder_.ChoosePlaces(w->memory, fold, values[fold.value()], 1 + k - r, 1, n, 0);
+          } else {
+            folder_.Accumulate(w->memory, fold, values.data(), n);
+          }
+        }
+      }
+      for (const Fold& fold : folds_) {
+        if (fold.CountsCompanions()) folder_.TakePlaces(w->memory, fold, n, first + r * inner_);
+      }
     }
     for (const Fold& fold : folds_) FinishBegun(*w, fold, first, n);
   }
 
   // All reduced points of n inner ones, the first of which, number `first`, the block shows.
   void FoldColumns(const Work& w, const Fold& fold, int64_t first, int64_t n) const {
-    const int v = fold.choose != nullptr ? fold.reduce->choice->value : 0;
-    const char* from = w.state->block(fold.first_block + v);
-    int64_t r = 0;
-    if (!fold.BeginsWithInit()) {
-      folder_.Accumulate(w.memory, fold, BlocksAt(w, fold, 0, first).data(), n, true);
-      from += fold.stream_stride;
-      ++r;
-    }
-    if (fold.choose != nullptr) {
-      ChooseStreams(w, fold, from, first, r, n);
+    const bool starts = !fold.BeginsWithInit();
+    const Blocks values = BlocksAt(w, fold);
+    if (starts) folder_.Start(w.memory, fold, values.data(), n, first);
+    FoldPoints(w, fold, values[fold.value()] + (starts ? fold.stream_stride : 0), reduced_ - starts,
+               n, fold.stream_stride, first + (starts ? inner_ : 0));
+  }
+
+  // `points` reduced points, `stride` bytes apart, of n contiguous values that decide, onto the
+  // accumulators. The first is point number `point`.
+  void FoldPoints(const Work& w, const Fold& fold, const char* values, int64_t points, int64_t n,
+                  int64_t stride, int64_t point) const {
+    if (fold.CountsCompanions()) {
+      folder_.Choose(w.memory, fold, values, points, n, stride, point);
     } else {
-      fold.Onto(folder_.Accumulator(w.memory, fold, 0), from, reduced_ - r, n, fold.stream_stride,
-                in_order_);
+      fold.Onto(folder_.Accumulator(w.memory, fold, 0), values, points, n, stride, in_order_);
     }
   }
 
-  // The same for a choice, from reduced point r on, whose values lie at `from`.
-  void ChooseStreams(const Work& w, const Fold& fold, const char* from, int64_t first, int64_t r,
-                     int64_t n) const {
-    const int v = fold.reduce->choice->value;
-    const int64_t size = fold.sizes[v], companion_size = fold.sizes[1 - v];
-    char* const accumulators = folder_.Accumulator(w.memory, fold, v);
-    char* const companions = folder_.Accumulator(w.memory, fold, 1 - v);
-    for (; r < reduced_; r += kStreams, from += kStreams * fold.stream_stride) {
-      const int64_t points = std::min(kStreams, reduced_ - r);
-      for (int64_t i = 0; i < n; i += kPiece) {
-        for (int64_t k = 0; k < points; ++k) {
-          fold.choose_one(fold.reduce->choice->rule, accumulators + i * size,
-                          companions + i * companion_size, from + k * fold.stream_stride + i * size,
-                          folder_.Companion(w.memory, fold, first + (r + k) * inner_),
-                          std::min(kPiece, n - i));
-        }
-      }
+  // n values that are the first, if they `start`, or come next. Companions are not counted.
+  void AccumulateOrStart(const Work& w, const Fold& fold, const char* const* values, int64_t n,
+                         bool starts) const {
+    if (starts) {
+      folder_.Start(w.memory, fold, values, n, 0);
+    } else {
+      folder_.Accumulate(w.memory, fold, values, n);
     }
   }
 
@@ -169,24 +175,24 @@ class ColumnReduction final : public ReduceKernel {
       const int64_t count = std::min(rows, reduced_ - r);
       w->state->Evaluate(first + r * inner_, count * inner_);
       for (const Fold& fold : folds_) {
-        const auto values = BlocksAt(*w, fold, 0, first + r * inner_);
-        const bool copies = r == 0 && !fold.BeginsWithInit();
-        if (fold.body == nullptr) {
-          if (copies) folder_.Accumulate(w->memory, fold, values.data(), inner_, true);
-          const int64_t point = inner_ * fold.value_sizes[0];
-          fold.Onto(folder_.Accumulator(w->memory, fold, 0), values[0] + (copies ? point : 0),
-                    count - copies, inner_, point, in_order_);
-        } else if (fold.choose == nullptr && inner_ < kFewAccumulators && count >= kTreeCalls) {
+        const Blocks values = BlocksAt(*w, fold);
+        const bool starts = r == 0 && !fold.BeginsWithInit();
+        const int64_t point = first + r * inner_;
+        if (fold.body == nullptr || fold.CountsCompanions()) {
+          const int64_t bytes = inner_ * fold.value_sizes[fold.value()];
+          if (starts) folder_.Start(w->memory, fold, values.data(), inner_, point);
+          FoldPoints(*w, fold, values[fold.value()] + (starts ? bytes : 0), count - starts, inner_,
+                     bytes, point + (starts ? inner_ : 0));
+        } else if (fold.choice == nullptr && inner_ < kFewAccumulators && count >= kTreeCalls) {
           Folder::Pointers folded;
           for (size_t i = 0; i < fold.sizes.size(); ++i)
             folded.push_back(folder_.Temporary(w->memory, i));
           folder_.FoldPoints(w->memory, fold, values.data(), count, inner_, folded.data());
-          folder_.Accumulate(w->memory, fold, folded.data(), inner_, copies);
+          AccumulateOrStart(*w, fold, folded.data(), inner_, starts);
         } else {
           for (int64_t j = 0; j < count; ++j)
-            folder_.Accumulate(w->memory, fold,
-                               BlocksAt(*w, fold, j * inner_, first + (r + j) * inner_).data(),
-                               inner_, copies && j == 0);
+            AccumulateOrStart(*w, fold, BlocksAt(*w, fold, j * inner_).data(), inner_,
+                              starts && j == 0);
         }
       }
     }

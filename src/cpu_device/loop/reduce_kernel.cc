@@ -162,13 +162,11 @@ void ReduceKernel::FinishEmpty(const Work& w, int64_t o, int64_t i, int64_t n) c
   }
 }
 
-ReduceKernel::Blocks ReduceKernel::BlocksAt(const Work& w, const Fold& fold, int64_t element,
-                                            int64_t point) const {
+ReduceKernel::Blocks ReduceKernel::BlocksAt(const Work& w, const Fold& fold,
+                                            int64_t element) const {
   Blocks values;
   for (size_t i = 0; i < fold.sizes.size(); ++i)
     values.push_back(w.state->block(fold.first_block + i) + element * fold.value_sizes[i]);
-  if (fold.CountsCompanions())
-    values[1 - fold.reduce->choice->value] = folder_.Companion(w.memory, fold, point);
   return values;
 }
 

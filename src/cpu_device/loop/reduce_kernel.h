@@ -84,8 +84,8 @@ class ReduceKernel : public LoopKernel {
   // on.
   void FinishEmpty(const Work& w, int64_t o, int64_t i, int64_t n) const;
 
-  // The values from element `element` of their blocks on, which is that of point number `point`.
-  Blocks BlocksAt(const Work& w, const Fold& fold, int64_t element, int64_t point) const;
+  // The values from element `element` of their blocks on.
+  Blocks BlocksAt(const Work& w, const Fold& fold, int64_t element = 0) const;
 
   BlockFrame frame_;
   const BlockKernels& k_;

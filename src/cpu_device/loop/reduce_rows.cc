@@ -25,8 +25,6 @@ namespace {
 constexpr int64_t kSharedRow = 256;
 // A call of a body for so many rows at a time is worth turning them.
 constexpr int64_t kTurnedRows = 8;
-// Choosing from a row costs as much as from so many columns.
-constexpr int64_t kTurnedChoice = 16;
 // Where the pieces of rows lie apart, those of so many neighbouring rows are folded together that
 // this many bytes are read in a run, as far as that leaves so many units.
 constexpr double kRunBytes = 16 * 1024;
@@ -68,10 +66,17 @@ class RowReduction final : public ReduceKernel {
     for (const Fold& fold : folds_)
       follow &= p.num_outer == 0 || fold.outer_stride == piece_ * fold.value_sizes[fold.value()];
     if (!follow && frame_.row_mode()) return block_;
-    // A choice may turn the rows in a temporary block.
-    together_ = has_monoids_ && !in_pieces_ && piece_ <= kInPlace
-                    ? block_
-                    : std::max<int64_t>((has_monoids_ ? 1 : 2) * block_ / piece_, 1);
+    if (in_pieces_ || piece_ > kInPlace) {
+      together_ = std::max<int64_t>(block_ / piece_, 1);
+      return block_;
+    }
+    together_ = block_;
+    for (const Fold& fold : folds_) {
+      // Rows that are chosen from may be turned in a temporary block.
+      const int64_t row_bytes = piece_ * fold.value_sizes[fold.value()];
+      if (fold.choice != nullptr)
+        together_ = std::clamp<int64_t>(block_ * Folder::kElementBytes / row_bytes, 1, together_);
+    }
     return block_;
   }
 
@@ -84,7 +89,7 @@ class RowReduction final : public ReduceKernel {
       outer_per_unit_ = std::max(outer_per_unit_, std::min(together, outer_ / kFewUnits));
     }
     if (reduced_ > 0 && reduced_ < block_) {
-      const int64_t rows = block_ / reduced_;
+      const int64_t rows = in_place_ && !has_monoids_ ? together_ : block_ / reduced_;
       outer_per_unit_ = (outer_per_unit_ + rows - 1) / rows * rows;
     }
     return (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
@@ -134,7 +139,7 @@ class RowReduction final : public ReduceKernel {
     const int64_t n = std::min(frame_.BlockAt(at, (o + 1) * reduced_), block_);
     w->state->Evaluate(at, n);
     for (const Fold& fold : folds_) {
-      const Blocks values = BlocksAt(*w, fold, 0, at);
+      const Blocks values = BlocksAt(*w, fold);
       if (r == 0) {
         folder_.FoldRows(w->memory, fold, values.data(), 1, n, Accumulators(*w, fold, row).data(),
                          at);
@@ -156,9 +161,8 @@ class RowReduction final : public ReduceKernel {
   // `rows` rows that follow each other, the first of which begins with point number `first`, to the
   // accumulators from element `at` on.
   void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows, int64_t at) const {
-    Blocks values = BlocksAt(w, fold, 0, first);
-    const int64_t few = fold.choose != nullptr ? kTurnedChoice : kLongRow;
-    if (fold.body == nullptr || rows < kTurnedRows || reduced_ >= few ||
+    Blocks values = BlocksAt(w, fold);
+    if (fold.body == nullptr || rows < kTurnedRows || reduced_ >= kLongRow ||
         (fold.CountsCompanions() && !fold.rows_share_companions)) {
       folder_.FoldRows(w.memory, fold, values.data(), rows, reduced_,
                        Accumulators(w, fold, at).data(), first);
@@ -167,18 +171,20 @@ class RowReduction final : public ReduceKernel {
     // Across rows: element r of every row at once.
     for (size_t i = 0; i < fold.sizes.size(); ++i) {
       if (fold.CountsCompanions() && i != fold.value()) continue;
-      k_.transpose_2d[SizeLog2(fold.sizes[i])](folder_.Gathered(w.memory, i), rows, values[i],
-                                               reduced_, rows, reduced_);
+      k_.transpose_2d[SizeLog2(fold.value_sizes[i])](folder_.Gathered(w.memory, i), rows, values[i],
+                                                     reduced_, rows, reduced_);
       values[i] = folder_.Gathered(w.memory, i);
     }
-    for (int64_t r = 0; r < reduced_; ++r) {
-      Blocks elements;
-      for (size_t i = 0; i < fold.sizes.size(); ++i) {
-        elements.push_back(fold.CountsCompanions() && i != fold.value()
-                               ? folder_.Companion(w.memory, fold, first + r)
-                               : values[i] + r * rows * fold.sizes[i]);
-      }
-      folder_.Accumulate(w.memory, fold, elements.data(), rows, r == 0, at);
+    folder_.Start(w.memory, fold, values.data(), rows, first, at);
+    if (fold.CountsCompanions()) {
+      const int64_t bytes = rows * fold.value_sizes[fold.value()];
+      folder_.Choose(w.memory, fold, values[fold.value()] + bytes, reduced_ - 1, rows, bytes,
+                     first + 1, at);
+      return;
+    }
+    for (int64_t r = 1; r < reduced_; ++r) {
+      for (size_t i = 0; i < fold.sizes.size(); ++i) values[i] += rows * fold.sizes[i];
+      folder_.Accumulate(w.memory, fold, values.data(), rows, at);
     }
   }
 
@@ -187,7 +193,7 @@ class RowReduction final : public ReduceKernel {
   void FoldInPlace(const Work& w, const Fold& fold, int64_t o, int64_t rows, int64_t at) const {
     const int64_t first = o * reduced_;
     w.state->Evaluate(first, 1);
-    if (fold.choose != nullptr) {
+    if (fold.choice != nullptr) {
       FoldRows(w, fold, first, rows, at);
       return;
     }

@@ -3,6 +3,7 @@
 // Choosing between pairs by a comparison, and finding an element in a row: what it takes to find
 // the largest element and where it stands.
 #include "src/cpu_device/kernels/choose-inl.h"
+#include "src/cpu_device/kernels/fold_source-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -17,7 +18,7 @@ PJRT_INLINE UnsignedOf<T> Lane(bool on) {
   return on ? static_cast<UnsignedOf<T>>(-1) : UnsignedOf<T>{0};
 }
 
-template <typename T, typename C, bool kOneJ, NanRule kRule>
+template <typename T, typename C, NanRule kRule>
 void ChooseBy(const Choice& choice, T* values, C* companions, const T* bs, const C* js, int64_t n) {
   using Bits = UnsignedOf<T>;
   const Bits greater = Lane<T>(choice.greater), less = static_cast<Bits>(~greater);
@@ -39,13 +40,13 @@ void ChooseBy(const Choice& choice, T* values, C* companions, const T* bs, const
     }
     const Bits first_value = static_cast<Bits>(first | (same & equal_value));
     const Bits first_companion = static_cast<Bits>(first | (same & equal_companion));
-    const C i = companions[k], j = js[kOneJ ? 0 : k];
+    const C i = companions[k], j = js[k];
     values[k] = first_value != 0 ? a : b;
     companions[k] = first_companion != 0 ? i : j;
   }
 }
 
-template <typename T, typename C, bool kOneJ>
+template <typename T, typename C>
 void Choose(const Choice& choice, void* values, void* companions, const void* b, const void* j,
             int64_t n) {
   T* const v = static_cast<T*>(values);
@@ -53,118 +54,376 @@ void Choose(const Choice& choice, void* values, void* companions, const void* b,
   const T* const w = static_cast<const T*>(b);
   const C* const d = static_cast<const C*>(j);
   if constexpr (std::is_floating_point_v<T>) {
-    if (choice.TakesFirstNan())
-      return ChooseBy<T, C, kOneJ, NanRule::kFirstNan>(choice, v, c, w, d, n);
+    if (choice.TakesFirstNan()) return ChooseBy<T, C, NanRule::kFirstNan>(choice, v, c, w, d, n);
     if (choice.first_if_first_nan || choice.first_if_second_nan || choice.first_if_both_nan)
-      return ChooseBy<T, C, kOneJ, NanRule::kOther>(choice, v, c, w, d, n);
+      return ChooseBy<T, C, NanRule::kOther>(choice, v, c, w, d, n);
   }
-  ChooseBy<T, C, kOneJ, NanRule::kSecond>(choice, v, c, w, d, n);
+  ChooseBy<T, C, NanRule::kSecond>(choice, v, c, w, d, n);
 }
 
-// Whether a[i] is what is looked for.
 template <typename T>
-PJRT_INLINE bool Matches(T a, T x) {
-  return a == x || (a != a && x != x);
+inline constexpr UnsignedOf<T> kHighestBit = static_cast<UnsignedOf<T>>(UnsignedOf<T>{1}
+                                                                        << (8 * sizeof(T) - 1));
+
+// Keeps a or takes b, of vectors or elements, by comparing `x` and `y`, which are in the order of
+// choosing: of equal ones it keeps a if kEqual.
+template <bool kEqual, NanRule kRule, typename X, typename A>
+PJRT_INLINE A Keep(const Choice& choice, X x, X y, A a, A b) {
+  A kept = b;
+  if constexpr (kEqual) {
+    kept = x >= y ? a : b;
+  } else {
+    kept = x > y ? a : b;
+  }
+  if constexpr (kRule == NanRule::kFirstNan) kept = x == x ? kept : a;
+  if constexpr (kRule == NanRule::kOther) {
+    const A second = choice.first_if_second_nan ? a : b, first = choice.first_if_first_nan ? a : b;
+    const A both = choice.first_if_both_nan ? a : b;
+    kept = y == y ? kept : second;
+    kept = x == x ? kept : y == y ? first : both;
+  }
+  return kept;
 }
+
+// (x, at) becomes the choice between itself and (y, place), in vectors.
+template <bool kEqualValue, bool kEqualPlace, NanRule kRule, typename X, typename P>
+PJRT_INLINE void ChooseVector(const Choice& choice, X* x, P* at, X y, P place) {
+  const X before = *x;
+  *x = Keep<kEqualValue, kRule>(choice, before, y, before, y);
+  *at = Keep<kEqualPlace, kRule>(choice, before, y, *at, place);
+}
+
+#if defined(__AVX512DQ__)
+// The same in half of the instructions: comparisons take a mask, and the larger of two floats is
+// the second one where they are equal or do not compare.
+#define PJRT_CHOOSE_FLOATS(suffix, width, number, mask)                                           \
+  template <bool kEqualValue, bool kEqualPlace, NanRule kRule>                                    \
+  PJRT_INLINE void ChooseFloats(number* x, __m512i* at, number y, __m512i place) {                \
+    mask all = static_cast<mask>(-1);                                                             \
+    if constexpr (kRule == NanRule::kFirstNan)                                                    \
+      all = _mm512_cmp_##suffix##_mask(*x, *x, _CMP_ORD_Q);                                       \
+    const number before = *x;                                                                     \
+    const mask takes =                                                                            \
+        _mm512_mask_cmp_##suffix##_mask(all, before, y, kEqualPlace ? _CMP_NGE_UQ : _CMP_NGT_UQ); \
+    *at = _mm512_mask_mov_epi##width(*at, takes, place);                                          \
+    if constexpr (!kEqualValue) {                                                                 \
+      *x = _mm512_mask_max_##suffix(before, all, before, y);                                      \
+    } else {                                                                                      \
+      *x = _mm512_mask_mov_##suffix(                                                              \
+          before, _mm512_mask_cmp_##suffix##_mask(all, before, y, _CMP_NGE_UQ), y);               \
+    }                                                                                             \
+  }
+PJRT_CHOOSE_FLOATS(ps, 32, __m512, __mmask16)
+PJRT_CHOOSE_FLOATS(pd, 64, __m512d, __mmask8)
+#undef PJRT_CHOOSE_FLOATS
+#endif
+
+// Values of K, whose order is turned where the smallest is looked for.
+template <class Source, typename K, bool kEqualValue, bool kEqualPlace, NanRule kRule>
+struct PlaceChoice {
+  using Stored = typename Source::Stored;
+  using Bits = UnsignedOf<K>;
+
+  const Choice& choice;
+  const Stored* b;
+  int64_t runs, n, stride;
+  Bits first;
+  Bits turn;  // flips the bits of an element that turn the order
+
+  // Columns [i, n) as far as strips of kGroups groups of vectors of kBytes go.
+  template <int kBytes, int kGroups>
+  PJRT_INLINE_MEMBER int64_t Strips(K* values, Bits* places, int64_t i) const {
+    using V = typename VectorOfBytes<K, kBytes>::Type;
+    using P = typename VectorOfBytes<Bits, kBytes>::Type;
+    constexpr int kVectors = Source::kGroup;
+    constexpr int64_t kWidth = kVectors * kBytes / sizeof(K);
+    for (; i + kGroups * kWidth <= n; i += kGroups * kWidth) {
+      Group<Source, V> best[kGroups];
+      Group<Source, P> at[kGroups];
+      __builtin_memcpy(best, values + i, sizeof(best));
+      __builtin_memcpy(at, places + i, sizeof(at));
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) {
+        best[g] = Source::Unordered(best[g]);
+        at[g] = Source::Unordered(at[g]);
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) best[g].v[v] = (V)((P)best[g].v[v] ^ turn);
+      }
+      const Stored* from = b + i;
+      P place = P{} + first;
+      for (int64_t r = 0; r < runs; ++r, from += stride, place += 1) {
+#pragma GCC unroll 4
+        for (int g = 0; g < kGroups; ++g) {
+          const Group<Source, V> next = Source::template LoadGroup<V>(from + g * kWidth);
+#pragma GCC unroll 2
+          for (int v = 0; v < kVectors; ++v) {
+            Next(&best[g].v[v], &at[g].v[v], (V)((P)next.v[v] ^ turn), place);
+          }
+        }
+      }
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) {
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) best[g].v[v] = (V)((P)best[g].v[v] ^ turn);
+        best[g] = Source::Ordered(best[g]);
+        at[g] = Source::Ordered(at[g]);
+      }
+      __builtin_memcpy(values + i, best, sizeof(best));
+      __builtin_memcpy(places + i, at, sizeof(at));
+    }
+    return i;
+  }
+
+  template <typename V, typename P>
+  PJRT_INLINE_MEMBER void Next(V* x, P* at, V y, P place) const {
+#if defined(__AVX512DQ__)
+    if constexpr (sizeof(V) == 64 && std::is_floating_point_v<K> && kRule != NanRule::kOther) {
+      auto best = [x] {
+        if constexpr (sizeof(K) == 4) {
+          return (__m512)*x;
+        } else {
+          return (__m512d)*x;
+        }
+      }();
+      __m512i best_place = (__m512i)*at;
+      ChooseFloats<kEqualValue, kEqualPlace, kRule>(&best, &best_place, (decltype(best))y,
+                                                    (__m512i)place);
+      *x = (V)best;
+      *at = (P)best_place;
+      return;
+    }
+#endif
+    ChooseVector<kEqualValue, kEqualPlace, kRule>(choice, x, at, y, place);
+  }
+
+  PJRT_INLINE_MEMBER void Run(K* values, Bits* places) const {
+    int64_t i = 0;
+    if constexpr (kRule != NanRule::kOther) {
+      i = Strips<PJRT_VECTOR_BYTES, 2 / Source::kGroup>(values, places, i);
+      if constexpr (Source::kGroup == 1) i = Strips<PJRT_VECTOR_BYTES, 1>(values, places, i);
+    }
+    if constexpr (PJRT_VECTOR_BYTES > 16) i = Strips<16, 1>(values, places, i);
+    for (; i < n; ++i) {
+      K best = Turned(values[i]);
+      Bits at = places[i];
+      for (int64_t r = 0; r < runs; ++r) {
+        const K x = best, y = Turned(BitCast<K>(Source::One(b[r * stride + i])));
+        best = Keep<kEqualValue, kRule>(choice, x, y, x, y);
+        at = Keep<kEqualPlace, kRule>(choice, x, y, at, static_cast<Bits>(first + r));
+      }
+      values[i] = Turned(best);
+      places[i] = at;
+    }
+  }
+  PJRT_INLINE_MEMBER K Turned(K x) const { return BitCast<K>(static_cast<Bits>(ToBits(x) ^ turn)); }
+};
+
+template <class Source, typename K, bool kEqualValue, bool kEqualPlace, NanRule kRule>
+void ChoosePlacesBy(const Choice& choice, void* values, void* places, const void* b, int64_t first,
+                    int64_t runs, int64_t n, int64_t stride, UnsignedOf<K> turn) {
+  using Bits = UnsignedOf<K>;
+  const PlaceChoice<Source, K, kEqualValue, kEqualPlace, kRule> it{
+      choice, static_cast<const typename Source::Stored*>(b),
+      runs,   n,
+      stride, static_cast<Bits>(first),
+      turn};
+  it.Run(static_cast<K*>(values), static_cast<Bits*>(places));
+}
+
+template <class Source, typename K, bool kEqualValue, bool kEqualPlace>
+PJRT_INLINE auto FloatPlacesBy(const Choice& choice) {
+  if (choice.TakesFirstNan())
+    return ChoosePlacesBy<Source, K, kEqualValue, kEqualPlace, NanRule::kFirstNan>;
+  if (choice.first_if_first_nan || choice.first_if_second_nan || choice.first_if_both_nan)
+    return ChoosePlacesBy<Source, K, kEqualValue, kEqualPlace, NanRule::kOther>;
+  return ChoosePlacesBy<Source, K, kEqualValue, kEqualPlace, NanRule::kSecond>;
+}
+template <class Source, typename K>
+void ChooseFloatPlaces(const Choice& choice, void* values, void* places, const void* b,
+                       int64_t first, int64_t runs, int64_t n, int64_t stride) {
+  const bool value = choice.first_of_equal_values, place = choice.first_of_equal_companions;
+  const auto choose = value ? (place ? FloatPlacesBy<Source, K, true, true>(choice)
+                                     : FloatPlacesBy<Source, K, true, false>(choice))
+                            : (place ? FloatPlacesBy<Source, K, false, true>(choice)
+                                     : FloatPlacesBy<Source, K, false, false>(choice));
+  choose(choice, values, places, b, first, runs, n, stride, choice.greater ? 0 : kHighestBit<K>);
+}
+
+// Unsigned numbers are in the order of signed ones once the highest bit is flipped, and equal ones
+// are the same.
+template <typename T>
+void ChooseIntPlaces(const Choice& choice, void* values, void* places, const void* b, int64_t first,
+                     int64_t runs, int64_t n, int64_t stride) {
+  using Bits = UnsignedOf<T>;
+  using Source = Direct<Bits>;
+  using Key = SignedOf<T>;
+  constexpr Bits kFlip = std::is_signed_v<T> ? Bits{0} : kHighestBit<T>;
+  const Bits turn = static_cast<Bits>(kFlip ^ Lane<T>(!choice.greater));
+  const auto choose = choice.first_of_equal_companions
+                          ? ChoosePlacesBy<Source, Key, true, true, NanRule::kSecond>
+                          : ChoosePlacesBy<Source, Key, false, false, NanRule::kSecond>;
+  choose(choice, values, places, b, first, runs, n, stride, turn);
+}
+
+template <typename P, typename C>
+void TakePlaces(void* companions, const void* places, int64_t companion, int64_t step, int64_t n) {
+  C* const c = static_cast<C*>(companions);
+  const P* const p = static_cast<const P*>(places);
+  const C from = static_cast<C>(companion), by = static_cast<C>(step);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t k = 0; k < n; ++k) {
+    const C place = static_cast<C>(p[k]), taken = static_cast<C>(from + place * by);
+    c[k] = place != 0 ? taken : c[k];
+  }
+}
+
+// What is looked for among elements of T.
+template <typename T>
+struct Equal {
+  T x;
+  PJRT_INLINE_MEMBER UnsignedOf<T> Match(T a) const { return Lane<T>(a == x); }
+};
+template <typename T>
+struct AnyNan {
+  PJRT_INLINE_MEMBER UnsignedOf<T> Match(T a) const { return Lane<T>(a != a); }
+};
+// A 16-bit float of either sign, by its bits.
+struct OfSize {
+  uint16_t least, most;
+  PJRT_INLINE_MEMBER uint16_t Match(uint16_t a) const {
+    const uint16_t size = a & 0x7FFF;
+    return Lane<uint16_t>(size >= least) & Lane<uint16_t>(size <= most);
+  }
+};
 
 // Pieces of kPiece elements are looked through without a branch, short rows in smaller ones.
 constexpr int kPiece = 64, kSmallPiece = 16;
 
-template <int kCount, typename T>
-PJRT_INLINE bool PieceMatches(const T* a, T x) {
+template <int kCount, class What, typename T>
+PJRT_INLINE bool PieceMatches(const T* a, What what) {
   UnsignedOf<T> found = 0;
-  if (x != x) {
-    for (int i = 0; i < kCount; ++i) found |= Lane<T>(a[i] != a[i]);
-  } else {
-    for (int i = 0; i < kCount; ++i) found |= Lane<T>(a[i] == x);
-  }
+  for (int i = 0; i < kCount; ++i) found |= what.Match(a[i]);
   return found != 0;
 }
 
 // The place of the first match in a piece that has one.
-template <int kCount, typename T>
-PJRT_INLINE int64_t FirstInPiece(const T* a, T x) {
+template <int kCount, class What, typename T>
+PJRT_INLINE int64_t FirstInPiece(const T* a, What what) {
   UnsignedOf<T> place = kCount - 1;
   for (int i = 0; i < kCount; ++i) {
-    const auto here = static_cast<UnsignedOf<T>>(i) | Lane<T>(!Matches(a[i], x));
-    place = here < place ? static_cast<UnsignedOf<T>>(here) : place;
+    const auto here = static_cast<UnsignedOf<T>>(i | static_cast<UnsignedOf<T>>(~what.Match(a[i])));
+    place = here < place ? here : place;
   }
   return place;
 }
 // The same for the last match.
-template <int kCount, typename T>
-PJRT_INLINE int64_t LastInPiece(const T* a, T x) {
+template <int kCount, class What, typename T>
+PJRT_INLINE int64_t LastInPiece(const T* a, What what) {
   UnsignedOf<T> place = 0;
   for (int i = 0; i < kCount; ++i) {
-    const auto here = static_cast<UnsignedOf<T>>(i) & Lane<T>(Matches(a[i], x));
-    place = here > place ? static_cast<UnsignedOf<T>>(here) : place;
+    const auto here = static_cast<UnsignedOf<T>>(i & what.Match(a[i]));
+    place = here > place ? here : place;
   }
   return place;
 }
 
-template <typename T>
-int64_t FindFirst(const void* a, const void* x, int64_t n) {
-  const T* const s = static_cast<const T*>(a);
-  const T value = *static_cast<const T*>(x);
-  int64_t i = 0;
-  for (; i + kPiece <= n; i += kPiece) {
-    if (PieceMatches<kPiece>(s + i, value)) return i + FirstInPiece<kPiece>(s + i, value);
+template <bool kFirst, class What, typename T>
+int64_t FindMatch(const T* a, What what, int64_t n) {
+  if constexpr (kFirst) {
+    int64_t i = 0;
+    for (; i + kPiece <= n; i += kPiece) {
+      if (PieceMatches<kPiece>(a + i, what)) return i + FirstInPiece<kPiece>(a + i, what);
+    }
+    for (; i + kSmallPiece <= n; i += kSmallPiece) {
+      if (PieceMatches<kSmallPiece>(a + i, what)) return i + FirstInPiece<kSmallPiece>(a + i, what);
+    }
+    for (; i < n; ++i) {
+      if (what.Match(a[i]) != 0) return i;
+    }
+    return -1;
   }
-  for (; i + kSmallPiece <= n; i += kSmallPiece) {
-    if (PieceMatches<kSmallPiece>(s + i, value)) return i + FirstInPiece<kSmallPiece>(s + i, value);
-  }
-  for (; i < n; ++i) {
-    if (Matches(s[i], value)) return i;
-  }
-  return -1;
-}
-
-template <typename T>
-int64_t FindLast(const void* a, const void* x, int64_t n) {
-  const T* const s = static_cast<const T*>(a);
-  const T value = *static_cast<const T*>(x);
   for (; n >= kPiece; n -= kPiece) {
-    const T* const piece = s + n - kPiece;
-    if (PieceMatches<kPiece>(piece, value)) return n - kPiece + LastInPiece<kPiece>(piece, value);
+    const T* const piece = a + n - kPiece;
+    if (PieceMatches<kPiece>(piece, what)) return n - kPiece + LastInPiece<kPiece>(piece, what);
   }
   for (; n >= kSmallPiece; n -= kSmallPiece) {
-    const T* const piece = s + n - kSmallPiece;
-    if (PieceMatches<kSmallPiece>(piece, value))
-      return n - kSmallPiece + LastInPiece<kSmallPiece>(piece, value);
+    const T* const piece = a + n - kSmallPiece;
+    if (PieceMatches<kSmallPiece>(piece, what))
+      return n - kSmallPiece + LastInPiece<kSmallPiece>(piece, what);
   }
   while (n > 0) {
     --n;
-    if (Matches(s[n], value)) return n;
+    if (what.Match(a[n]) != 0) return n;
   }
   return -1;
 }
 
-// T compares as the elements of type `type` do.
+template <bool kFirst, typename T>
+int64_t Find(const void* a, const void* x, int64_t n) {
+  const T* const s = static_cast<const T*>(a);
+  const T value = *static_cast<const T*>(x);
+  if (value != value) return FindMatch<kFirst>(s, AnyNan<T>{}, n);
+  return FindMatch<kFirst>(s, Equal<T>{value}, n);
+}
+// Of 16-bit floats, the bits of whose infinity are kInfinity.
+template <bool kFirst, uint16_t kInfinity>
+int64_t FindNarrow(const void* a, const void* x, int64_t n) {
+  const uint16_t* const s = static_cast<const uint16_t*>(a);
+  const uint16_t bits = *static_cast<const uint16_t*>(x), size = bits & 0x7FFF;
+  if (size > kInfinity) return FindMatch<kFirst>(s, OfSize{kInfinity + 1, 0x7FFF}, n);
+  if (size == 0) return FindMatch<kFirst>(s, OfSize{0, 0}, n);
+  return FindMatch<kFirst>(s, Equal<uint16_t>{bits}, n);
+}
+
+// T compares as the elements of a type do.
 template <typename T>
-void Set(FoldKernels* k, CType type) {
-  const int t = static_cast<int>(type);
-  k->choose[t][0][0] = Choose<T, uint32_t, false>;
-  k->choose[t][0][1] = Choose<T, uint32_t, true>;
-  k->choose[t][1][0] = Choose<T, uint64_t, false>;
-  k->choose[t][1][1] = Choose<T, uint64_t, true>;
-  k->find_first[t] = FindFirst<T>;
-  k->find_last[t] = FindLast<T>;
+ChoiceKernels KernelsOf() {
+  ChoiceKernels k = {
+      {Choose<T, uint32_t>, Choose<T, uint64_t>}, nullptr, Find<true, T>, Find<false, T>};
+  if constexpr (std::is_floating_point_v<T>) {
+    k.choose_places = ChooseFloatPlaces<Direct<T>, T>;
+  } else {
+    k.choose_places = ChooseIntPlaces<T>;
+  }
+  return k;
+}
+// The same of 16-bit floats.
+template <class Source, uint16_t kInfinity>
+ChoiceKernels KernelsOfNarrow() {
+  return {{Choose<float, uint32_t>, Choose<float, uint64_t>},
+          ChooseFloatPlaces<Source, float>,
+          FindNarrow<true, kInfinity>,
+          FindNarrow<false, kInfinity>};
+}
+template <typename P>
+void SetTakePlaces(TakePlacesFn* by_companion) {
+  by_companion[0] = TakePlaces<P, uint32_t>;
+  by_companion[1] = TakePlaces<P, uint64_t>;
 }
 
 }  // namespace
 
 void FillChoose(FoldKernels* k) {
-  Set<uint8_t>(k, CType::kPred);
-  Set<int8_t>(k, CType::kS8);
-  Set<uint8_t>(k, CType::kU8);
-  Set<int16_t>(k, CType::kS16);
-  Set<uint16_t>(k, CType::kU16);
-  Set<int32_t>(k, CType::kS32);
-  Set<uint32_t>(k, CType::kU32);
-  Set<int64_t>(k, CType::kS64);
-  Set<uint64_t>(k, CType::kU64);
-  Set<float>(k, CType::kF32);
-  Set<double>(k, CType::kF64);
+  const auto of = [&](CType type) -> ChoiceKernels& { return k->choice[static_cast<int>(type)]; };
+  of(CType::kPred) = KernelsOf<uint8_t>();
+  of(CType::kS8) = KernelsOf<int8_t>();
+  of(CType::kU8) = KernelsOf<uint8_t>();
+  of(CType::kS16) = KernelsOf<int16_t>();
+  of(CType::kU16) = KernelsOf<uint16_t>();
+  of(CType::kS32) = KernelsOf<int32_t>();
+  of(CType::kU32) = KernelsOf<uint32_t>();
+  of(CType::kS64) = KernelsOf<int64_t>();
+  of(CType::kU64) = KernelsOf<uint64_t>();
+  of(CType::kF32) = KernelsOf<float>();
+  of(CType::kF64) = KernelsOf<double>();
+  k->bf16_choice = KernelsOfNarrow<FromBf16, 0x7F80>();
+#if defined(__F16C__)
+  k->f16_choice = KernelsOfNarrow<FromF16, 0x7C00>();
+#endif
+  SetTakePlaces<uint8_t>(k->take_places[0]);
+  SetTakePlaces<uint16_t>(k->take_places[1]);
+  SetTakePlaces<uint32_t>(k->take_places[2]);
+  SetTakePlaces<uint64_t>(k->take_places[3]);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

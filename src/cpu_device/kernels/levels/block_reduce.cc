@@ -9,7 +9,7 @@
 #include "src/cpu_device/kernels/complex-inl.h"
 #include "src/cpu_device/kernels/fold-inl.h"
 #include "src/cpu_device/kernels/fold_ops.h"
-#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/fold_source-inl.h"
 #include "src/cpu_device/kernels/level_tables.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -78,16 +78,6 @@ PJRT_INLINE T FoldAllLanes(T* lanes) {
   }
 }
 
-template <typename T, int kBytes>
-struct VectorOfBytes {
-  typedef T Type __attribute__((vector_size(kBytes)));
-};
-
-// So many vectors that a source loads together. Their elements may be in an order of its own.
-template <class Source, typename V>
-struct Group {
-  V v[Source::kGroup];
-};
 template <class Op, class G>
 PJRT_INLINE G ApplyToGroups(G a, const G& b) {
 #pragma GCC unroll 2
@@ -95,98 +85,6 @@ PJRT_INLINE G ApplyToGroups(G a, const G& b) {
     a.v[i] = Op::Apply(a.v[i], b.v[i]);
   return a;
 }
-
-// How elements of T lie in memory: as themselves, or as narrower ones.
-template <class Source>
-struct LoadsVectors {
-  static constexpr int kGroup = 1;
-  template <typename V, typename S>
-  PJRT_INLINE Group<Source, V> LoadGroup(const S* from) {
-    return {{Source::template Load<V>(from)}};
-  }
-  template <typename G>
-  PJRT_INLINE G Ordered(G group) {
-    return group;
-  }
-  template <typename G>
-  PJRT_INLINE G Unordered(G group) {
-    return group;
-  }
-};
-template <typename T>
-struct Direct : LoadsVectors<Direct<T>> {
-  using Stored = T;
-  template <typename V>
-  PJRT_INLINE V Load(const T* from) {
-    V value;
-    __builtin_memcpy(&value, from, sizeof(V));
-    return value;
-  }
-  PJRT_INLINE T One(T x) { return x; }
-};
-// Every other element of a, then of b, from element kFrom on; and, of a and b in turn, the elements
-// from kFrom on.
-template <int kFrom, typename V, int... k>
-PJRT_INLINE V EveryOther(V a, V b, std::integer_sequence<int, k...>) {
-  return __builtin_shufflevector(a, b, (2 * k + kFrom)...);
-}
-template <int kFrom, typename V, int... k>
-PJRT_INLINE V InTurn(V a, V b, std::integer_sequence<int, k...>) {
-  return __builtin_shufflevector(a, b, (k % 2 * static_cast<int>(sizeof...(k)) + kFrom + k / 2)...);
-}
-
-// The even elements of a group are one vector, the odd ones the other: it takes one instruction
-// each to make f32 of them.
-struct FromBf16 {
-  using Stored = uint16_t;
-  static constexpr int kGroup = 2;
-  template <typename V>
-  PJRT_INLINE V Load(const uint16_t* from) {
-    using Wide = typename VectorOfBytes<uint32_t, static_cast<int>(sizeof(V))>::Type;
-    typename VectorOfBytes<uint16_t, static_cast<int>(sizeof(V) / 2)>::Type narrow;
-    __builtin_memcpy(&narrow, from, sizeof(narrow));
-    return (V)(__builtin_convertvector(narrow, Wide) << 16);
-  }
-  template <typename V>
-  PJRT_INLINE Group<FromBf16, V> LoadGroup(const uint16_t* from) {
-    typename VectorOfBytes<uint32_t, static_cast<int>(sizeof(V))>::Type pairs;
-    __builtin_memcpy(&pairs, from, sizeof(pairs));
-    return {{(V)(pairs << 16), (V)(pairs & 0xFFFF0000u)}};
-  }
-  // Groups whose elements are in the order of memory, and back.
-  template <typename V>
-  PJRT_INLINE Group<FromBf16, V> Ordered(Group<FromBf16, V> group) {
-    constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(float));
-    constexpr std::make_integer_sequence<int, kWidth> kAll;
-    return {{InTurn<0>(group.v[0], group.v[1], kAll),
-             InTurn<kWidth / 2>(group.v[0], group.v[1], kAll)}};
-  }
-  template <typename V>
-  PJRT_INLINE Group<FromBf16, V> Unordered(Group<FromBf16, V> group) {
-    constexpr std::make_integer_sequence<int, static_cast<int>(sizeof(V) / sizeof(float))> kAll;
-    return {
-        {EveryOther<0>(group.v[0], group.v[1], kAll), EveryOther<1>(group.v[0], group.v[1], kAll)}};
-  }
-  PJRT_INLINE float One(uint16_t x) { return BitCast<float>(static_cast<uint32_t>(x) << 16); }
-};
-#if defined(__F16C__)
-struct FromF16 : LoadsVectors<FromF16> {
-  using Stored = uint16_t;
-  template <typename V>
-  PJRT_INLINE V Load(const uint16_t* from) {
-    if constexpr (sizeof(V) == 64) {
-#if defined(__AVX512F__)
-      return (V)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-#endif
-    } else if constexpr (sizeof(V) == 32) {
-      return (V)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-    } else {
-      return (V)_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)));
-    }
-  }
-  PJRT_INLINE float One(uint16_t x) { return _cvtsh_ss(x); }
-};
-#endif
 
 // The lanes of a row of n >= kLanes elements, which do not fill them again at the end.
 template <class Op, typename T, class Source>
