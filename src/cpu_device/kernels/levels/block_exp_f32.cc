@@ -36,11 +36,12 @@ PJRT_INLINE float ExpPolynomial(float r) {  // exp(r) - 1
 // With kShift + n and r for x = n log(2) + r.
 PJRT_INLINE ExpParts ExpOfRest(float shifted, float r) {
   const float part = ExpPolynomial(r);
-  // 2^n in two factors: n goes from -151 to 128. Only the second product can round.
-  const int32_t exponent = static_cast<int32_t>(ToBits(shifted)) - static_cast<int32_t>(0x4b400000);
-  const int32_t half = exponent >> 1;
-  const float first = BitCast<float>(static_cast<uint32_t>(half + 127) << 23);
-  const float second = BitCast<float>(static_cast<uint32_t>(exponent - half + 127) << 23);
+  // 2^n in two factors: n goes from -151 to 128. Only the second product can round. With both
+  // biases on n, its halves have one each.
+  const int32_t biased = static_cast<int32_t>(ToBits(shifted) - (0x4b400000u - 2 * 127));
+  const int32_t half = biased >> 1;
+  const float first = BitCast<float>(static_cast<uint32_t>(half) << 23);
+  const float second = BitCast<float>(static_cast<uint32_t>(biased - half) << 23);
   return {part, first, second};
 }
 PJRT_INLINE ExpParts SplitExp(float x) {
