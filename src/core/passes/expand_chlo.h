@@ -40,7 +40,7 @@ Term FarDigamma(Term x);
 
 // expand_chlo_zeta_zeros.cc: f64; zeta(s, q) for odd s from 3 to kLargestZetaWithZeros, and q < 0
 // less than 1 / 4 s^2 from the middle between two integers.
-inline constexpr int kLargestZetaWithZeros = 29;
+inline constexpr int kLargestZetaWithZeros = 31;
 Term ZetaBesideZeros(Term s, Term q);
 
 // expand_chlo_arc.cc

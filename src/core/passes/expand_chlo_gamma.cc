@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/core/passes/expand_chlo.h"
+#include "src/core/passes/two_doubles.h"
 
 namespace pjrt::ir {
 namespace {
@@ -188,11 +189,28 @@ Term HighDigits(Term x) {
   return Bitcast(bits & bits.LikeInt(-(int64_t{1} << 27)), F64);
 }
 
+// power - power (q / (q + gap))^s for gap = 1 - 2 q, and what rounding it loses: the logarithm of
+// (q + gap) / q is 2 artanh(gap).
+Double2 FirstDifference(Term power, Term s, Term q, Term gap) {
+  constexpr double kArtanh[] = {1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15,
+                                1.0 / 13, 1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
+  const Term twice = 2.0 * gap, square = gap * gap;
+  const Double2 exact = ExactProduct(s, twice);
+  const Double2 near = ExactSum(exact.high, s * (twice * (square * Polynomial(square, kArtanh))));
+  // For a large gap not much is taken away.
+  const Term is_near = gap < 0.25;
+  const Term log = Select(is_near, near.high, s * Log1p(gap / q));
+  const Term lost_log = Select(is_near, near.low + exact.low, 0.0);
+  const Double2 value = ExactProduct(power, -Expm1(-log));
+  const Term lost = value.low + (power - value.high) * lost_log;
+  return {value.high, Select(power < 0x1p+900, lost, 0.0)};
+}
+
 // The sum of ((q + k) unit)^-s over k >= 0, for q > 0, s > 1 and a unit that HighDigits leaves as
-// it is. With a gap >= 0 that of the differences ((q + k) unit)^-s - ((q + gap + k) unit)^-s, to
-// the same relative precision. Euler and Maclaurin: the first terms one by one, an integral for the
-// rest, and corrections.
-Term PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
+// it is. With a gap = 1 - 2 q >= 0 that of the differences ((q + k) unit)^-s - ((q + gap + k)
+// unit)^-s, to the same relative precision. Euler and Maclaurin: the first terms one by one, an
+// integral for the rest, and corrections. Returns the largest of them and the sum of the others.
+Double2 PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
   // (2k)! / B(2k) for k = 1, 2, ...
   constexpr double kFactors[] = {12.0,
                                  -720.0,
@@ -226,6 +244,12 @@ Term PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
     power = power - power * (bounded_s * lost);
     terms.push_back(difference(power, s));
   }
+  Term lost_first = s.Like(0);
+  if (gap != nullptr) {
+    const Double2 exact = FirstDifference(first, s, q, *gap);
+    terms[0] = exact.high;
+    lost_first = exact.low;
+  }
   const Term end = terms.back();
   terms.pop_back();
   const Term inverse_square = 1.0 / (a * a);
@@ -238,29 +262,38 @@ Term PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
   Term integral = power * a / (s - 1.0);
   integral = difference(integral + integral * lost, s - 1.0);
   // All are positive: the small ones first, the largest last.
-  Term sum = end * 0.5 + power * correction;
+  Term sum = lost_first + end * 0.5 + power * correction;
   for (size_t i = terms.size(); i-- > 1;) sum = sum + terms[i];
-  sum = (sum + Min(integral, terms[0])) + Max(integral, terms[0]);
-  return Select(first == kInfinity, kInfinity, sum);
+  const Term others = sum + Min(integral, terms[0]);
+  const Term is_infinite = first == kInfinity;
+  return {Select(is_infinite, kInfinity, Max(integral, terms[0])),
+          Select(is_infinite, 0.0, others)};
 }
 
 // The same for q < 0 and whole s: the powers of negative numbers are those of 1 - q
 // down to the fraction, up to the sign.
 Term NegativeZeta(Term s, Term q, Term unit) {
   const Term size = Abs(q), below = size - Floor(size), above = 1.0 - below;
-  const Term left = PositiveZeta(s, size + 1.0, unit);  // what is not there
-  const Term even = PositiveZeta(s, above, unit) + (PositiveZeta(s, below, unit) - left);
+  const Double2 rest = PositiveZeta(s, size + 1.0, unit);  // what is not there
+  const Double2 right = PositiveZeta(s, above, unit), left = PositiveZeta(s, below, unit);
+  const Term missing = rest.high + rest.low;
+  // Where it is infinite, so is more what it is taken from.
+  const Term finite = Select(missing == kInfinity, 0.0, missing);
+  const Term even =
+      Max(left.high, right.high) + (Min(left.high, right.high) + ((left.low + right.low) - finite));
   // For odd s the two sides nearly cancel where the fraction is near a half.
   const Term low = Min(below, above), gap = Abs(1.0 - 2.0 * below);
-  const Term sides = Select(gap == 0.0, 0.0, PositiveZeta(s, low, unit, &gap));
-  const Term odd = left + Select(below < 0.5, -sides, sides);
+  const Double2 sides = PositiveZeta(s, low, unit, &gap);
+  const auto of_side = [&](Term x) { return Select(below < 0.5, -x, x); };
+  const Term odd = Select(gap == 0.0, missing, of_side(sides.high) + (of_side(sides.low) + finite));
   const Term half = s * 0.5;
   return Select(half == Floor(half), even, odd);
 }
 
 // zeta(s, q) unit^-s, to the digits of f64 even `beside_zeros`. There the unit is 1.
 Term ScaledZeta(Term s, Term q, Term unit, bool beside_zeros) {
-  const Term positive = Select(q == kInfinity, 0.0, PositiveZeta(s, q, unit));
+  const Double2 parts = PositiveZeta(s, q, unit);
+  const Term positive = Select(q == kInfinity, 0.0, parts.high + parts.low);
   Term value = WhereAny(q < 0.0, positive, NegativeZeta, s, q, unit);
   const Term half = s * 0.5;
   const Term even = half == Floor(half);
@@ -317,16 +350,23 @@ Term ExpandPolygamma(Term n, Term x) {
   constexpr double kEHigh = 2.7182818055152893, kELow = 2.294375592871966e-08;
   constexpr double kE = kEHigh + kELow, k2Pi = 2 * kPi;
   constexpr double kLogTerm = 1.9189385332046727;  // log(2 pi) / 2 + 1
-  const Term large_unit = HighDigits(kE / n * (1.0 + (0.5 * Log(n) - kLogTerm) / n));
+  // Where zeta may be tiny a smaller unit keeps it from leaving the range before the product does.
+  const Term smaller = Select(x > n, n.Like(45), n.Like(0));
+  const Term large_unit = HighDigits(kE / n * (1.0 + (0.5 * Log(n) - kLogTerm - smaller) / n));
   const Term base = large_unit * n, ratio = base / kE, high = HighDigits(ratio);
   const Term lost = ((base - high * kEHigh) - (ratio - high) * kEHigh) - ratio * kELow;
   const double stirling[] = {1.0 / 1260, -1.0 / 360, 1.0 / 12};
   const Term inverse = 1.0 / n;
   const Term series = inverse * Polynomial(inverse * inverse, stirling);
   // Not 0, lest it meet an infinity.
-  const Term raised = Max(Pow(ratio, n), n.Like(1e-20));
-  const Term exact = raised + raised * (n * (lost / base) + Expm1(series));
-  const Term large_factor = Sqrt(large_unit * base * k2Pi) * exact;
+  const Term raised = Max(Pow(ratio, n), n.Like(1e-40));
+  // So is what the square root loses.
+  const Double2 squared = ExactProduct(large_unit, base) * Constant2{k2Pi, 2.4492935982947064e-16};
+  const Term root = Sqrt(squared.high);
+  const Double2 back = ExactProduct(root, root);
+  const Term lost_root = ((squared.high - back.high) - back.low + squared.low) / (2.0 * back.high);
+  const Term exact = raised + raised * (n * (lost / base) + lost_root + Expm1(series));
+  const Term large_factor = root * exact;
 
   const Term is_large = n > double{kLargest};
   const Term unit = Select(is_large, large_unit, small_unit);

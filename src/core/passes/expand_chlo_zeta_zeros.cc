@@ -12,7 +12,7 @@
 namespace pjrt::ir {
 namespace {
 
-// The sum of (2k + 1)^-m over k >= 0 for m = 4, 6, ..., 46.
+// The sum of (2k + 1)^-m over k >= 0 for m = 4, 6, ..., 48.
 constexpr Constant2 kOddSums[] = {{1.0146780316041921, -6.650500206074661e-17},
                                   {1.001447076640942, 1.0863615962060441e-16},
                                   {1.000155179025296, 7.098003007287163e-17},
@@ -34,7 +34,8 @@ constexpr Constant2 kOddSums[] = {{1.0146780316041921, -6.650500206074661e-17},
                                   {1.0, 8.225263350965091e-20},
                                   {1.0, 9.13918149325356e-21},
                                   {1.0, 1.0154646100487563e-21},
-                                  {1.0, 1.128294011040185e-22}};
+                                  {1.0, 1.128294011040185e-22},
+                                  {1.0, 1.2536600122168321e-23}};
 // Terms of the series in the distance; the first of them need twice the digits.
 constexpr int kSideTerms = 9, kLongSideTerms = 4;
 static_assert(sizeof(kOddSums) / sizeof(kOddSums[0]) ==
