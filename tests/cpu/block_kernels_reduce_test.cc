@@ -39,8 +39,11 @@ void Check(Monoid monoid, CType type, const std::vector<T>& a, Op op) {
     const ReduceRowsFn reduce =
         kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(type)];
     ASSERT_NE(reduce, nullptr);
-    for (int64_t n : {1, 2, 3, 7, 16, 17, 31, 32, 33, 63, 64, 65, 100, 500, 1000}) {
-      const int64_t rows = std::min<int64_t>(static_cast<int64_t>(a.size()) / n, 20);
+    for (int64_t n :
+         {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 100, 500, 1000}) {
+      // Rows shorter than 32 are folded 64 at a time.
+      const int64_t most = n < 32 ? 70 : 20;
+      const int64_t rows = std::min(static_cast<int64_t>(a.size()) / n, most);
       std::vector<T> result = Untouched<T>(rows + 1);
       reduce(result.data(), a.data(), rows, n);
       for (int64_t r = 0; r < rows; ++r) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Squares of elements transposed in vector registers. See level-inl.h for who may include it.
+// Squares of elements transposed in vector registers, and small matrices by squares. See
+// level-inl.h for who may include it.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_TRANSPOSE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_TRANSPOSE_INL_H_
 
 #include <utility>
 
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
@@ -103,6 +105,66 @@ PJRT_INLINE void TransposeRows(typename Lanes<T, kBytes>::Row* rows) {
   }
 #pragma GCC unroll 16
   for (int i = 0; i < L::kSide; ++i) rows[i] = next[i];
+}
+
+// A square of kSide x kSide elements.
+template <typename T, int kBytes = LongestRow<T>(), bool kStream = false>
+PJRT_INLINE void TransposeSquare(T* dst, int64_t dst_stride, const T* src, int64_t src_stride) {
+  using L = Lanes<T, kBytes>;
+  typename L::Row rows[L::kSide];
+#pragma GCC unroll 16
+  for (int i = 0; i < L::kSide; ++i)
+    __builtin_memcpy(&rows[i], src + i * src_stride, sizeof(rows[i]));
+  TransposeRows<T, kBytes>(rows);
+#pragma GCC unroll 16
+  for (int i = 0; i < L::kSide; ++i) {
+    if constexpr (kStream && kBytes == kLine) {
+      StreamLine(dst + i * dst_stride, &rows[i]);
+    } else {
+      __builtin_memcpy(dst + i * dst_stride, &rows[i], sizeof(rows[i]));
+    }
+  }
+}
+
+// rows x cols of a tile.
+template <typename T>
+void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                   int64_t cols) {
+  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
+  constexpr int kSide = Lanes<T, LongestRow<T>()>::kSide;
+  T from[kTile * kTile] = {}, to[kTile * kTile];
+  for (int64_t r = 0; r < rows; ++r)
+    CopyInLine(from + r * kTile, src + r * src_stride, cols * static_cast<int64_t>(sizeof(T)));
+  for (int64_t c = 0; c < cols; c += kSide) {
+    for (int64_t r = 0; r < rows; r += kSide)
+      TransposeSquare(to + c * kTile + r, kTile, from + r * kTile + c, kTile);
+  }
+  for (int64_t c = 0; c < cols; ++c)
+    CopyInLine(dst + c * dst_stride, to + c * kTile, rows * static_cast<int64_t>(sizeof(T)));
+}
+
+// rows x cols of a tile, by the largest squares that fit both ways: those that reach beyond the
+// edge move back and overlap. Panels of matrix products are such tiles, 14 or 6 rows high.
+template <typename T, int kBytes = LongestRow<T>()>
+void TransposeEdge(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                   int64_t cols) {
+  constexpr int64_t kSide = Lanes<T, kBytes>::kSide;
+  if (rows < kSide || cols < kSide) {
+    if constexpr (kSide > 4) {
+      TransposeEdge<T, kBytes / 2>(dst, dst_stride, src, src_stride, rows, cols);
+    } else {
+      TransposePart(dst, dst_stride, src, src_stride, rows, cols);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < cols; i += kSide) {
+    const int64_t c = i + kSide <= cols ? i : cols - kSide;
+    for (int64_t j = 0; j < rows; j += kSide) {
+      const int64_t r = j + kSide <= rows ? j : rows - kSide;
+      TransposeSquare<T, kBytes>(dst + c * dst_stride + r, dst_stride, src + r * src_stride + c,
+                                 src_stride);
+    }
+  }
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

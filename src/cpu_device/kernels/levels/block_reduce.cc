@@ -11,6 +11,7 @@
 #include "src/cpu_device/kernels/fold_ops.h"
 #include "src/cpu_device/kernels/fold_source-inl.h"
 #include "src/cpu_device/kernels/level_tables.h"
+#include "src/cpu_device/kernels/transpose-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -19,7 +20,7 @@ constexpr int kLanes = 32;
 
 // The lanes of one reduction in vector registers.
 template <typename T>
-struct Lanes {
+struct RowLanes {
   static constexpr int kVectorBytes =
       PJRT_VECTOR_BYTES < kLanes * sizeof(T) ? PJRT_VECTOR_BYTES : kLanes * sizeof(T);
   static constexpr int kVectors = kLanes * sizeof(T) / kVectorBytes;
@@ -88,10 +89,10 @@ PJRT_INLINE G ApplyToGroups(G a, const G& b) {
 
 // The lanes of a row of n >= kLanes elements, which do not fill them again at the end.
 template <class Op, typename T, class Source>
-PJRT_INLINE void LanesOfRow(typename Lanes<T>::Vector* sums, const typename Source::Stored* a,
+PJRT_INLINE void LanesOfRow(typename RowLanes<T>::Vector* sums, const typename Source::Stored* a,
                             int64_t n) {
-  using Vector = typename Lanes<T>::Vector;
-  constexpr int kGroups = Lanes<T>::kVectors / Source::kGroup, kWidth = kLanes / kGroups;
+  using Vector = typename RowLanes<T>::Vector;
+  constexpr int kGroups = RowLanes<T>::kVectors / Source::kGroup, kWidth = kLanes / kGroups;
   Group<Source, Vector> groups[kGroups];
 #pragma GCC unroll 32
   for (int g = 0; g < kGroups; ++g) groups[g] = Source::template LoadGroup<Vector>(a + g * kWidth);
@@ -119,7 +120,7 @@ PJRT_INLINE T ReduceRow(const typename Source::Stored* a, int64_t n) {
     for (int64_t j = 0; j < n; ++j) lanes[j] = Source::One(a[j]);
     return FoldLanes<Op>(lanes, n);
   }
-  typename Lanes<T>::Vector sums[Lanes<T>::kVectors];
+  typename RowLanes<T>::Vector sums[RowLanes<T>::kVectors];
   LanesOfRow<Op, T, Source>(sums, a, n);
   T lanes[kLanes];
   __builtin_memcpy(lanes, sums, sizeof(lanes));
@@ -151,8 +152,8 @@ PJRT_INLINE void FoldSquare(V* rows) {
 template <class Op, typename T, class Source>
 PJRT_INLINE int64_t ReduceSquares(T* out, const typename Source::Stored* a, int64_t rows,
                                   int64_t n) {
-  using Vector = typename Lanes<T>::Vector;
-  constexpr int kVectors = Lanes<T>::kVectors, kWidth = kLanes / kVectors;
+  using Vector = typename RowLanes<T>::Vector;
+  constexpr int kVectors = RowLanes<T>::kVectors, kWidth = kLanes / kVectors;
   if (n < kLanes && n != kWidth) return 0;
   int64_t r = 0;
   for (; r + kWidth <= rows; r += kWidth) {
@@ -194,6 +195,10 @@ void SplitLanesOf(T* __restrict to, const T* __restrict from) {
 template <typename T>
 __attribute__((noinline)) void SplitLanes(T* __restrict to, const T* __restrict from, int64_t n) {
   switch (n) {
+    case 0:
+      return;
+    case 1:
+      return SplitLanesOf<T, 1>(to, from);
     case 2:
       return SplitLanesOf<T, 2>(to, from);
     case 3:
@@ -201,11 +206,10 @@ __attribute__((noinline)) void SplitLanes(T* __restrict to, const T* __restrict 
     case 4:
       return SplitLanesOf<T, 4>(to, from);
     case 8:
-      return SplitLanesOf<T, 8>(to, from);
+      if constexpr (sizeof(T) <= 2) return SplitLanesOf<T, 8>(to, from);
+      [[fallthrough]];
     default:
-      for (int64_t j = 0; j < n; ++j) {
-        for (int r = 0; r < kManyRows; ++r) to[j * kManyRows + r] = from[r * n + j];
-      }
+      TransposeEdge<T>(to, kManyRows, from, n, kManyRows, n);
   }
 }
 
