@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -118,6 +119,14 @@ TEST(ArrayViewTest, SliceTakesEveryStrideThElement) {
       for (size_t d = 0; d < from.size(); ++d) from[d] = starts[d] + from[d] * strides[d];
       ASSERT_EQ(after[k], before[Linear(from, Vec(view.dims))]);
     }
+  }
+}
+
+TEST(ArrayViewTest, ASliceOfAnyStrideTakesTheFirstElement) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const int64_t stride : {int64_t{2}, int64_t{3}, kMost / 2, kMost - 1, kMost}) {
+    const ArrayView view = SliceView(DenseView(0, F32, {3}), {1}, {3}, {stride});
+    EXPECT_EQ(Positions(view), std::vector<int64_t>({1})) << stride;
   }
 }
 

@@ -298,6 +298,38 @@ TEST(ShapeOpsTest, RankEightTransposes) {
   }
 }
 
+TEST(ShapeOpsTest, StartsOfEveryIntegerTypeAreMovedInside) {
+  const Literal x = Array<float>({3}, {10, 20, 30});
+  struct Case {
+    const char *type, *start;
+    float first;
+  };
+  for (const Case& c : {Case{"i64", "9223372036854775807", 20},
+                        {"i64", "-9223372036854775808", 10},
+                        {"ui64", "18446744073709551615", 20},
+                        {"ui64", "9223372036854775808", 20},
+                        {"ui32", "4294967295", 20},
+                        {"ui8", "255", 20},
+                        {"i8", "-128", 10},
+                        {"ui4", "15", 20},
+                        {"i4", "-8", 10}}) {
+    const std::string scalar = absl::StrCat("tensor<", c.type, ">");
+    const std::string slice = absl::StrCat(
+        "%0 = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<3xf32>, ", scalar,
+        ") -> tensor<2xf32>\n%1 = stablehlo.dynamic_update_slice %x, %0, %i : (tensor<3xf32>, "
+        "tensor<2xf32>, ",
+        scalar, ") -> tensor<3xf32>\nreturn %0, %1 : tensor<2xf32>, tensor<3xf32>\n}");
+    const auto results = RunAll(
+        absl::StrCat("func.func @main(%x: tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {\n",
+                     "%i = stablehlo.constant dense<", c.start, "> : ", scalar, "\n", slice),
+        {&x});
+    EXPECT_EQ(Elements<float>(*results[0]), std::vector<float>({c.first, c.first + 10}))
+        << c.type << " " << c.start;
+    EXPECT_EQ(Elements<float>(*results[1]), std::vector<float>({10, 20, 30}))
+        << c.type << " " << c.start;
+  }
+}
+
 TEST(ReturnTest, ArgumentsConstantsAndTheSameValueTwice) {
   const Literal x = Array<float>({2}, {1, 2});
   const auto results = RunAll(R"(

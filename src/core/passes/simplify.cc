@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 #include "pjrt/ir/passes.h"
@@ -176,6 +177,7 @@ std::optional<int64_t> ScalarInt(const Value* value) {
     const int unused = 64 - 8 * static_cast<int>(bytes);
     return static_cast<int64_t>(bits << unused) >> unused;
   }
+  if (bits > uint64_t{std::numeric_limits<int64_t>::max()}) return std::nullopt;
   return static_cast<int64_t>(bits);
 }
 

@@ -22,7 +22,7 @@ using SimplifyRule = Replacement (*)(const Op& op, Emitter& emit);
 // zero's sign counts.
 bool IsSplatOf(const Value* value, double number);
 bool IsSplatOfInt(const Value* value, int64_t number);
-// The integer or boolean in a constant of one element.
+// The integer or boolean in a constant of one element; nullopt for a ui64 above int64_t.
 std::optional<int64_t> ScalarInt(const Value* value);
 // The op of that code which makes `value`, or null.
 const Op* MadeBy(const Value* value, OpCode code);

@@ -88,8 +88,7 @@ ArrayView SliceView(const ArrayView& operand, absl::Span<const int64_t> starts,
   ArrayView view = operand;
   for (size_t d = 0; d < starts.size(); ++d) {
     view.offset += starts[d] * operand.strides[d];
-    view.dims[d] =
-        limits[d] <= starts[d] ? 0 : (limits[d] - starts[d] + strides[d] - 1) / strides[d];
+    view.dims[d] = limits[d] <= starts[d] ? 0 : (limits[d] - starts[d] - 1) / strides[d] + 1;
     // A stride beyond the dimension leaves one element; its own stride then means nothing and must
     // not overflow.
     view.strides[d] = view.dims[d] > 1 ? operand.strides[d] * strides[d] : operand.strides[d];
