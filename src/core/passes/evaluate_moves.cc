@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "pjrt/ir/op_attributes.h"
+#include "src/core/base/padding.h"
 #include "src/core/base/strided_copy.h"
 #include "src/core/base/wide_elements.h"
 #include "src/core/ir/element.h"
@@ -214,16 +215,13 @@ bool EvaluatePad(Evaluation& e) {
   DimList strides = StridesOf(e.result.dims(), e.element_bytes), sizes;
   const char* first = from.bytes.data();
   for (size_t d = 0; d < low.size(); ++d) {
-    // Element i goes to low + i * step; those outside are cropped.
-    const int64_t step = interior[d] + 1;
-    const int64_t begin = low[d] >= 0 ? 0 : (-low[d] + step - 1) / step;
-    const int64_t room = e.result.dims()[d] - low[d];  // first place that is no longer inside
-    const int64_t end = std::min(from.type.dims()[d], room <= 0 ? 0 : (room + step - 1) / step);
-    if (end <= begin) return true;
-    sizes.push_back(end - begin);
-    first += begin * from_strides[d];
-    out += (low[d] + begin * step) * strides[d];
-    strides[d] *= step;
+    const PaddedPlaces at =
+        PlacesOfPadded(from.type.dims()[d], low[d], interior[d], e.result.dims()[d]);
+    if (at.begin == at.end) return true;
+    sizes.push_back(at.end - at.begin);
+    first += at.begin * from_strides[d];
+    out += at.first * strides[d];
+    strides[d] *= at.step;
   }
   StridedCopy(static_cast<int>(e.element_bytes), sizes, first, from_strides, out, strides);
   return true;

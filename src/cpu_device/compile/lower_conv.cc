@@ -334,8 +334,8 @@ std::vector<Phase> PhasesOf(const Spatial& s) {
     while (result.first < std::min(step, s.window) && place(result.first) % s.base_dilation != 0)
       ++result.first;
     const bool any = result.first < std::min(step, s.window);
-    at.window = any ? (s.window - result.first + step - 1) / step : 0;
-    at.output_size = (s.output_size - phase + period - 1) / period;
+    at.window = any ? (s.window - result.first - 1) / step + 1 : 0;
+    at.output_size = (s.output_size - phase - 1) / period + 1;
     at.stride = s.stride / std::gcd(s.stride, s.base_dilation);
     at.padding_low = any ? -(place(result.first) / s.base_dilation) : 0;
     at.window_dilation = s.window_dilation / std::gcd(s.window_dilation, s.base_dilation);

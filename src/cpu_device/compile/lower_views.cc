@@ -3,6 +3,7 @@
 // Ops that change how an array is seen, or copy pieces of arrays into a new one.
 #include <algorithm>
 
+#include "src/core/base/padding.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/constants.h"
 #include "src/cpu_device/compile/diagnostics.h"
@@ -154,19 +155,16 @@ absl::Status Lowering::Pad(ArrayView operand, const ArrayView& value, absl::Span
   ArrayView place = result;
   Dims first;
   for (size_t d = 0; d < result.dims.size(); ++d) {
-    const int64_t step = interior[d] + 1;
-    // Operand elements begin <= i < end land within the result, at low + i * step.
-    const int64_t begin = low[d] >= 0 ? 0 : (-low[d] + step - 1) / step;
-    const int64_t room = result.dims[d] - 1 - low[d];
-    const int64_t end = room < 0 ? 0 : std::min(operand.dims[d], room / step + 1);
-    if (end <= begin) return fill(result);
-    fills_all |= step > 1 && end - begin > 1;
-    first.push_back(low[d] + begin * step);
-    operand.offset += begin * operand.strides[d];
-    operand.dims[d] = end - begin;
-    place.offset += first[d] * result.strides[d];
-    place.dims[d] = end - begin;
-    place.strides[d] = result.strides[d] * step;
+    const PaddedPlaces at = PlacesOfPadded(operand.dims[d], low[d], interior[d], result.dims[d]);
+    const int64_t count = at.end - at.begin;
+    if (count == 0) return fill(result);
+    fills_all |= at.step > 1;
+    first.push_back(at.first);
+    operand.offset += at.begin * operand.strides[d];
+    operand.dims[d] = count;
+    place.offset += at.first * result.strides[d];
+    place.dims[d] = count;
+    place.strides[d] = result.strides[d] * at.step;
   }
   if (fills_all) {
     PJRT_RETURN_IF_ERROR(fill(result));
