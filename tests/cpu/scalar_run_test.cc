@@ -437,6 +437,70 @@ TEST(ScalarRunTest, AStepOnAnArrayKeepsTheScalarsAroundItApart) {
     EXPECT_TRUE(absl::StartsWith(step, "scalar program") || absl::StrContains(step, "add")) << step;
 }
 
+TEST(ScalarRunTest, ProductsOfNegativeZerosAddUpToZero) {
+  const Literal x = Array<float>({2}, {-0.0f, 0.0f}), y = Array<float>({2}, {5, -5});
+  for (const char* form : {"[0] x [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
+                           "[] x [] : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>"}) {
+    const std::string type = absl::StrContains(form, "2x2") ? "tensor<2x2xf32>" : "tensor<f32>";
+    const std::vector<float> result = RunOne<float>(
+        absl::StrCat("func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> ", type,
+                     " {\n%0 = stablehlo.dot_general %x, %y, contracting_dims = ", form,
+                     "\nreturn %0 : ", type, "\n}"),
+        {&x, &y});
+    ASSERT_FALSE(result.empty());
+    for (float r : result) EXPECT_TRUE(r == 0 && !std::signbit(r)) << form;
+  }
+}
+
+// v = m^T v + 1 and d = v . v, five times; in bf16, which no scalar instruction multiplies, too.
+TEST(ScalarRunTest, ProductsOfAFewElementsAreInstructions) {
+  const std::string text = R"(
+    func.func @main(%m: tensor<3x3xTYPE>, %v: tensor<3xTYPE>) -> (tensor<3xTYPE>, tensor<TYPE>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %n = stablehlo.constant dense<5> : tensor<i32>
+      %ones = stablehlo.constant dense<ONE> : tensor<3xTYPE>
+      %none = stablehlo.constant dense<NONE> : tensor<TYPE>
+      %w:3 = stablehlo.while(%i = %zero, %x = %v, %d = %none) : tensor<i32>, tensor<3xTYPE>, tensor<TYPE>
+      cond {
+        %go = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %y = stablehlo.dot_general %m, %x, contracting_dims = [0] x [0] : (tensor<3x3xTYPE>, tensor<3xTYPE>) -> tensor<3xTYPE>
+        %z = stablehlo.add %y, %ones : tensor<3xTYPE>
+        %e = stablehlo.dot_general %z, %z, contracting_dims = [0] x [0] : (tensor<3xTYPE>, tensor<3xTYPE>) -> tensor<TYPE>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %z, %e : tensor<i32>, tensor<3xTYPE>, tensor<TYPE>
+      }
+      return %w#1, %w#2 : tensor<3xTYPE>, tensor<TYPE>
+    })";
+  const std::vector<double> matrix = {0, 1, 0, 0, 0, -1, 1, 1, 0};
+  std::vector<double> x = {3, -2, 5};
+  for (int step = 0; step < 5; ++step) {
+    std::vector<double> y(3, 1);
+    for (size_t i = 0; i < 3; ++i) {
+      for (size_t j = 0; j < 3; ++j) y[i] += matrix[j * 3 + i] * x[j];
+    }
+    x = y;
+  }
+  const Literal m = Array<double>({3, 3}, matrix), v = Array<double>({3}, {3, -2, 5});
+  for (PrimitiveType type : {F32, F64, S32, S64, BF16}) {
+    const std::string name(GetPrimitiveTypeInfo(type).stablehlo_name);
+    const std::string program =
+        absl::StrReplaceAll(text, {{"TYPE", name},
+                                   {"NONE", IsFloating(type) ? "0.0" : "0"},
+                                   {"ONE", IsFloating(type) ? "1.0" : "1"}});
+    EXPECT_EQ(IsOneScalarProgram(program), type != BF16) << name;
+    const Literal a = *m.Convert(type), b = *v.Convert(type);
+    const std::vector<std::shared_ptr<Literal>> results = RunAll(program, {&a, &b});
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(Elements<double>(*results[0]->Convert(F64)), x) << name;
+    EXPECT_EQ(Elements<double>(*results[1]->Convert(F64)),
+              (std::vector<double>{x[0] * x[0] + x[1] * x[1] + x[2] * x[2]}))
+        << name;
+  }
+}
+
 TEST(ScalarRunTest, PartsOfABufferMayBeReadInUnitsOfTheirOwn) {
   // The loop carries the first two of four i16, which are also read one by one.
   constexpr char kText[] = R"(

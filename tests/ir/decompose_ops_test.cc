@@ -39,6 +39,44 @@ TEST(DecomposeOpsTest, DotContractsTheLastDimensionWithTheFirst) {
          })");
 }
 
+TEST(DecomposeOpsTest, AProductThatSumsNothingIsAMultiplication) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<2x1xf32>, %y: tensor<3xf32>) -> tensor<2x1x3xf32> {
+           %0 = stablehlo.dot_general %x, %y, contracting_dims = [] x [] : (tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x1x3xf32>
+           return %0 : tensor<2x1x3xf32>
+         })",
+      R"(func.func @main(%x: tensor<2x1xf32>, %y: tensor<3xf32>) -> tensor<2x1x3xf32> {
+           %0 = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x1x3xf32>
+           %1 = stablehlo.broadcast_in_dim %y, dims = [2] : (tensor<3xf32>) -> tensor<2x1x3xf32>
+           %2 = stablehlo.multiply %0, %1 : tensor<2x1x3xf32>
+           %3 = stablehlo.constant dense<0.0> : tensor<2x1x3xf32>
+           %4 = stablehlo.add %2, %3 : tensor<2x1x3xf32>
+           return %4 : tensor<2x1x3xf32>
+         })");
+  // The batch is the second dimension of one operand, and one element is contracted.
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<3x1x3xi32>, %y: tensor<3x512x1xi32>) -> tensor<3x3x512xi32> {
+           %0 = stablehlo.dot_general %x, %y, batching_dims = [2] x [0], contracting_dims = [1] x [2] : (tensor<3x1x3xi32>, tensor<3x512x1xi32>) -> tensor<3x3x512xi32>
+           return %0 : tensor<3x3x512xi32>
+         })",
+      R"(func.func @main(%x: tensor<3x1x3xi32>, %y: tensor<3x512x1xi32>) -> tensor<3x3x512xi32> {
+           %0 = stablehlo.transpose %x, dims = [2, 0, 1] : (tensor<3x1x3xi32>) -> tensor<3x3x1xi32>
+           %1 = stablehlo.reshape %0 : (tensor<3x3x1xi32>) -> tensor<3x3xi32>
+           %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<3x3xi32>) -> tensor<3x3x512xi32>
+           %3 = stablehlo.reshape %y : (tensor<3x512x1xi32>) -> tensor<3x512xi32>
+           %4 = stablehlo.broadcast_in_dim %3, dims = [0, 2] : (tensor<3x512xi32>) -> tensor<3x3x512xi32>
+           %5 = stablehlo.multiply %2, %4 : tensor<3x3x512xi32>
+           return %5 : tensor<3x3x512xi32>
+         })");
+  // Many short rows are better made as matrices.
+  const absl::string_view rows =
+      R"(func.func @main(%x: tensor<100xf32>, %y: tensor<3xf32>) -> tensor<100x3xf32> {
+           %0 = stablehlo.dot_general %x, %y, contracting_dims = [] x [] : (tensor<100xf32>, tensor<3xf32>) -> tensor<100x3xf32>
+           return %0 : tensor<100x3xf32>
+         })";
+  ExpectDecomposes(rows, rows);
+}
+
 TEST(DecomposeOpsTest, CreateTokenIsAfterAllOfNothing) {
   ExpectDecomposes(
       R"(func.func @main() -> !stablehlo.token {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dot, einsum and unary_einsum as dot_general.
+// dot, einsum and unary_einsum as dot_general, and one that sums nothing as a multiplication.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "src/core/passes/decompose_ops.h"
 
@@ -163,6 +164,10 @@ bool SizesAgree(const Operand& a, const Operand& b) {
   return true;
 }
 
+// Rows of a result that are as well computed one by one as in a product of matrices, and elements
+// of one that is, whatever its rows.
+constexpr int64_t kLongRow = 512, kFewElements = 64;
+
 }  // namespace
 
 bool DecomposeDot(Emitter& emit, Op* op) {
@@ -175,6 +180,56 @@ bool DecomposeDot(Emitter& emit, Op* op) {
   Op* dot = emit.Make("stablehlo.dot_general", {op->operand(0), op->operand(1)},
                       {op->result_type()}, attributes);
   op->result()->ReplaceAllUsesWith(dot->result());
+  return true;
+}
+
+bool DecomposeOuterProduct(Emitter& emit, Op* op) {
+  const Type a = op->operand_type(0), b = op->operand_type(1), result = op->result_type();
+  const PrimitiveType type = result.primitive_type();
+  if (a.primitive_type() != type || b.primitive_type() != type ||
+      !(IsFloating(type) || IsInteger(type)))
+    return false;
+  const std::optional<DotDimensionNumbers> numbers =
+      DotDimensionNumbers::From(op->attr("dot_dimension_numbers"));
+  if (!numbers) return false;
+  for (int64_t d : numbers->lhs_contracting_dimensions) {
+    if (a.dim(d) != 1) return false;
+  }
+  int64_t batch = 1, left = 1, right = 1;
+  for (int64_t d : numbers->lhs_batching_dimensions) batch *= a.dim(d);
+  for (int64_t size : a.dims()) left *= size;
+  for (int64_t size : b.dims()) right *= size;
+  if (batch == 0 || left == 0 || right == 0) return false;
+  left /= batch;
+  right /= batch;
+  const bool is_elementwise = left * right == 1 || (batch == 1 && std::min(left, right) == 1);
+  const int64_t row = right > 1 ? right : left;
+  if (!is_elementwise && row < kLongRow && batch * left * right > kFewElements) return false;
+  const auto factor = [&](size_t operand, const DimList& batched, const DimList& contracted,
+                          bool is_second) {
+    DimList order = batched, dims, places;
+    const Term x = emit(op->operand(operand));
+    const int64_t rank = x.type().rank();
+    for (int64_t d = 0; d < rank; ++d) {
+      if (!absl::c_linear_search(batched, d) && !absl::c_linear_search(contracted, d))
+        order.push_back(d);
+    }
+    const int64_t kept = static_cast<int64_t>(order.size()),
+                  shared = static_cast<int64_t>(batched.size());
+    for (int64_t i = 0; i < kept; ++i) {
+      dims.push_back(x.type().dim(order[static_cast<size_t>(i)]));
+      places.push_back(i < shared || !is_second ? i : result.rank() - kept + i);
+    }
+    order.insert(order.end(), contracted.begin(), contracted.end());
+    return Broadcast(Reshape(Transpose(x, order), dims), result.dims(), places);
+  };
+  const Term x = factor(0, numbers->lhs_batching_dimensions, numbers->lhs_contracting_dimensions,
+                        /*is_second=*/false);
+  const Term y = factor(1, numbers->rhs_batching_dimensions, numbers->rhs_contracting_dimensions,
+                        /*is_second=*/true);
+  // The sum of a product of -0 is 0.
+  const Term product = IsFloating(type) ? x * y + 0.0 : x * y;
+  op->result()->ReplaceAllUsesWith(product.value());
   return true;
 }
 

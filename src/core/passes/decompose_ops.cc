@@ -252,6 +252,8 @@ bool Decompose(Emitter& emit, Op* op) {
       return DecomposeCrossReplicaSum(emit, op);
     case OpCode::kDot:
       return DecomposeDot(emit, op);
+    case OpCode::kDotGeneral:
+      return DecomposeOuterProduct(emit, op);
     case OpCode::kEinsum:
     case OpCode::kUnaryEinsum:
       return DecomposeEinsum(emit, op);

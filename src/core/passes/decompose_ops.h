@@ -19,6 +19,8 @@ bool DecomposeBatchNormGrad(Emitter& emit, Op* op);
 
 // decompose_contractions.cc
 bool DecomposeDot(Emitter& emit, Op* op);
+// A dot_general whose contracted dimensions have one element, or that has none.
+bool DecomposeOuterProduct(Emitter& emit, Op* op);
 bool DecomposeEinsum(Emitter& emit, Op* op);  // unary_einsum as well
 
 // The others are in decompose_ops.cc.

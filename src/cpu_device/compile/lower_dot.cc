@@ -154,8 +154,8 @@ absl::Status LowerDotGeneral(Lowering& lowering, const ir::Op& op, Steps* steps)
       (*gemm)->shared_bytes() > 0 ? lowering.plan().NewBuffer((*gemm)->shared_bytes()) : kNoBuffer;
   std::vector<BufferId> writes = {c.buffer};
   if (shared != kNoBuffer) writes.push_back(shared);
-  auto step = std::make_unique<GemmStep>(*std::move(gemm), std::move(batch_dims), std::move(at_a),
-                                         std::move(at_b), std::move(at_c), shared);
+  auto step = std::make_unique<GemmStep>(problem, *std::move(gemm), std::move(batch_dims),
+                                         std::move(at_a), std::move(at_b), std::move(at_c), shared);
   lowering.plan().Emit(steps, std::move(step), {a.view.buffer, b.view.buffer}, writes);
   if (result.type == PRED) return lowering.Convert(c, result, steps);
   return absl::OkStatus();

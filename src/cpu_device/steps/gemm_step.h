@@ -28,15 +28,18 @@ void RunGemm(const Gemm& gemm, const Gemm::Batch& batch, BufferId shared,
 
 class GemmStep final : public Step {
  public:
-  // `shared` is a buffer of gemm->shared_bytes(), kNoBuffer when that is 0.
-  GemmStep(std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a, BatchView b, BatchView c,
-           BufferId shared);
+  // `gemm` was made for `problem`; `shared` is a buffer of gemm->shared_bytes(), kNoBuffer when
+  // that is 0.
+  GemmStep(const GemmProblem& problem, std::unique_ptr<Gemm> gemm, Dims batch_dims, BatchView a,
+           BatchView b, BatchView c, BufferId shared);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override { return gemm_->description(); }
   double cost_ns() const override { return gemm_->cost_ns(); }
   int64_t scratch_bytes() const override { return gemm_->scratch_bytes(); }
+  bool EmitScalar(ScalarAssembler* assembler) const override;
 
  private:
+  const GemmProblem problem_;
   std::unique_ptr<Gemm> gemm_;
   Dims batch_dims_;
   BatchView a_, b_, c_;
