@@ -226,7 +226,7 @@ Double2 PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
                                  -7.1661652561756670113e18};
   const Term minus_s = -s, bounded_s = Min(s, s.Like(1e6));
   std::vector<Term> terms;
-  Term a = q, first = q, power = q, lost = q, log_ratio = q;
+  Term a = q, first = q, power = q, lost = q, lost_first = q, log_ratio = q;
   // What of value = c a^-m is left when c (a + gap)^-m is taken away.
   const auto difference = [&](Term value, Term m) {
     return gap == nullptr ? value : -(value * Expm1(-(m * log_ratio)));
@@ -239,17 +239,20 @@ Double2 PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
     lost = ((q - (a - k_part)) + (static_cast<double>(k) - k_part)) / a +
            ((high * unit - product) + (a - high) * unit) / product;
     power = Pow(product, minus_s);
-    if (k == 0) first = power;
+    const Term lost_power = bounded_s * lost;
+    if (k == 0) {
+      first = power;
+      lost_first = lost_power;
+    }
     if (gap != nullptr) log_ratio = Log1p(*gap / a);
-    power = power - power * (bounded_s * lost);
+    power = power - power * lost_power;
     terms.push_back(difference(power, s));
   }
-  Term lost_first = s.Like(0);
-  if (gap != nullptr) {
-    const Double2 exact = FirstDifference(first, s, q, *gap);
-    terms[0] = exact.high;
-    lost_first = exact.low;
-  }
+  // What the first loses is not taken from it, but from what is added to it.
+  const Double2 exact =
+      gap == nullptr ? Double2{first, s.Like(0)} : FirstDifference(first, s, q, *gap);
+  terms[0] = exact.high;
+  lost_first = exact.low - exact.high * lost_first;
   const Term end = terms.back();
   terms.pop_back();
   const Term inverse_square = 1.0 / (a * a);
@@ -365,8 +368,9 @@ Term ExpandPolygamma(Term n, Term x) {
   const Term root = Sqrt(squared.high);
   const Double2 back = ExactProduct(root, root);
   const Term lost_root = ((squared.high - back.high) - back.low + squared.low) / (2.0 * back.high);
-  const Term exact = raised + raised * (n * (lost / base) + lost_root + Expm1(series));
-  const Term large_factor = root * exact;
+  const Double2 factor = ExactProduct(root, raised);
+  const Term large_factor =
+      factor.high + (factor.low + factor.high * (n * (lost / base) + lost_root + Expm1(series)));
 
   const Term is_large = n > double{kLargest};
   const Term unit = Select(is_large, large_unit, small_unit);
