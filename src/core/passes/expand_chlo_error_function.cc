@@ -45,14 +45,15 @@ Term SmallErf(Term x) {
 // divisor and E lose by rounding is made good.
 Term LargeErfc(Term x) {
   const Term high = Convert(Convert(x, F32), F64);
+  const Term rest = (high - x) * (high + x);  // at most 2^-13: three terms of exp's series will do
   const Term twice = 2.0 * x, divisor = 1.0 + twice;
-  const Term lost_of_divisor = (twice - (divisor - 1.0)) / divisor;
+  const Term lost_of_divisor = twice - (divisor - 1.0);
   const Term t = (x - 3.0) / (x + 3.0);
   const Term rise = t * Polynomial(t, kErfcE), e = kErfcMiddle + rise;
   const Term lost_of_e = (rise - (e - kErfcMiddle)) + kErfcMiddleLow;
   const Term ratio = e / divisor;
-  const Term lost = lost_of_e / divisor - ratio * lost_of_divisor;
-  const Term more = ratio * Expm1((high - x) * (high + x)) + lost;
+  const Term lost = (lost_of_e - ratio * lost_of_divisor) / divisor;
+  const Term more = ratio * (rest + rest * rest * (0.5 + rest * (1.0 / 6))) + lost;
   const Term value = Exp(-(high * high)) * (ratio + more);
   return Select(x > 28.0, 0.0, value);  // 0 from 27.3 on; further out, infinities meet
 }
