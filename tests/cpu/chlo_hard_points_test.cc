@@ -55,6 +55,8 @@ class ChloHardPointsTest : public testing::TestWithParam<const Kernels*> {
     client_ = MakeClient(options);
   }
 
+  PjRtClient& client() { return *client_; }
+
   std::vector<double> Run(absl::string_view op, const std::vector<std::vector<double>>& operands) {
     const size_t count = operands[0].size();
     std::vector<Literal> arguments;
@@ -381,6 +383,41 @@ TEST_P(ChloHardPointsTest, PolesAndNumbersThatAreNotNegativeStayAsTheyAreBesideN
         "func.func @main(%x: tensor<f64>) -> tensor<f64> {\n  %z = chlo.lgamma %x : tensor<f64> -> "
         "tensor<f64>\n  return %z : tensor<f64>\n}\n";
     ExpectClose("lgamma of a scalar", RunOne<double>(program, {&scalar})[0], std::lgamma(y));
+  }
+}
+
+// The longer ways are taken by whole arrays, scalars and empty ones among them.
+TEST_P(ChloHardPointsTest, NumbersBesideZerosHaveTheSameBitsInArraysOfAnySize) {
+  const std::vector<double> zeros = {-0.4957156769130384, -1.4987861940097746, -17.499984169609288,
+                                     -100.80985503764646, -4096.885052141498};
+  std::vector<double> zeta, digamma;
+  for (double zero : zeros) {
+    zeta.push_back(Run("zeta", {{3.0}, {zero}})[0]);
+    digamma.push_back(Run("digamma", {{zero}})[0]);
+  }
+  for (size_t count : {0, 2, 7, 17, 1025}) {
+    std::vector<double> x(count);
+    for (size_t i = 0; i < count; ++i) x[i] = zeros[i % zeros.size()];
+    const std::vector<double> z = Run("zeta", {std::vector<double>(count, 3.0), x});
+    const std::vector<double> d = Run("digamma", {x});
+    ASSERT_EQ(z.size(), count);
+    ASSERT_EQ(d.size(), count);
+    for (size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(z[i], zeta[i % zeros.size()]) << x[i] << " of " << count;
+      EXPECT_EQ(d[i], digamma[i % zeros.size()]) << x[i] << " of " << count;
+    }
+  }
+  const std::string scalars =
+      "func.func @main(%s: tensor<f64>, %x: tensor<f64>) -> (tensor<f64>, tensor<f64>) {\n"
+      "  %z = chlo.zeta %s, %x : tensor<f64>, tensor<f64> -> tensor<f64>\n"
+      "  %d = chlo.digamma %x : tensor<f64> -> tensor<f64>\n"
+      "  return %z, %d : tensor<f64>, tensor<f64>\n}\n";
+  for (size_t i = 0; i < zeros.size(); ++i) {
+    const Literal s = Scalar<double>(3.0), x = Scalar<double>(zeros[i]);
+    const auto results = RunProgram(client(), scalars, {&s, &x});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(Elements<double>(*(*results)[0])[0], zeta[i]) << zeros[i];
+    EXPECT_EQ(Elements<double>(*(*results)[1])[0], digamma[i]) << zeros[i];
   }
 }
 
