@@ -197,16 +197,16 @@ class Backend {
 
   // ----- Copies: of bytes, between what the caller says; ranges have been checked -----
   //
-  // The host memory stays valid until the future is ready. For memory with a host_pointer() the
-  // first two aren't called: the common client copies by itself.
+  // Only for memory without a host_pointer(): where there is one the common client copies by
+  // itself, and a backend that has no other memory can leave these out (by default UNIMPLEMENTED).
 
+  // The host memory stays valid until the future is ready.
   virtual Future<> CopyHostToDevice(const void* source, RawBuffer* destination, size_t offset,
-                                    size_t size) = 0;
+                                    size_t size);
   virtual Future<> CopyDeviceToHost(RawBuffer* source, size_t offset, size_t size,
-                                    void* destination) = 0;
-  // All of `source` to the beginning of `destination`; the two may be in different memories of this
-  // backend.
-  virtual Future<> CopyDeviceToDevice(RawBuffer* source, RawBuffer* destination) = 0;
+                                    void* destination);
+  // All of `source` to the beginning of `destination`; one of the two may have a host_pointer().
+  virtual Future<> CopyDeviceToDevice(RawBuffer* source, RawBuffer* destination);
 
   // ----- Programs -----
 

@@ -54,6 +54,18 @@ absl::StatusOr<DeviceAssignment> Backend::GetDefaultDeviceAssignment(int num_rep
   return assignment;
 }
 
+Future<> Backend::CopyHostToDevice(const void*, RawBuffer*, size_t, size_t) {
+  return Future<>(UnimplementedMethod("Backend::CopyHostToDevice"));
+}
+
+Future<> Backend::CopyDeviceToHost(RawBuffer*, size_t, size_t, void*) {
+  return Future<>(UnimplementedMethod("Backend::CopyDeviceToHost"));
+}
+
+Future<> Backend::CopyDeviceToDevice(RawBuffer*, RawBuffer*) {
+  return Future<>(UnimplementedMethod("Backend::CopyDeviceToDevice"));
+}
+
 absl::StatusOr<std::shared_ptr<const DeviceProgram>> Backend::DeserializeProgram(
     absl::string_view, const CompileOptions&, const ResolvedAssignment&) {
   return UnimplementedMethod("Backend::DeserializeProgram");

@@ -88,25 +88,6 @@ absl::StatusOr<RawBufferRef> CpuBackend::Import(int memory, void* data, size_t s
       new ImportedRawBuffer(memory, data, size, is_writable, std::move(on_release)));
 }
 
-Future<> CpuBackend::CopyHostToDevice(const void* source, RawBuffer* destination, size_t offset,
-                                      size_t size) {
-  if (size > 0) std::memcpy(static_cast<char*>(destination->host_pointer()) + offset, source, size);
-  return Future<>(absl::OkStatus());
-}
-
-Future<> CpuBackend::CopyDeviceToHost(RawBuffer* source, size_t offset, size_t size,
-                                      void* destination) {
-  if (size > 0)
-    std::memcpy(destination, static_cast<const char*>(source->host_pointer()) + offset, size);
-  return Future<>(absl::OkStatus());
-}
-
-Future<> CpuBackend::CopyDeviceToDevice(RawBuffer* source, RawBuffer* destination) {
-  if (source->size() > 0)
-    std::memcpy(destination->host_pointer(), source->host_pointer(), source->size());
-  return Future<>(absl::OkStatus());
-}
-
 ir::PassOptions CpuBackend::pass_options() const {
   ir::PassOptions options;
   options.claims = [calls = custom_calls_](const ir::Op& op) { return ClaimsOp(op, calls.get()); };

@@ -31,11 +31,6 @@ class CpuBackend final : public Backend {
   absl::StatusOr<RawBufferRef> Allocate(int memory, size_t size) override;
   absl::StatusOr<RawBufferRef> Import(int memory, void* data, size_t size, bool is_writable,
                                       absl::AnyInvocable<void() &&> on_release) override;
-  Future<> CopyHostToDevice(const void* source, RawBuffer* destination, size_t offset,
-                            size_t size) override;
-  Future<> CopyDeviceToHost(RawBuffer* source, size_t offset, size_t size,
-                            void* destination) override;
-  Future<> CopyDeviceToDevice(RawBuffer* source, RawBuffer* destination) override;
   absl::StatusOr<std::shared_ptr<const DeviceProgram>> Compile(
       std::unique_ptr<ir::Module> module, const CompileOptions& options,
       const ResolvedAssignment& assignment) override;

@@ -39,11 +39,13 @@ class LoopKernel {
 class BodyKernel {
  public:
   virtual ~BodyKernel() = default;
+  // Bytes that `scratch` of a call must have, 64-byte aligned.
   virtual int64_t scratch_bytes() const = 0;
   // results[i][k] = i-th result for parameters p -> params[p][k], k < n, n <= max_block(); types
   // are the body's parameter and result compute types. Results must not overlap parameters.
   virtual void Call(const char* const* params, char* const* results, int64_t n,
                     char* scratch) const = 0;
+  // The most elements that one call takes.
   virtual int64_t max_block() const = 0;
 };
 

@@ -50,10 +50,11 @@ struct RunContext {
   char* const* buffers = nullptr;  // by BufferId
   char* scratch = nullptr;  // Plan::scratch_bytes for each member of the team, one after the other
   int64_t scratch_stride = 0;
-  Team* team = nullptr;
+  Team* team = nullptr;  // null: the step runs on the calling thread alone
   const RunInfo* info = nullptr;
-  uint64_t* rng_draws =
-      nullptr;  // how many steps of this execution have drawn numbers of a hidden state
+  // How many steps of this execution have drawn numbers of a hidden state.
+  uint64_t* rng_draws = nullptr;
+
   char* buffer(BufferId id) const { return buffers[id]; }
   char* member_scratch(int member) const { return scratch + member * scratch_stride; }
 };
@@ -62,7 +63,8 @@ class Step {
  public:
   virtual ~Step() = default;
   // Runs the step; its inputs are complete, its outputs are complete on return. Errors come from
-  // the program's data only (a failed assertion, an unknown custom call).
+  // what the program computes alone (an assertion that fails, another platform's branch) and from
+  // functions that it calls.
   virtual absl::Status Run(const RunContext& context) const = 0;
   // One line: the kernel, its types and sizes.
   virtual std::string Describe() const = 0;

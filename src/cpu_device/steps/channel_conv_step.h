@@ -22,7 +22,8 @@ namespace pjrt::cpu {
 class ChannelConvStep final : public Step {
  public:
   // Base dilations of `params` must be 1; its kernel is dense, [window...][channel][lane]; of its
-  // output only the buffer and types are used; output.feature_stride is 1. `weights` is a buffer of WeightBytes() bytes.
+  // output only the buffer and types are used; output.feature_stride is 1. `weights` is a buffer of
+  // WeightBytes() bytes.
   ChannelConvStep(ConvParams params, ConvOutput output, CType compute, const Kernels& kernels,
                   BufferId weights);
   absl::Status Run(const RunContext& context) const override;

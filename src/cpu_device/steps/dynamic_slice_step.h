@@ -27,12 +27,12 @@ struct SliceStart {
   int64_t Offset(const RunContext& context) const;
 };
 
-// Copies the box between an array (offset `array_offset`, in elements) and a dense buffer: out of
-// it (a slice), or into it (an update).
+// Copies the box between an array and a dense buffer: out of the array (a slice), or into it (an
+// update). Offsets are in elements, of `element_size` bytes.
 class DynamicSliceStep final : public Step {
  public:
   DynamicSliceStep(SliceStart start, NdCopy copy, BufferId from, int64_t from_offset, BufferId to,
-                   int64_t to_offset, bool is_update, int size)
+                   int64_t to_offset, bool is_update, int element_size)
       : start_(std::move(start)),
         copy_(std::move(copy)),
         from_(from),
@@ -40,7 +40,7 @@ class DynamicSliceStep final : public Step {
         from_offset_(from_offset),
         to_offset_(to_offset),
         is_update_(is_update),
-        size_(size) {}
+        size_(element_size) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   bool EmitScalar(ScalarAssembler* assembler) const override;
