@@ -193,10 +193,10 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
 template <typename T, typename I>
 void CheckShapes(bool nans) {
   constexpr int64_t kShapes[][3] = {
-      {1, 1, 1},   {3, 0, 4},    {5, 1, 3},     {1, 10, 1},  {70, 10, 1},  {4, 33, 1},
-      {3, 100, 1}, {20, 130, 1}, {2, 700, 1},   {1, 5, 2},   {9, 6, 5},    {2, 70, 20},
-      {1, 9, 150}, {2, 20, 300}, {1, 12, 700},  {300, 7, 1}, {1100, 3, 1}, {40, 16, 1},
-      {33, 64, 1}, {2, 1000, 1}, {1, 600, 131}, {900, 33, 1}};
+      {1, 1, 1},   {3, 0, 4},    {5, 1, 3},     {1, 10, 1},   {70, 10, 1},  {4, 33, 1},
+      {3, 100, 1}, {20, 130, 1}, {2, 700, 1},   {1, 5, 2},    {9, 6, 5},    {2, 70, 20},
+      {1, 9, 150}, {2, 20, 300}, {1, 12, 700},  {300, 7, 1},  {1100, 3, 1}, {40, 16, 1},
+      {33, 64, 1}, {2, 1000, 1}, {1, 600, 131}, {900, 33, 1}, {2, 900, 3},  {1, 2000, 13}};
   using Limits = std::numeric_limits<T>;
   const T lowest = kIsFloat<T> ? -Limits::infinity() : Limits::lowest();
   const T highest = kIsFloat<T> ? Limits::infinity() : Limits::max();
@@ -232,6 +232,8 @@ TEST(ChoiceTest, LongReductionsAreSplit) {
     Check<float, int32_t>(comparators[0], 1, 20000, 8, kLowest, true, true, threads);
     Check<float, int32_t>(comparators[0], 300, 257, 1, kLowest, true, false, threads);
     Check<float, int32_t>(comparators[3], 1, 30, 5000, kLowest, true, false, threads);
+    Check<float, int64_t>(comparators[0], 1, 70000, 3, kLowest, true, true, threads);
+    Check<uint8_t, int32_t>(Comparators<uint8_t>()[1], 1, 20000, 7, 0, false, false, threads);
     Check<bfloat16, int32_t>(Comparators<bfloat16>()[0], 3, 5000, 1, static_cast<bfloat16>(kLowest),
                              true, false, threads);
   }

@@ -21,6 +21,10 @@ constexpr int64_t kWideBytes = 256;
 // broken off again and again, and many get in each other's way.
 constexpr int64_t kStreams = 16;
 constexpr int64_t kBytesTogether = 4096;
+// So many points of so many bytes are read at a time.
+int64_t PointsTogether(int64_t bytes) {
+  return std::max<int64_t>(kBytesTogether / (bytes * kStreams), 1) * kStreams;
+}
 
 bool IsZero(const char* element, int size) {
   if (size == 4) {
@@ -120,7 +124,7 @@ void Fold::Onto(char* to, const char* from, int64_t count, int64_t n, int64_t st
     from += wide_count * width * size;
     count -= wide_count * beside;
   }
-  const int64_t together = std::max<int64_t>(kBytesTogether / (n * size * kStreams), 1) * kStreams;
+  const int64_t together = PointsTogether(n * size);
   for (; count > 0; count -= together, from += together * stride)
     points(to, from, std::min(together, count), n, stride / size, in_order);
 }
@@ -322,9 +326,10 @@ void Folder::ChoosePlaces(char* memory, const Fold& fold, const char* values, in
                           int64_t points, int64_t n, int64_t stride, int64_t at) const {
   const size_t v = fold.value();
   char* const accumulators = Accumulator(memory, fold, v) + at * fold.sizes[v];
-  for (int64_t k = 0; k < points; k += kStreams)
+  const int64_t together = PointsTogether(n * fold.value_sizes[v]);
+  for (int64_t k = 0; k < points; k += together)
     fold.choice->choose_places(fold.reduce->choice->rule, accumulators, memory + fold.places,
-                               values + k * stride, first_place + k, std::min(kStreams, points - k),
+                               values + k * stride, first_place + k, std::min(together, points - k),
                                n, stride / fold.value_sizes[v]);
 }
 

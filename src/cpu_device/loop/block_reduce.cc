@@ -23,6 +23,18 @@ namespace {
 
 // So many rows of one accumulator each are worth reading along columns.
 constexpr int64_t kManyRows = 16;
+// So many points of a column are worth a walk of their own.
+constexpr int64_t kManyPoints = 256;
+
+// Whether a choice from so many points of so many columns goes without its body: rows do, and many
+// points of columns whose companions are numbers.
+bool ChoosesWithoutBody(const LoopProgram& program, const LoopReduce& reduce, int64_t reduced,
+                        int64_t inner) {
+  if (!reduce.choice.has_value()) return false;
+  const LoopValue companion = reduce.values[1 - reduce.choice->value];
+  return inner == 1 ||
+         (reduced >= kManyPoints && program.instrs[companion].kind == LoopInstr::kIota);
+}
 
 // Makes inner dims of the outer ones where a body would be called for a few accumulators at a time.
 LoopProgram WithManyAccumulators(LoopProgram program) {
@@ -33,8 +45,7 @@ LoopProgram WithManyAccumulators(LoopProgram program) {
   bool has_body = false, has_monoid = false;
   for (const LoopReduce& reduce : program.reduces) {
     has_monoid |= reduce.has_monoid;
-    // Rows are chosen from without the body.
-    has_body |= !reduce.has_monoid && !(inner == 1 && reduce.choice.has_value());
+    has_body |= !reduce.has_monoid && !ChoosesWithoutBody(program, reduce, reduced, inner);
   }
   // Monoids fold many points pairwise, which loses less of a sum.
   if (!has_body || (has_monoid && reduced > ReduceKernel::kFewPoints)) return program;
