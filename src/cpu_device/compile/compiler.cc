@@ -22,7 +22,8 @@ absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what) {
   if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type())) {
     return Unimplemented("PJRT-C030",
                          absl::StrCat(what, " has type ", type.ToString(),
-                                      "; the CPU device takes tensors with static shapes"));
+                                      "; the CPU device takes tensors of static shape, of the "
+                                      "element types of PrimitiveType"));
   }
   Shape shape = MakeShape(type.primitive_type(), type.dims());
   Layout layout = MakeDescendingLayout(shape.rank());
