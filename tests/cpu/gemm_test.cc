@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "src/cpu_device/kernels/gemm.h"
@@ -346,6 +347,21 @@ TEST(DotTest, NothingToSumGivesZeros) {
     })",
                             {&a, &b}),
             std::vector<int32_t>(6, 0));
+}
+
+TEST(DotTest, ProductsOfNegativeZerosAddUpToZero) {
+  const Literal x = Array<float>({2}, {-0.0f, 0.0f}), y = Array<float>({2}, {5, -5});
+  for (const char* form : {"[0] x [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
+                           "[] x [] : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>"}) {
+    const std::string type = absl::StrContains(form, "2x2") ? "tensor<2x2xf32>" : "tensor<f32>";
+    const std::vector<float> result = RunOne<float>(
+        absl::StrCat("func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> ", type,
+                     " {\n%0 = stablehlo.dot_general %x, %y, contracting_dims = ", form,
+                     "\nreturn %0 : ", type, "\n}"),
+        {&x, &y});
+    ASSERT_FALSE(result.empty());
+    for (float r : result) EXPECT_TRUE(r == 0 && !std::signbit(r)) << form;
+  }
 }
 
 TEST(DotTest, IntegersWrapAround) {

@@ -437,19 +437,92 @@ TEST(ScalarRunTest, AStepOnAnArrayKeepsTheScalarsAroundItApart) {
     EXPECT_TRUE(absl::StartsWith(step, "scalar program") || absl::StrContains(step, "add")) << step;
 }
 
-TEST(ScalarRunTest, ProductsOfNegativeZerosAddUpToZero) {
-  const Literal x = Array<float>({2}, {-0.0f, 0.0f}), y = Array<float>({2}, {5, -5});
-  for (const char* form : {"[0] x [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
-                           "[] x [] : (tensor<2xf32>, tensor<2xf32>) -> tensor<2x2xf32>"}) {
-    const std::string type = absl::StrContains(form, "2x2") ? "tensor<2x2xf32>" : "tensor<f32>";
-    const std::vector<float> result = RunOne<float>(
-        absl::StrCat("func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> ", type,
-                     " {\n%0 = stablehlo.dot_general %x, %y, contracting_dims = ", form,
-                     "\nreturn %0 : ", type, "\n}"),
-        {&x, &y});
-    ASSERT_FALSE(result.empty());
-    for (float r : result) EXPECT_TRUE(r == 0 && !std::signbit(r)) << form;
+std::string InType(const std::string& text, PrimitiveType type) {
+  const std::string point = IsFloating(type) ? ".0" : "";
+  return absl::StrReplaceAll(text, {{"TYPE", GetPrimitiveTypeInfo(type).stablehlo_name},
+                                    {"NONE", "0" + point},
+                                    {"ONE", "1" + point},
+                                    {"LEAST", "-1000" + point}});
+}
+
+// Sums of rows, beginning with 1, the largest of each column, whether all is positive, three times.
+TEST(ScalarRunTest, ReductionsOfAFewElementsAreInstructions) {
+  const std::string text = R"(
+    func.func @main(%x: tensor<2x3xTYPE>) -> (tensor<2x3xTYPE>, tensor<2xTYPE>, tensor<3xTYPE>, tensor<i1>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %n = stablehlo.constant dense<3> : tensor<i32>
+      %first = stablehlo.constant dense<ONE> : tensor<TYPE>
+      %least = stablehlo.constant dense<LEAST> : tensor<TYPE>
+      %none = stablehlo.constant dense<NONE> : tensor<2x3xTYPE>
+      %none2 = stablehlo.constant dense<NONE> : tensor<2xTYPE>
+      %none3 = stablehlo.constant dense<NONE> : tensor<3xTYPE>
+      %true = stablehlo.constant dense<true> : tensor<i1>
+      %w:5 = stablehlo.while(%i = %zero, %a = %x, %s0 = %none2, %m0 = %none3, %p0 = %true) : tensor<i32>, tensor<2x3xTYPE>, tensor<2xTYPE>, tensor<3xTYPE>, tensor<i1>
+      cond {
+        %go = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %s = stablehlo.reduce(%a init: %first) applies stablehlo.add across dimensions = [1] : (tensor<2x3xTYPE>, tensor<TYPE>) -> tensor<2xTYPE>
+        %m = stablehlo.reduce(%a init: %least) applies stablehlo.maximum across dimensions = [0] : (tensor<2x3xTYPE>, tensor<TYPE>) -> tensor<3xTYPE>
+        %sb = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<2xTYPE>) -> tensor<2x3xTYPE>
+        %mb = stablehlo.broadcast_in_dim %m, dims = [1] : (tensor<3xTYPE>) -> tensor<2x3xTYPE>
+        %d = stablehlo.subtract %sb, %mb : tensor<2x3xTYPE>
+        %b = stablehlo.add %a, %d : tensor<2x3xTYPE>
+        %above = stablehlo.compare GT, %b, %none : (tensor<2x3xTYPE>, tensor<2x3xTYPE>) -> tensor<2x3xi1>
+        %p = stablehlo.reduce(%above init: %true) applies stablehlo.and across dimensions = [0, 1] : (tensor<2x3xi1>, tensor<i1>) -> tensor<i1>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %b, %s, %m, %p : tensor<i32>, tensor<2x3xTYPE>, tensor<2xTYPE>, tensor<3xTYPE>, tensor<i1>
+      }
+      return %w#1, %w#2, %w#3, %w#4 : tensor<2x3xTYPE>, tensor<2xTYPE>, tensor<3xTYPE>, tensor<i1>
+    })";
+  for (const bool has_nan : {false, true}) {
+    std::vector<double> a = {4, -2, 7, 1, 0, -3}, s(2), m(3);
+    if (has_nan) a[1] = std::numeric_limits<double>::quiet_NaN();
+    const Literal x = Array<double>({2, 3}, a);
+    bool all = true;
+    for (int step = 0; step < 3; ++step) {
+      for (size_t r = 0; r < 2; ++r) s[r] = 1 + a[3 * r] + a[3 * r + 1] + a[3 * r + 2];
+      for (size_t c = 0; c < 3; ++c) m[c] = a[c] != a[c] ? a[c] : std::fmax(a[c], a[3 + c]);
+      all = true;
+      for (size_t i = 0; i < 6; ++i) {
+        a[i] += s[i / 3] - m[i % 3];
+        all = all && a[i] > 0;
+      }
+    }
+    for (PrimitiveType type : {F32, F64, S32, S64, BF16}) {
+      if (has_nan && !IsFloating(type)) continue;
+      const std::string name(GetPrimitiveTypeInfo(type).stablehlo_name);
+      const std::string program = InType(text, type);
+      EXPECT_EQ(IsOneScalarProgram(program), type != BF16) << name;
+      const Literal in = *x.Convert(type);
+      const std::vector<std::shared_ptr<Literal>> results = RunAll(program, {&in});
+      ASSERT_EQ(results.size(), 4u);
+      const auto known = [](std::vector<double> values) {  // NaN is equal to itself
+        for (double& v : values) v = v != v ? 12345 : v;
+        return values;
+      };
+      const std::vector<double> wanted[] = {a, s, m};
+      for (size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(known(Elements<double>(*results[i]->Convert(F64))), known(wanted[i])) << name;
+      EXPECT_EQ(results[3]->data<bool>()[0], all) << name;
+    }
   }
+}
+
+TEST(ScalarRunTest, SumsOfNarrowNumbersWrapBeforeTheyAreUsed) {
+  const Literal x = *Array<int32_t>({3}, {9, 14, 2}).Convert(U4);
+  const std::vector<std::shared_ptr<Literal>> results = RunAll(R"(
+    func.func @main(%x: tensor<3xui4>) -> tensor<ui4> {
+      %zero = stablehlo.constant dense<0> : tensor<ui4>
+      %least = stablehlo.constant dense<13> : tensor<ui4>
+      %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<3xui4>, tensor<ui4>) -> tensor<ui4>
+      %0 = stablehlo.maximum %sum, %least : tensor<ui4>
+      return %0 : tensor<ui4>
+    })",
+                                                               {&x});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(Elements<int32_t>(*results[0]->Convert(S32)), (std::vector<int32_t>{13}));
 }
 
 // v = m^T v + 1 and d = v . v, five times; in bf16, which no scalar instruction multiplies, too.
@@ -486,10 +559,7 @@ TEST(ScalarRunTest, ProductsOfAFewElementsAreInstructions) {
   const Literal m = Array<double>({3, 3}, matrix), v = Array<double>({3}, {3, -2, 5});
   for (PrimitiveType type : {F32, F64, S32, S64, BF16}) {
     const std::string name(GetPrimitiveTypeInfo(type).stablehlo_name);
-    const std::string program =
-        absl::StrReplaceAll(text, {{"TYPE", name},
-                                   {"NONE", IsFloating(type) ? "0.0" : "0"},
-                                   {"ONE", IsFloating(type) ? "1.0" : "1"}});
+    const std::string program = InType(text, type);
     EXPECT_EQ(IsOneScalarProgram(program), type != BF16) << name;
     const Literal a = *m.Convert(type), b = *v.Convert(type);
     const std::vector<std::shared_ptr<Literal>> results = RunAll(program, {&a, &b});

@@ -26,9 +26,12 @@ class LoopEmitter {
 
   bool CanEmit() const {
     const int64_t count = p_.ElementCount();
-    if (!p_.reduces.empty() || count > ScalarAssembler::kMaxElements ||
-        count * static_cast<int64_t>(p_.instrs.size()) > kMaxWork)
+    if (count > ScalarAssembler::kMaxElements ||
+        count * static_cast<int64_t>(p_.instrs.size() + p_.reduces.size()) > kMaxWork)
       return false;
+    for (const LoopReduce& reduce : p_.reduces) {
+      if (count == 0 || !CanFold(reduce)) return false;
+    }
     for (const LoopInstr& instr : p_.instrs) {
       if (instr.kind == LoopInstr::kParameter || instr.kind == LoopInstr::kReducePrecision ||
           IsWide(instr.type) || (instr.kind == LoopInstr::kOp && IsWide(instr.operand_type)))
@@ -46,19 +49,71 @@ class LoopEmitter {
         if (arg >= 0) last_use_[arg] = static_cast<int>(i);
       }
     }
+    for (const LoopReduce& reduce : p_.reduces)
+      last_use_[reduce.values[0]] = static_cast<int>(p_.instrs.size());
     const int64_t count = p_.ElementCount();
     point_.assign(p_.dims.size(), 0);
+    folds_.resize(p_.reduces.size());
     for (int64_t i = 0; i < count; ++i) {
-      if (!EmitPoint()) return false;
+      if (!EmitPoint() || !Fold()) return false;
       for (int d = static_cast<int>(p_.dims.size()) - 1; d >= 0; --d) {
         if (++point_[d] < p_.dims[d]) break;
         point_[d] = 0;
       }
     }
+    WriteFolds();
     return true;
   }
 
  private:
+  // Of one value by an operation, in a type that is stored as it is computed.
+  bool CanFold(const LoopReduce& reduce) const {
+    if (!reduce.has_monoid || reduce.values.size() != 1) return false;
+    const CType type = p_.instrs[reduce.values[0]].type;
+    const auto is_native = [&](PrimitiveType stored) {
+      return ComputeTypeOf(stored) == type && a_.kernels().load[stored] == nullptr &&
+             a_.kernels().store[stored] == nullptr;
+    };
+    const int32_t init = reduce.init_inputs.empty() ? -1 : reduce.init_inputs[0];
+    return !IsWide(type) && is_native(reduce.outputs[0].type) &&
+           (init < 0 || is_native(p_.inputs[init].type));
+  }
+
+  // Takes the point's values to what has been folded for the same result, in the order of points.
+  bool Fold() {
+    for (size_t r = 0; r < p_.reduces.size(); ++r) {
+      const LoopReduce& reduce = p_.reduces[r];
+      const CType type = p_.instrs[reduce.values[0]].type;
+      const int64_t at = At(reduce.outputs[0].view);
+      auto fold = std::find_if(folds_[r].begin(), folds_[r].end(),
+                               [&](const Folded& f) { return f.at == at; });
+      if (fold == folds_[r].end()) {
+        const int32_t init = reduce.init_inputs.empty() ? -1 : reduce.init_inputs[0];
+        if (init < 0) {
+          folds_[r].push_back({at, a_.Copied(values_[reduce.values[0]])});
+          continue;
+        }
+        const LoopInput& input = p_.inputs[init];
+        const int size = ByteWidth(input.type);
+        folds_[r].push_back({at, a_.Read(inputs_[init], input.view.offset * size, size)});
+        fold = folds_[r].end() - 1;
+      }
+      fold->value = a_.Op(MonoidOp(reduce.monoid), type, type, fold->value,
+                          values_[reduce.values[0]], kNoReg);
+      if (fold->value == kNoReg) return false;
+    }
+    return true;
+  }
+
+  // Their results stand behind the stores' buffers.
+  void WriteFolds() {
+    for (size_t r = 0; r < p_.reduces.size(); ++r) {
+      const int size = ByteWidth(p_.reduces[r].outputs[0].type);
+      for (const Folded& fold : folds_[r])
+        a_.Write(outputs_[p_.stores.size() + r], fold.at * size, size, fold.value);
+    }
+  }
+
   int64_t At(const LoopView& view) const {
     int64_t offset = view.offset;
     for (size_t d = 0; d < point_.size(); ++d) offset += point_[d] * view.strides[d];
@@ -177,6 +232,12 @@ class LoopEmitter {
   std::vector<int> last_use_;
   Dims point_;
   std::vector<Reg> values_, direct_, targets_, stored_;
+  // A result of a reduction, so far.
+  struct Folded {
+    int64_t at;  // in the result's array
+    Reg value;
+  };
+  std::vector<std::vector<Folded>> folds_;  // by reduction
 };
 
 }  // namespace
