@@ -191,8 +191,8 @@ TEST(NdCopyTest, StreamingKernelsWriteWhatTheOthersDoAndNothingElse) {
       for (int64_t rows : sides) {
         for (int64_t cols : sides) {
           if (rows > 100 && cols > 100 && rows != cols) continue;
-          // Rows of the target that begin with a line, and others.
-          for (int64_t stride : {(rows * size + 63) / 64 * 64 / size, rows + 1}) {
+          // Rows of the target that begin with a line, that follow each other, and others.
+          for (int64_t stride : {(rows * size + 63) / 64 * 64 / size, rows, rows + 1}) {
             std::vector<uint8_t> result(stride * cols * size + 128, 0xAA), expected = result;
             uint8_t* const to = Aligned(result);
             uint8_t* const wanted = expected.data() + (to - result.data());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 
@@ -21,7 +22,8 @@ constexpr int64_t kTransposeRows = 64;
 constexpr int64_t kStreamBand = 512, kUnalignedBand = 2048, kLine = 64;
 // Rows of up to so many bytes are copied in tiles, which reach so far on either side.
 constexpr int64_t kTileBytes = 512;
-// While a transposed piece of at most so many bytes is written, the next one is asked for.
+// Transposed pieces of at most so many bytes are asked for ahead, so many bytes of them, where they
+// are no run of the source.
 constexpr int64_t kAheadBytes = 4096;
 
 }  // namespace
@@ -209,38 +211,59 @@ void NdCopy::AskFor(const char* from) const {
   }
 }
 
-void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) const {
-  absl::InlinedVector<int64_t, 6> at(outer_.size());
-  int64_t part = begin % parts_, place = begin / parts_;
+NdCopy::Place NdCopy::PlaceAt(int64_t place, const char* from, char* to) const {
+  Place result{absl::InlinedVector<int64_t, 6>(outer_.size()), from, to};
   for (size_t d = outer_.size(); d-- > 0;) {
-    at[d] = place % outer_[d].size;
+    result.at[d] = place % outer_[d].size;
     place /= outer_[d].size;
-    from += at[d] * outer_[d].from;
-    to += at[d] * outer_[d].to;
+    result.from += result.at[d] * outer_[d].from;
+    result.to += result.at[d] * outer_[d].to;
   }
-  const bool asks_ahead = is_streamed_ && pattern_ == kTranspose && !outer_.empty() &&
-                          rows_ * inner_ * size_ <= kAheadBytes;
+  return result;
+}
+
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void NdCopy::Advance(Place* place) const {
+  int64_t* const at = place->at.data();
+  const Dim* const dims = outer_.data();
+  for (size_t d = outer_.size(); d-- > 0;) {
+    place->from += dims[d].from;
+    place->to += dims[d].to;
+    if (++at[d] < dims[d].size) return;
+    place->from -= dims[d].from * dims[d].size;
+    place->to -= dims[d].to * dims[d].size;
+    at[d] = 0;
+  }
+}
+
+void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) const {
+  int64_t part = begin % parts_;
+  Place place = PlaceAt(begin / parts_, from, to);
+  const int64_t piece_bytes = rows_ * inner_ * size_;
+  const bool asks_ahead = is_streamed_ && pattern_ == kTranspose && parts_ == 1 &&
+                          piece_bytes <= kAheadBytes && from_inner_ != rows_ * size_;
+  const int64_t ahead_pieces =
+      std::min<int64_t>(kAheadBytes / std::max<int64_t>(piece_bytes, 1), 8);
+  Place ahead = place;
+  int64_t asked = begin;
   for (int64_t piece = begin; piece < end; ++piece) {
-    if (asks_ahead) AskFor(from + outer_.back().from);
-    const int64_t tile = tile_ == 1 ? 1 : std::min(tile_, tiled_.size - at.back() * tile_);
-    RunPiece(from, to, part, tile);
+    for (; asks_ahead && asked < end && asked - piece <= ahead_pieces; ++asked) {
+      AskFor(ahead.from);
+      Advance(&ahead);
+    }
+    const int64_t tile = tile_ == 1 ? 1 : std::min(tile_, tiled_.size - place.at.back() * tile_);
+    RunPiece(place.from, place.to, part, tile);
     if (++part < parts_) continue;
     part = 0;
-    for (size_t d = outer_.size(); d-- > 0;) {
-      from += outer_[d].from;
-      to += outer_[d].to;
-      if (++at[d] < outer_[d].size) break;
-      from -= outer_[d].from * outer_[d].size;
-      to -= outer_[d].to * outer_[d].size;
-      at[d] = 0;
-    }
+    Advance(&place);
   }
+  if (is_streamed_) kernels_->end_stream();
 }
 
 void NdCopy::Run(const char* from, char* to) const {
   if (count_ == 0) return;
   if (pieces_ == 1) {
     RunPiece(from, to, 0, tile_);
+    if (is_streamed_) kernels_->end_stream();
   } else {
     RunPieces(0, pieces_, from, to);
   }

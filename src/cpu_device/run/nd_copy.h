@@ -70,6 +70,14 @@ class NdCopy {
   void RunPiece(const char* from, char* to, int64_t part, int64_t tile) const;
   void Move(const char* from, char* to, int64_t rows, int64_t inner) const;
   void AskFor(const char* from) const;
+  // Where the outer loops are, and the first elements there.
+  struct Place {
+    absl::InlinedVector<int64_t, 6> at;
+    const char* from;
+    char* to;
+  };
+  Place PlaceAt(int64_t place, const char* from, char* to) const;
+  void Advance(Place* place) const;
 
   const BlockKernels* kernels_ = nullptr;
   Pattern pattern_ = kRows;

@@ -242,7 +242,6 @@ void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stri
   char* d = static_cast<char*>(dst);
   const char* s = static_cast<const char*>(src);
   for (int64_t r = 0; r < rows; ++r, d += dst_stride, s += src_stride) StreamBytes(d, s, bytes);
-  EndStream();
 }
 
 // start + i * step modulo 2^64, as a signed integer.
@@ -311,6 +310,7 @@ void FillMove(BlockKernels* k) {
   FillSize<Pair>(k, 4);
   k->copy_rows = CopyRows;
   k->stream_rows = StreamRows;
+  k->end_stream = [] { EndStream(); };
   SetIota<int8_t>(k, IotaInteger<uint8_t>);
   SetIota<uint8_t>(k, IotaInteger<uint8_t>);
   SetIota<int16_t>(k, IotaInteger<uint16_t>);

@@ -18,6 +18,8 @@ namespace {
 // Tiles below each other are transposed one after the other, as many as this: their results are
 // neighbours.
 constexpr int64_t kBandTiles = 8;
+// Small matrices, in bytes, are made in a buffer and then written as one run.
+constexpr int64_t kDenseBytes = 8192;
 
 // A tile too large for the registers. Strips of as many rows as a lane has elements have their
 // lanes transposed, then lanes of all strips are put together to rows of dst.
@@ -132,7 +134,6 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
       }
     }
   }
-  if constexpr (kStream) EndStream();
 }
 
 // Streams where rows of dst begin anywhere in a line. A band is transposed to a buffer along with a
@@ -169,7 +170,16 @@ void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
       }
     }
   }
-  EndStream();
+}
+
+// Streams a small matrix whose rows of dst follow each other.
+template <typename T>
+__attribute__((noinline)) void StreamDense(T* dst, const T* src, int64_t src_stride, int64_t rows,
+                                           int64_t cols) {
+  alignas(kLine) T buffer[kDenseBytes / sizeof(T)];
+  TransposeByTiles<T, false>(buffer, rows, src, src_stride, rows, cols);
+  StreamBytes(reinterpret_cast<char*>(dst), reinterpret_cast<const char*>(buffer),
+              rows * cols * static_cast<int64_t>(sizeof(T)));
 }
 
 template <typename T, bool kStream>
@@ -200,6 +210,8 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
     TransposeByTiles<T, true>(to, dst_stride, from, src_stride, rows, cols);
   } else if (kStream && rows * kSize >= 2 * kLine) {
     StreamByLines<T>(to, dst_stride, from, src_stride, rows, cols);
+  } else if (kStream && dst_stride == rows && rows * cols * kSize <= kDenseBytes) {
+    StreamDense<T>(to, from, src_stride, rows, cols);
   } else {
     TransposeByTiles<T, false>(to, dst_stride, from, src_stride, rows, cols);
   }
