@@ -35,6 +35,12 @@ constexpr int64_t kStretchStride = kStretch + 16;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
 
+// Asks for memory that is read soon, after other lines, so that no machine foresees it.
+void Prefetch(const char* from, int64_t bytes) {
+  constexpr int64_t kCacheLine = 64;
+  for (int64_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(from + at, 0, 2);
+}
+
 }  // namespace
 
 ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
@@ -200,10 +206,12 @@ void ScanStep::RunConverted(const RunContext& context, int64_t block, char* scra
   FillInit(context, running, n);
   for (int64_t done = 0; done < p_.length; done += kStretch) {
     const int64_t steps = std::min(kStretch, p_.length - done);
+    const int64_t next = std::min(kStretch, p_.length - done - steps);
     const int64_t first = p_.is_reverse ? p_.length - done - steps : done;
     for (int64_t l = 0; l < n; ++l) {
       char* const row = stretch + l * kStretchStride * wide;
       const char* const narrow = from + (l * p_.line_stride + first) * size;
+      Prefetch(narrow + (p_.is_reverse ? -next : steps) * size, next * size);
       if (load != nullptr) {
         load(row, narrow, steps);
       } else {
