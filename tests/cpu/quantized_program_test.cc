@@ -275,6 +275,25 @@ TEST(QuantizedProgramTest, ReductionsQuantizeAfterEachStep) {
   EXPECT_THAT(Elements<int8_t>(*results[1]), ElementsAre(14, 127, 10));
 }
 
+TEST(QuantizedProgramTest, ScansQuantizeAfterEachStep) {
+  const Literal x = Array<int8_t>({2, 3}, {11, -20, 100, 12, 10, 100}),
+                zero = Array<int8_t>({2}, {10, 12});
+  const std::string text = absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<2x3x$q>, %c: tensor<2x$q>) -> (tensor<2x3x$q>, tensor<2x$q>) {
+        %0:2 = chlo.scan(%x) inits (%c) dimension=1 {
+        ^bb0(%a: tensor<2x$q>, %b: tensor<2x$q>):
+          %1 = stablehlo.add %a, %b : tensor<2x$q>
+          stablehlo.return %1, %1 : tensor<2x$q>, tensor<2x$q>
+        } : (tensor<2x3x$q>, tensor<2x$q>) -> (tensor<2x3x$q>, tensor<2x$q>)
+        return %0#0, %0#1 : tensor<2x3x$q>, tensor<2x$q>
+      })",
+                                               {{"$q", "!quant.uniform<i8:f32, 0.5:10>"}});
+  const auto results = RunAll(text, {&x, &zero});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_THAT(Elements<int8_t>(*results[0]), ElementsAre(11, -19, 71, 14, 14, 104));
+  EXPECT_THAT(Elements<int8_t>(*results[1]), ElementsAre(71, 104));
+}
+
 TEST(QuantizedProgramTest, AccumulatorsMayBeWiderThanInputs) {
   const Literal x = Array<int8_t>({300}, std::vector<int8_t>(300, 127)), zero = Scalar<int32_t>(0);
   EXPECT_THAT(RunOne<int32_t>(R"(

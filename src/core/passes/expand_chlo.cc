@@ -124,16 +124,21 @@ Value* ExpandConstantLike(Emitter& emit, Op* op) {
   return nullptr;
 }
 
-bool IsStaticArray(Type type) {
-  return type.IsTensor() && type.HasStaticShape() && IsArrayType(type.primitive_type());
+// Numbers in a static shape; with a scale for all of them where a scan passes quantized ones on.
+bool IsStaticArray(const Op& op, Type type) {
+  if (!type.IsTensor() || !type.HasStaticShape()) return false;
+  const Type element = type.element_type();
+  if (element.Is(TypeKind::kQuantized))
+    return op.Is(OpCode::kChloScan) && element.quantized().IsPerTensor();
+  return IsArrayType(type.primitive_type());
 }
 
 bool HasStaticTypes(const Op& op) {
   for (size_t i = 0; i < op.num_operands(); ++i) {
-    if (!IsStaticArray(op.operand_type(i))) return false;
+    if (!IsStaticArray(op, op.operand_type(i))) return false;
   }
   for (size_t i = 0; i < op.num_results(); ++i) {
-    if (!IsStaticArray(op.result_type(i))) return false;
+    if (!IsStaticArray(op, op.result_type(i))) return false;
   }
   return true;
 }

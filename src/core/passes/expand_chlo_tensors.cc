@@ -6,6 +6,7 @@
 
 #include "src/core/passes/counted_loop.h"
 #include "src/core/passes/expand_chlo.h"
+#include "src/core/passes/quantized_arithmetic.h"
 
 namespace pjrt::ir {
 namespace {
@@ -47,6 +48,14 @@ Term InGroup(Term start, Term end, absl::Span<const int64_t> shape, int64_t ragg
 
 void ReplaceResults(Op* op, const ValueList& values) {
   for (size_t i = 0; i < values.size(); ++i) op->result(i)->ReplaceAllUsesWith(values[i]);
+}
+
+// What a loop's outputs are before it: each place is written before it is read.
+Value* Unwritten(Emitter& emit, Type type) {
+  const Type stored = StorageType(emit.context(), type);
+  const Term zeros = emit.Constant(stored, 0);
+  if (stored == type) return zeros.value();
+  return emit.Make1("stablehlo.bitcast_convert", {zeros}, type, {}).value();
 }
 
 }  // namespace
@@ -101,8 +110,7 @@ void ExpandScan(Emitter& emit, Op* op) {
     trips = op->result_type(0).dim(dimension);
 
   ValueList inits;
-  for (size_t i = 0; i < outputs; ++i)
-    inits.push_back(emit.Constant(op->result_type(i), 0).value());
+  for (size_t i = 0; i < outputs; ++i) inits.push_back(Unwritten(emit, op->result_type(i)));
   for (size_t i = 0; i < carries; ++i) inits.push_back(op->operand(inputs + i));
   if (trips == 0) return ReplaceResults(op, inits);
 
