@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,6 +139,25 @@ TYPED_TEST(IntegerTest, DivisionIsDefinedEverywhere) {
   this->Binary("remainder", [&](T a, T b) {
     return b == 0 ? a : overflows(a, b) ? T{0} : static_cast<T>(a % b);
   });
+}
+
+// One division serves both results.
+TYPED_TEST(IntegerTest, ARemainderBesideItsQuotientIsTheSameAsAlone) {
+  using T = TypeParam;
+  const auto [a, b] = Pairs(this->EdgeValues());
+  const int64_t count = static_cast<int64_t>(a.size());
+  const Literal x = Array<T>({count}, a), y = Array<T>({count}, b);
+  const std::string type = TensorText({count}, ElementText<T>());
+  const std::string types = absl::StrCat("(", type, ", ", type, ")");
+  const std::vector<std::shared_ptr<Literal>> results =
+      RunAll(absl::StrCat("func.func @main(%x: ", type, ", %y: ", type, ") -> ", types,
+                          " {\n%q = stablehlo.divide %x, %y : ", type,
+                          "\n%r = stablehlo.remainder %x, %y : ", type, "\nreturn %q, %r : ", type,
+                          ", ", type, "\n}"),
+             {&x, &y});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(Elements<T>(*results[0]), RunBinary<T>("divide", a, b));
+  EXPECT_EQ(Elements<T>(*results[1]), RunBinary<T>("remainder", a, b));
 }
 
 TYPED_TEST(IntegerTest, BitsAndShifts) {

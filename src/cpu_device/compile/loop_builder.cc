@@ -102,6 +102,19 @@ bool IsNative(PrimitiveType type) {
   return IsArrayType(type) && !IsNarrowInt(type) && !IsNarrowFloat(type);
 }
 
+// The value of a / b, where it is not far behind the end of `program`; -1 for none.
+LoopValue FindQuotient(const LoopProgram& program, LoopValue a, LoopValue b) {
+  constexpr size_t kWindow = 32;
+  const size_t count = program.instrs.size();
+  for (size_t i = count; i-- > (count < kWindow ? 0 : count - kWindow);) {
+    const LoopInstr& instr = program.instrs[i];
+    if (instr.kind == LoopInstr::kOp && instr.op == BlockOp::kDivide && instr.args[0] == a &&
+        instr.args[1] == b)
+      return static_cast<LoopValue>(i);
+  }
+  return -1;
+}
+
 bool SameInput(const ArrayView& a, const ArrayView& b) {
   return a.kind == b.kind && a.type == b.type && a.buffer == b.buffer && a.offset == b.offset &&
          a.strides == b.strides && std::memcmp(a.bits, b.bits, sizeof(a.bits)) == 0;
@@ -330,6 +343,13 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
   }
   const OpRow* row = FindRow(op.opcode());
   if (row == nullptr) return UnsupportedOp(op, "no loop instruction for it");
+  if (row->op == BlockOp::kRemainder && IsInteger(result_type)) {
+    // What a quotient leaves is quicker than another division; by zero, too: x - -1 * 0.
+    const LoopValue quotient = FindQuotient(program_, operands[0], operands[1]);
+    if (quotient >= 0)
+      return Op(BlockOp::kSubtract, result, result, operands[0],
+                Op(BlockOp::kMultiply, result, result, quotient, operands[1]));
+  }
   const CType operand_type = op.Is(OpCode::kSelect) ? type(operands[1]) : type(operands[0]);
   const LoopValue value =
       Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
