@@ -294,6 +294,29 @@ TEST(QuantizedProgramTest, ScansQuantizeAfterEachStep) {
   EXPECT_THAT(Elements<int8_t>(*results[1]), ElementsAre(71, 104));
 }
 
+TEST(QuantizedProgramTest, TheLargestAreChosenAmongStoredIntegers) {
+  const Literal x = Array<int8_t>({2, 4}, {3, -128, 127, 3, -1, -2, -3, -4});
+  for (const char* k : {"1", "2", "4"}) {
+    const std::string text =
+        absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<2x4x$q>) -> (tensor<2x$kx$q>, tensor<2x$kxi32>) {
+        %0:2 = chlo.top_k(%x, k = $k) : tensor<2x4x$q> -> (tensor<2x$kx$q>, tensor<2x$kxi32>)
+        return %0#0, %0#1 : tensor<2x$kx$q>, tensor<2x$kxi32>
+      })",
+                            {{"$q", "!quant.uniform<i8:f32, 0.5:10>"}, {"$k", k}});
+    const auto results = RunAll(text, {&x});
+    ASSERT_EQ(results.size(), 2u);
+    std::vector<int8_t> values;
+    std::vector<int32_t> places;
+    for (const std::vector<int8_t>& row : {std::vector<int8_t>{127, 3, 3, -128}, {-1, -2, -3, -4}})
+      values.insert(values.end(), row.begin(), row.begin() + (*k - '0'));
+    for (const std::vector<int32_t>& row : {std::vector<int32_t>{2, 0, 3, 1}, {0, 1, 2, 3}})
+      places.insert(places.end(), row.begin(), row.begin() + (*k - '0'));
+    EXPECT_THAT(Elements<int8_t>(*results[0]), ElementsAreArray(values)) << k;
+    EXPECT_THAT(Elements<int32_t>(*results[1]), ElementsAreArray(places)) << k;
+  }
+}
+
 TEST(QuantizedProgramTest, AccumulatorsMayBeWiderThanInputs) {
   const Literal x = Array<int8_t>({300}, std::vector<int8_t>(300, 127)), zero = Scalar<int32_t>(0);
   EXPECT_THAT(RunOne<int32_t>(R"(

@@ -124,12 +124,14 @@ Value* ExpandConstantLike(Emitter& emit, Op* op) {
   return nullptr;
 }
 
-// Numbers in a static shape; with a scale for all of them where a scan passes quantized ones on.
+// Numbers in a static shape; quantized ones with a scale for all of them, where the op only moves
+// them or calls a region.
 bool IsStaticArray(const Op& op, Type type) {
   if (!type.IsTensor() || !type.HasStaticShape()) return false;
   const Type element = type.element_type();
   if (element.Is(TypeKind::kQuantized))
-    return op.Is(OpCode::kChloScan) && element.quantized().IsPerTensor();
+    return (op.Is(OpCode::kChloScan) || op.Is(OpCode::kChloTopK)) &&
+           element.quantized().IsPerTensor();
   return IsArrayType(type.primitive_type());
 }
 
