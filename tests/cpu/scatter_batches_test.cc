@@ -87,14 +87,15 @@ TEST(ScatterBatchesTest, SameBitsWithAnyNumberOfThreads) {
   }
 }
 
-// Each sum is rounded before the next: 256 + 1 is 256 in bf16. A NaN stays one.
+// Combines rows of numbers from 0 to 6 and a NaN with rows of `start`, one after the other.
 template <typename T>
-void CheckNarrowSums(absl::string_view element) {
+void CheckNarrow(absl::string_view element, absl::string_view op, float start,
+                 float (*combine)(float, float)) {
   const int64_t size = 40;
   for (int64_t row : {1, 5, 64, 127, 129, 300}) {
     const int64_t n = 2000;
     const std::vector<int32_t> places = Places(n, size, size);
-    std::vector<T> expected(size * row, T(100.0f)), update(n * row);
+    std::vector<T> expected(size * row, T(start)), update(n * row);
     for (int64_t i = 0; i < n * row; ++i) update[i] = T(static_cast<float>(i % 9) * 0.75f);
     update[n * row / 2] = T(std::nanf(""));
     const Literal x = Array<T>({size, row}, expected);
@@ -103,7 +104,7 @@ void CheckNarrowSums(absl::string_view element) {
       if (places[i] < 0 || places[i] >= size) continue;
       for (int64_t k = 0; k < row; ++k) {
         T& at = expected[places[i] * row + k];
-        at = T(static_cast<float>(at) + static_cast<float>(update[i * row + k]));
+        at = T(combine(static_cast<float>(at), static_cast<float>(update[i * row + k])));
       }
     }
     const std::vector<T> sums =
@@ -112,27 +113,39 @@ void CheckNarrowSums(absl::string_view element) {
               -> tensor<40xRxE> {
             %0 = "stablehlo.scatter"(%x, %i, %u) ({
               ^bb0(%a: tensor<E>, %b: tensor<E>):
-                %s = stablehlo.add %a, %b : tensor<E>
+                %s = stablehlo.OP %a, %b : tensor<E>
                 stablehlo.return %s : tensor<E>
               }) DIMS : (tensor<40xRxE>, tensor<2000x1xi32>, tensor<2000xRxE>) -> tensor<40xRxE>
             return %0 : tensor<40xRxE>
           })",
                                       {{"xRxE", absl::StrCat("x", row, "x", element)},
                                        {"<E>", absl::StrCat("<", element, ">")},
+                                       {"OP", op},
                                        {"DIMS", kDims}}),
                   {&x, &index, &u});
     ASSERT_EQ(sums.size(), expected.size());
     for (size_t i = 0; i < sums.size(); ++i) {
       const float sum = static_cast<float>(sums[i]), wanted = static_cast<float>(expected[i]);
       ASSERT_TRUE(sum == wanted || (std::isnan(sum) && std::isnan(wanted)))
-          << element << " rows of " << row << " at " << i;
+          << element << " " << op << " rows of " << row << " at " << i;
     }
   }
 }
 
+// Each sum is rounded before the next: 256 + 1 is 256 in bf16. A NaN stays one.
 TEST(ScatterBatchesTest, NarrowFloatsAreRoundedAfterEachUpdate) {
-  CheckNarrowSums<bfloat16>("bf16");
-  CheckNarrowSums<half>("f16");
+  const auto add = [](float a, float b) { return a + b; };
+  CheckNarrow<bfloat16>("bf16", "add", 100, add);
+  CheckNarrow<half>("f16", "add", 100, add);
+}
+
+TEST(ScatterBatchesTest, ExtremesOfNarrowFloatsKeepNaN) {
+  const auto maximum = [](float a, float b) { return a > b || std::isnan(a) ? a : b; };
+  const auto minimum = [](float a, float b) { return a < b || std::isnan(a) ? a : b; };
+  CheckNarrow<bfloat16>("bf16", "maximum", 3, maximum);
+  CheckNarrow<bfloat16>("bf16", "minimum", 3, minimum);
+  CheckNarrow<half>("f16", "maximum", 3, maximum);
+  CheckNarrow<half>("f16", "minimum", 3, minimum);
 }
 
 // The greatest value of each place and where it came from, the first of equal ones.

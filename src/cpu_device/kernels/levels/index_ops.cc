@@ -213,12 +213,23 @@ void ScatterNarrowRows(void* dst, const int64_t* offsets, const void* updates,
     return;
   }
   float values[kPiece], added[kPiece];
+  // The greater of two bf16 numbers is one: its bits are the upper half of an f32's.
+  constexpr bool kIsExact =
+      std::is_same_v<Format, bfloat16> &&
+      (std::is_same_v<Op, floats::Maximum> || std::is_same_v<Op, floats::Minimum>);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t next = offsets[i + kAhead < n ? i + kAhead : n - 1];
     __builtin_prefetch(d + (next < 0 ? 0 : next), 1);
     if (offsets[i] < 0) continue;
     uint16_t* row = d + offsets[i];
     const uint16_t* update = u + i * update_stride;
+    if constexpr (kIsExact) {
+      const auto widen = [](uint16_t bits) { return BitCast<float>(uint32_t{bits} << 16); };
+      PJRT_INDEPENDENT_ITERATIONS
+      for (int64_t k = 0; k < length; ++k)
+        row[k] = static_cast<uint16_t>(ToBits(Op::Run(widen(row[k]), widen(update[k]))) >> 16);
+      continue;
+    }
     for (int64_t left = length; left > 0; left -= kPiece, row += kPiece, update += kPiece) {
       const int64_t count = left < kPiece ? left : kPiece;
       LoadFloats<Format>(values, row, count);
