@@ -145,7 +145,8 @@ int Ops(const CommonOptions& options, bool reasons) {
       "In a column, *yes* stands for every type of the class, a list for the types that the\n"
       "specification allows (all of them run), – for none, and *no* says what is valid but "
       "refused\n"
-      "with UNIMPLEMENTED. Quantized types are described with the ops that make them.\n\n"
+      "with UNIMPLEMENTED. Quantized types run wherever the specification allows them, but for\n"
+      "chlo.ragged_dot; chlo.scan and chlo.top_k take those of one scale.\n\n"
       "## StableHLO\n",
       std::string((*client)->platform_name()).c_str(), combinations, refused);
   Print("stablehlo.", rows);
