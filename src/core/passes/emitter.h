@@ -136,6 +136,9 @@ inline Term Pow(Term a, Term b) { return Binary("stablehlo.power", a, b); }
 inline Term ShiftRight(Term a, int64_t bits) {
   return Binary("stablehlo.shift_right_logical", a, a.LikeInt(bits));
 }
+inline Term ShiftRightArithmetic(Term a, int64_t bits) {
+  return Binary("stablehlo.shift_right_arithmetic", a, a.LikeInt(bits));
+}
 inline Term ShiftLeft(Term a, int64_t bits) {
   return Binary("stablehlo.shift_left", a, a.LikeInt(bits));
 }

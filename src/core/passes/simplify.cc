@@ -163,13 +163,27 @@ const Op* MadeBy(const Value* value, OpCode code) {
   return op != nullptr && op->Is(code) ? op : nullptr;
 }
 
+const Op* ComparisonIn(const Value* predicate, ComparisonDirection direction) {
+  const Op* compare = MadeBy(predicate, OpCode::kCompare);
+  if (compare == nullptr) return nullptr;
+  const auto own = EnumFrom<ComparisonDirection>(compare->attr("comparison_direction"));
+  return own.has_value() && *own == direction ? compare : nullptr;
+}
+
 std::optional<int64_t> ScalarInt(const Value* value) {
+  return value->type().element_count() == 1 ? SplatInt(value) : std::nullopt;
+}
+
+std::optional<int64_t> SplatInt(const Value* value) {
   const Op* constant = MadeBy(value, OpCode::kConstant);
-  if (constant == nullptr || value->type().element_count() != 1) return std::nullopt;
+  if (constant == nullptr) return std::nullopt;
   const Attribute attr = constant->attr("value");
   const PrimitiveType type = value->type().primitive_type();
   const size_t bytes = static_cast<size_t>(ByteWidth(type));
-  if ((!IsInteger(type) && type != PRED) || attr.raw_data().size() != bytes) return std::nullopt;
+  if (!IsInteger(type) && type != PRED) return std::nullopt;
+  if (attr.IsSplat() ? attr.raw_data().size() < bytes : attr.raw_data().size() != bytes) {
+    return std::nullopt;
+  }
   uint64_t bits = 0;
   for (size_t i = bytes; i-- > 0;)
     bits = bits << 8 | static_cast<unsigned char>(attr.raw_data()[i]);

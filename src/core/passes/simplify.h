@@ -22,10 +22,14 @@ using SimplifyRule = Replacement (*)(const Op& op, Emitter& emit);
 // zero's sign counts.
 bool IsSplatOf(const Value* value, double number);
 bool IsSplatOfInt(const Value* value, int64_t number);
-// The integer or boolean in a constant of one element; nullopt for a ui64 above int64_t.
+// The integer or boolean that all elements of a constant are; nullopt for a ui64 above int64_t.
+std::optional<int64_t> SplatInt(const Value* value);
+// The same of a constant of one element.
 std::optional<int64_t> ScalarInt(const Value* value);
 // The op of that code which makes `value`, or null.
 const Op* MadeBy(const Value* value, OpCode code);
+// The comparison in that direction which makes `predicate`, or null.
+const Op* ComparisonIn(const Value* predicate, ComparisonDirection direction);
 
 // --- simplify_elementwise.cc ---
 Replacement SimplifyAdd(const Op& op, Emitter& emit);
@@ -46,6 +50,12 @@ Replacement SimplifySelect(const Op& op, Emitter& emit);
 Replacement SimplifyConvert(const Op& op, Emitter& emit);
 Replacement SimplifyComplexPart(const Op& op, Emitter& emit);
 Replacement SimplifyComplex(const Op& op, Emitter& emit);
+
+// --- simplify_floor_division.cc ---
+// Of a conjunction that says that a remainder is negative.
+Replacement SimplifyNegativeRemainder(const Op& op, Emitter& emit);
+// Of a selection.
+Replacement SimplifyFloorDivision(const Op& op, Emitter& emit);
 
 // --- simplify_shapes.cc ---
 Replacement SimplifyReshape(const Op& op, Emitter& emit);

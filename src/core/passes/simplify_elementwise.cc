@@ -110,7 +110,7 @@ Replacement SimplifyAnd(const Op& op, Emitter& emit) {
     if (IsSplatOfInt(op.operand(i), -1)) return One(op.operand(1 - i));
     if (IsSplatOfInt(op.operand(i), 0)) return One(Zero(op, emit));
   }
-  return {};
+  return SimplifyNegativeRemainder(op, emit);
 }
 
 Replacement SimplifyOr(const Op& op, Emitter&) {
@@ -177,7 +177,7 @@ Replacement SimplifySelect(const Op& op, Emitter& emit) {
   if (const Op* inverse = MadeBy(op.operand(0), OpCode::kNot)) {
     return One(Select(emit(inverse->operand(0)), emit(op.operand(2)), emit(op.operand(1))).value());
   }
-  return {};
+  return SimplifyFloorDivision(op, emit);
 }
 
 namespace {

@@ -157,10 +157,10 @@ class RangeSimplifier {
 
   // x, when the predicate holds for x = 0 alone: x == 0, or sign(x) != 1 of x that is not negative.
   const Value* ZeroIn(const Value* predicate) const {
-    const Op* compare = Comparison(predicate, ComparisonDirection::kEq);
+    const Op* compare = ComparisonIn(predicate, ComparisonDirection::kEq);
     if (compare != nullptr)
       return IsSplatOfInt(compare->operand(1), 0) ? compare->operand(0) : nullptr;
-    compare = Comparison(predicate, ComparisonDirection::kNe);
+    compare = ComparisonIn(predicate, ComparisonDirection::kNe);
     if (compare == nullptr || !IsSplatOfInt(compare->operand(1), 1)) return nullptr;
     const Op* sign = MadeBy(compare->operand(0), OpCode::kSign);
     if (sign == nullptr) return nullptr;
@@ -170,19 +170,12 @@ class RangeSimplifier {
 
   // x, when the predicate cannot hold for x = 0: x != 0, or x % y != 0 where y is not 0.
   const Value* NonzeroIn(const Value* predicate) const {
-    const Op* compare = Comparison(predicate, ComparisonDirection::kNe);
+    const Op* compare = ComparisonIn(predicate, ComparisonDirection::kNe);
     if (compare == nullptr || !IsSplatOfInt(compare->operand(1), 0)) return nullptr;
     const Op* remainder = MadeBy(compare->operand(0), OpCode::kRemainder);
     if (remainder == nullptr) return compare->operand(0);
     const std::optional<KnownRange> y = ranges_.Of(remainder->operand(1));
     return y.has_value() && (y->least > 0 || y->most < 0) ? remainder->operand(0) : nullptr;
-  }
-
-  static const Op* Comparison(const Value* predicate, ComparisonDirection direction) {
-    const Op* compare = MadeBy(predicate, OpCode::kCompare);
-    if (compare == nullptr) return nullptr;
-    const auto own = EnumFrom<ComparisonDirection>(compare->attr("comparison_direction"));
-    return own.has_value() && *own == direction ? compare : nullptr;
   }
 
   Module* module_;
