@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/cpu_device/loop/scalar_facts.h"
+#include "src/cpu_device/loop/scalar_pairs.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -24,59 +25,6 @@ constexpr int64_t kMaxLiveWords = 1 << 18;
 int Number(O op) { return static_cast<int>(op); }
 // Op number `offset` behind `first`.
 O Behind(O first, int offset) { return static_cast<O>(Number(first) + offset); }
-
-// Operations in pairs, by their number in the lists of firsts and of seconds.
-struct PairPart {
-  int first = -1;                 // -1: none
-  int second = -1, swapped = -1;  // the second with the pair's value as its first or second operand
-};
-
-// Floats: firsts are Add Sub Mul Div, seconds Add Sub SubFrom Mul Div DivInto.
-PairPart FloatPart(O op, O add, O sub, O mul, O div) {
-  if (op == add) return {0, 0, 0};
-  if (op == sub) return {1, 1, 2};
-  if (op == mul) return {2, 3, 3};
-  if (op == div) return {3, 4, 5};
-  return {};
-}
-constexpr int kFloatSeconds = 6;
-
-// Integers: firsts are Add Sub Mul And Or Xor Shl Shr, seconds the same with SubFrom behind Sub.
-PairPart IntegerPart(O op, O add, O sub, O mul, O shl, O shr) {
-  if (op == add) return {0, 0, 0};
-  if (op == sub) return {1, 1, 2};
-  if (op == mul) return {2, 3, 3};
-  if (op == O::kAnd) return {3, 4, 4};
-  if (op == O::kOr) return {4, 5, 5};
-  if (op == O::kXor) return {5, 6, 6};
-  if (op == shl) return {6, 7, -1};
-  if (op == shr) return {7, 8, -1};
-  return {};
-}
-constexpr int kIntegerSeconds = 9;
-
-bool IsBitwise(O op) { return op == O::kAnd || op == O::kOr || op == O::kXor; }
-
-// A kind of numbers that operations are paired in.
-struct PairKind {
-  PairPart (*part)(O op);
-  O first_pair;
-  int seconds;
-};
-constexpr PairKind kPairKinds[] = {
-    {[](O op) { return FloatPart(op, O::kAddF32, O::kSubF32, O::kMulF32, O::kDivF32); },
-     O::kAddThenAddF32, kFloatSeconds},
-    {[](O op) { return FloatPart(op, O::kAddF64, O::kSubF64, O::kMulF64, O::kDivF64); },
-     O::kAddThenAddF64, kFloatSeconds},
-    {[](O op) { return IntegerPart(op, O::kAdd32, O::kSub32, O::kMul32, O::kShl32, O::kShr32); },
-     O::kAddThenAdd32, kIntegerSeconds},
-    {[](O op) { return IntegerPart(op, O::kAdd64, O::kSub64, O::kMul64, O::kShl64, O::kShr64); },
-     O::kAddThenAdd64, kIntegerSeconds},
-};
-static_assert(static_cast<int>(O::kDivThenDivIntoF32) - static_cast<int>(O::kAddThenAddF32) ==
-              4 * kFloatSeconds - 1);
-static_assert(static_cast<int>(O::kShrThenShr64) - static_cast<int>(O::kAddThenAdd64) ==
-              8 * kIntegerSeconds - 1);
 
 class Optimizer {
  public:
@@ -106,7 +54,8 @@ class Optimizer {
       for (int i = block.begin; i < block.end; ++i) {
         if (!gone_[i]) Join(i);
       }
-      ChainFloats(block);
+      ChainFloats(block, ScalarKept::kF32);
+      ChainFloats(block, ScalarKept::kF64);
     }
     Compact();
   }
@@ -458,9 +407,7 @@ class Optimizer {
     } else if (IsBetween(op, O::kStoreAt8, O::kStoreAt64)) {
       JoinIndex(j, Number(op) - Number(O::kStoreAt8), /*is_store=*/true);
     } else {
-      for (const PairKind& kind : kPairKinds) {
-        if (JoinPair(j, kind)) return;
-      }
+      JoinPair(j);
     }
   }
 
@@ -552,75 +499,43 @@ class Optimizer {
     Replace(j, i, in);
   }
 
-  bool JoinPair(int j, const PairKind& kind) {
+  void JoinPair(int j) {
     ScalarInstr in = code_[j];
-    const PairPart second = kind.part(in.op);
-    if (second.first < 0) return false;
-    const bool is32 = kind.first_pair == O::kAddThenAdd32;
     // The later of two parts: the result of the earlier one has been there for longer.
-    int best = -1, best_second = -1;
-    uint16_t other = 0;
+    int best = -1;
     for (int k = 0; k < 2; ++k) {
-      const int form = k == 0 ? second.second : second.swapped;
-      const int i = form < 0 ? -1 : PartOf(j, k);
-      if (i <= best || kind.part(code_[i].op).first < 0) continue;
-      // Of bitwise operations alone nothing says that they are on 32 bits.
-      if (is32 && IsBitwise(in.op) && IsBitwise(code_[i].op)) continue;
+      const int i = source_[j][k];
+      if (i <= best) continue;
+      const std::optional<O> pair = PairOf(code_[i].op, code_[j].op, k);
+      if (!pair.has_value() || PartOf(j, k) < 0) continue;
       best = i;
-      best_second = form;
-      other = k == 0 ? in.b : in.a;
+      in.op = *pair;
+      in.c = k == 0 ? code_[j].b : code_[j].a;
     }
-    if (best < 0) return false;
-    const int first = kind.part(code_[best].op).first;
-    in.op = Behind(kind.first_pair, first * kind.seconds + best_second);
+    if (best < 0) return;
     in.a = code_[best].a;
     in.b = code_[best].b;
-    in.c = other;
     Replace(j, best, in);
-    return true;
   }
 
   // --- Floats that go from one instruction to the next ---
 
-  // The forms of the float operations of one type.
-  struct FloatForms {
-    ScalarKept type;
-    O add, sub, mul, div, pair, last, last_pair;
-  };
-  static constexpr FloatForms kF32{ScalarKept::kF32, O::kAddF32,           O::kSubF32,
-                                   O::kMulF32,       O::kDivF32,           O::kAddThenAddF32,
-                                   O::kLastAddF32,   O::kLastAddThenAddF32};
-  static constexpr FloatForms kF64{ScalarKept::kF64, O::kAddF64,           O::kSubF64,
-                                   O::kMulF64,       O::kDivF64,           O::kAddThenAddF64,
-                                   O::kLastAddF64,   O::kLastAddThenAddF64};
-
-  void ChainFloats(const Block& block) {
-    Chain(block, kF32);
-    Chain(block, kF64);
-  }
-
-  void Chain(const Block& block, const FloatForms& forms) {
+  void ChainFloats(const Block& block, ScalarKept type) {
     int last = -1;  // the register of the last result, as long as it holds that
     for (int i = block.begin; i < block.end; ++i) {
       if (gone_[i]) continue;
       ScalarInstr& in = code_[i];
-      PairPart part = FloatPart(in.op, forms.add, forms.sub, forms.mul, forms.div);
-      const int pair = Number(in.op) - Number(forms.pair);
-      const bool is_pair = pair >= 0 && pair < 4 * kFloatSeconds;
-      if (is_pair) {
-        const O firsts[] = {forms.add, forms.sub, forms.mul, forms.div};
-        part = FloatPart(firsts[pair / kFloatSeconds], forms.add, forms.sub, forms.mul, forms.div);
-      }
-      if (part.first >= 0 && last >= 0 && (in.a == last) != (in.b == last)) {
-        const int first = in.a == last ? part.second : part.swapped;
-        if (in.b == last) in.b = in.a;
-        in.op = is_pair ? Behind(forms.last_pair, first * kFloatSeconds + pair % kFloatSeconds)
-                        : Behind(forms.last, first);
-        facts_[i] = FactsOf(in.op);
+      if (last >= 0 && (in.a == last) != (in.b == last)) {
+        const bool is_first = in.a == last;
+        if (const std::optional<O> form = FormOnKept(in.op, type, is_first ? 0 : 1)) {
+          if (!is_first) in.b = in.a;
+          in.op = *form;
+          facts_[i] = FactsOf(in.op);
+        }
       }
       if (facts_[i].effect == Effect::kCall) last = -1;
       if (facts_[i].writes && in.dst == last) last = -1;
-      if (KeptBy(in.op) == forms.type) last = in.dst;
+      if (KeptBy(in.op) == type) last = in.dst;
     }
   }
 
