@@ -169,16 +169,10 @@ void FillShared(BlockKernels* k) {
 // 32-bit numbers by one divisor: times its reciprocal in f64, made larger by a few units in the
 // last place. Of an exact quotient the product is then at least that, and of another one less than
 // the next integer, since a quotient is 1 / |b| away from it. A fifth of the time of divisions.
-template <class Op, typename T, bool kRemainder>
-void DivideBySecond(void* dst, const void* a, const void* b, const void* c, int64_t n) {
-  if (n <= 0) return;
-  const T divisor = *static_cast<const T*>(b);
-  if (divisor == 0 || divisor == 1 || divisor == static_cast<T>(-1))
-    return BinaryLoopSecondScalar<Op, T, T>(dst, a, b, c, n);
+template <typename T, bool kRemainder>
+void DivideInDouble(T* d, const T* x, T divisor, int64_t n) {
   using U = UnsignedOf<T>;
   const double reciprocal = 1.0 / static_cast<double>(divisor) * (1 + 0x1p-50);
-  T* const d = static_cast<T*>(dst);
-  const T* const x = static_cast<const T*>(a);
   PJRT_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) {
     // Below 2^31, for unsigned numbers, too.
@@ -206,24 +200,18 @@ PJRT_INLINE U HighProduct(U x, U y) {
 // Numbers of other sizes by one divisor, as Granlund and Montgomery have it: the high half of the
 // product with a reciprocal of one bit more than the numbers, whose highest one is added by itself.
 // Signs are put aside.
-template <class Op, typename T, bool kRemainder>
-void DivideByReciprocal(void* dst, const void* a, const void* b, const void* c, int64_t n) {
-  if (n <= 0) return;
-  const T divisor = *static_cast<const T*>(b);
-  if (divisor == 0 || divisor == 1 || divisor == static_cast<T>(-1))
-    return BinaryLoopSecondScalar<Op, T, T>(dst, a, b, c, n);
+template <typename T, bool kRemainder>
+void DivideByReciprocal(T* d, const T* x, T divisor, int64_t n) {
   using U = UnsignedOf<T>;
   using Wide = std::conditional_t<(sizeof(T) == 8), unsigned __int128, uint64_t>;
   constexpr int kBits = 8 * sizeof(T);
   // All ones for a negative number, of signed types.
-  const auto sign = [](T x) { return static_cast<U>(std::is_signed_v<T> && x < 0 ? ~U{0} : U{0}); };
+  const auto sign = [](T y) { return static_cast<U>(std::is_signed_v<T> && y < 0 ? ~U{0} : U{0}); };
   const U by_sign = sign(divisor);
   const U by = static_cast<U>((static_cast<U>(divisor) ^ by_sign) - by_sign);
   const int shift = 63 - __builtin_clzll(by - uint64_t{1});  // 2^shift < by <= 2^(shift + 1)
   const U rest = static_cast<U>((Wide{1} << (shift + 1)) - by);
   const U reciprocal = static_cast<U>((static_cast<Wide>(rest) << kBits) / by + 1);
-  T* const d = static_cast<T*>(dst);
-  const T* const x = static_cast<const T*>(a);
   PJRT_INDEPENDENT_ITERATIONS
   for (int64_t i = 0; i < n; ++i) {
     const U number = static_cast<U>(x[i]);
@@ -240,6 +228,25 @@ void DivideByReciprocal(void* dst, const void* a, const void* b, const void* c, 
   }
 }
 
+// Quotients by one divisor, or what they leave. By 0, 1 and -1, which reciprocals do not serve,
+// each number is divided.
+template <typename T, bool kRemainder>
+void DivideBySecond(void* dst, const void* a, const void* b, const void* c, int64_t n) {
+  if (n <= 0) return;
+  const T divisor = *static_cast<const T*>(b);
+  if (divisor == 0 || divisor == 1 || divisor == static_cast<T>(-1)) {
+    using Op = std::conditional_t<kRemainder, integer::Remainder, integer::Divide>;
+    return BinaryLoopSecondScalar<Op, T, T>(dst, a, b, c, n);
+  }
+  T* const d = static_cast<T*>(dst);
+  const T* const x = static_cast<const T*>(a);
+  if constexpr (sizeof(T) == 4) {
+    DivideInDouble<T, kRemainder>(d, x, divisor, n);
+  } else {
+    DivideByReciprocal<T, kRemainder>(d, x, divisor, n);
+  }
+}
+
 template <typename T>
 void FillOwn(BlockKernels* k) {
   if constexpr (std::is_signed_v<T>) {
@@ -248,15 +255,8 @@ void FillOwn(BlockKernels* k) {
   }
   SetBinary<T, integer::Divide, T, T>(k, BlockOp::kDivide);
   SetBinary<T, integer::Remainder, T, T>(k, BlockOp::kRemainder);
-  BlockFn& divide = Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond);
-  BlockFn& remainder = Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond);
-  if constexpr (sizeof(T) == 4) {
-    divide = DivideBySecond<integer::Divide, T, false>;
-    remainder = DivideBySecond<integer::Remainder, T, true>;
-  } else {
-    divide = DivideByReciprocal<integer::Divide, T, false>;
-    remainder = DivideByReciprocal<integer::Remainder, T, true>;
-  }
+  Entry(k, BlockOp::kDivide, kCType<T>, Scalars::kSecond) = DivideBySecond<T, false>;
+  Entry(k, BlockOp::kRemainder, kCType<T>, Scalars::kSecond) = DivideBySecond<T, true>;
   SetCommutative<T, integer::Maximum, T, T>(k, BlockOp::kMaximum);
   SetCommutative<T, integer::Minimum, T, T>(k, BlockOp::kMinimum);
   SetClamp<T, ClampOp<integer::Maximum, integer::Minimum>, T>(k);
