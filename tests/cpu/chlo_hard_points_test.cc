@@ -5,14 +5,13 @@
 // bits, rounded.
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "src/cpu_device/kernels/kernel_level.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/level_test.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -45,18 +44,8 @@ std::string Program(absl::string_view op, size_t count, bool two) {
                       "\n}\n");
 }
 
-// At each kernel level.
-class ChloHardPointsTest : public testing::TestWithParam<const Kernels*> {
+class ChloHardPointsTest : public LevelTest {
  protected:
-  void SetUp() override {
-    if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-    CpuClientOptions options = WithThreads(1);
-    options.kernel_level = GetParam()->name;
-    client_ = MakeClient(options);
-  }
-
-  PjRtClient& client() { return *client_; }
-
   std::vector<double> Run(absl::string_view op, const std::vector<std::vector<double>>& operands) {
     const size_t count = operands[0].size();
     std::vector<Literal> arguments;
@@ -65,7 +54,7 @@ class ChloHardPointsTest : public testing::TestWithParam<const Kernels*> {
     }
     std::vector<const Literal*> pointers;
     for (const Literal& argument : arguments) pointers.push_back(&argument);
-    const auto results = RunProgram(*client_, Program(op, count, operands.size() == 2), pointers);
+    const auto results = RunProgram(client(), Program(op, count, operands.size() == 2), pointers);
     EXPECT_TRUE(results.ok()) << results.status();
     return results.ok() ? Elements<double>(*(*results)[0]) : std::vector<double>(count);
   }
@@ -90,13 +79,9 @@ class ChloHardPointsTest : public testing::TestWithParam<const Kernels*> {
     for (size_t i = 0; i < z.size(); ++i)
       ExpectClose(absl::StrCat(op, "(", x[i], ", ", y[i], ")"), z[i], points[i].value);
   }
-
- private:
-  std::unique_ptr<PjRtClient> client_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Levels, ChloHardPointsTest, testing::ValuesIn(AllKernels()),
-                         [](const auto& level) { return std::string(level.param->name); });
+INSTANTIATE_TEST_SUITE_P(Levels, ChloHardPointsTest, EachLevel(), LevelName);
 
 TEST_P(ChloHardPointsTest, LgammaKeepsItsDigitsBesideZerosAndPolesOfNegativeNumbers) {
   Check("lgamma", std::vector<Point>{{-2.4570247382208006, 5.619192358950097e-17},

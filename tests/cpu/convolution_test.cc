@@ -4,7 +4,6 @@
 // reversals, groups and orders of the dimensions, on every kernel level.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -14,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "src/cpu_device/kernels/kernel_level.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/level_test.h"
 #include "tests/cpu/test_tensor.h"
 
 namespace pjrt::cpu {
@@ -240,15 +239,11 @@ Case RandomCase(std::mt19937& random) {
   return c;
 }
 
-class ConvolutionTest : public testing::TestWithParam<const Kernels*> {};
+class ConvolutionTest : public LevelTest {};
 
 TEST_P(ConvolutionTest, RandomConvolutionsAreTheSumThatDefinesThem) {
-  if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-  CpuClientOptions options = WithThreads(1);
-  options.kernel_level = GetParam()->name;
-  const std::unique_ptr<PjRtClient> client = MakeClient(options);
   std::mt19937 random(20251121);
-  for (int i = 0; i < 500 && !HasFailure(); ++i) Check(*client, RandomCase(random), random);
+  for (int i = 0; i < 500 && !HasFailure(); ++i) Check(client(), RandomCase(random), random);
 }
 
 // The orders that exporters write: features last, or before space.
@@ -269,10 +264,6 @@ Case Image(int64_t channels, int64_t features, std::vector<int64_t> space, Windo
 }
 
 TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
-  if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-  CpuClientOptions options = WithThreads(1);
-  options.kernel_level = GetParam()->name;
-  const std::unique_ptr<PjRtClient> client = MakeClient(options);
   std::mt19937 random(7);
   for (int64_t features : {1, 3, 6, 8, 9}) {
     for (int64_t width : {7, 17, 33, 65}) {
@@ -281,7 +272,7 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
         Case c = Image(1 + random() % 5, features, {3, width}, {3, stride, 1, 1}, features_last);
         if (random() % 4 == 0) c.in = c.out = F64;
         if (random() % 4 == 0) c.in = F16;
-        Check(*client, c, random);
+        Check(client(), c, random);
         if (HasFailure()) return;
       }
     }
@@ -292,7 +283,7 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
       Case c = Image(4, 40, {20, 21}, {7, stride, 3, 3, 1, 2}, true);
       c.batch = batch;
       c.orders[0] = {1, 2, 3, 0};
-      Check(*client, c, random);
+      Check(client(), c, random);
     }
   }
   // Several blocks of lines, of parts of a line, and of sheets.
@@ -302,13 +293,12 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
                    Image(1, 1, {12, 25, 50}, {2, 1, 0, 1}, features_last)}) {
       c.batch = 1;
       c.in = c.out = F64;
-      Check(*client, c, random);
+      Check(client(), c, random);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, ConvolutionTest, testing::ValuesIn(AllKernels()),
-                         [](const auto& level) { return std::string(level.param->name); });
+INSTANTIATE_TEST_SUITE_P(Levels, ConvolutionTest, EachLevel(), LevelName);
 
 TEST(ConvolutionThreadsTest, ResultsHaveTheSameBitsWithAnyNumberOfThreads) {
   const char* const kText = R"(

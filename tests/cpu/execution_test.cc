@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -20,8 +21,8 @@
 #include "pjrt/base/future.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/execute_options.h"
-#include "src/cpu_device/kernels/kernel_level.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/level_test.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -173,9 +174,7 @@ TEST(ThreadsTest, KernelLevelsDifferInRoundingOnly) {
   ASSERT_EQ(expected.size(), 5u);
   for (const Kernels* level : AllKernels()) {
     if (!level->supported()) continue;
-    CpuClientOptions options = WithThreads(1);
-    options.kernel_level = level->name;
-    const auto actual = RunLarge(*MakeClient(options), inputs);
+    const auto actual = RunLarge(*MakeClientOf(*level), inputs);
     ASSERT_EQ(actual.size(), 5u);
     for (size_t r = 0; r < 5; ++r) {
       const auto a = actual[r]->data<float>(), e = expected[r]->data<float>();

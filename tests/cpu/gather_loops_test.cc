@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "pjrt/base/small_float.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/level_test.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -108,13 +109,11 @@ TEST(GatherLoopsTest, SameElementsWithAnyNumberOfThreadsAndOnEveryLevel) {
     const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(threads));
     CheckTwoIndices<float, int32_t>("f32", "i32", *client);
   }
-  for (const char* level : {"baseline", "avx2", "avx512"}) {
-    CpuClientOptions options = WithThreads(1);
-    options.kernel_level = level;
-    const auto client = GetCpuClient(options);
-    if (!client.ok()) continue;  // this machine lacks it
-    CheckTwoIndices<float, int32_t>("f32", "i32", **client);
-    CheckTwoIndices<uint16_t, uint64_t>("ui16", "ui64", **client);
+  for (const Kernels* level : AllKernels()) {
+    if (!level->supported()) continue;
+    const std::unique_ptr<PjRtClient> client = MakeClientOf(*level);
+    CheckTwoIndices<float, int32_t>("f32", "i32", *client);
+    CheckTwoIndices<uint16_t, uint64_t>("ui16", "ui64", *client);
   }
 }
 

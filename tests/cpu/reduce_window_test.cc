@@ -4,7 +4,6 @@
 // initial values that are no identity, on every kernel level.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "src/cpu_device/kernels/kernel_level.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/level_test.h"
 #include "tests/cpu/test_tensor.h"
 
 namespace pjrt::cpu {
@@ -130,19 +129,14 @@ Case RandomCase(std::mt19937& random) {
   return c;
 }
 
-class ReduceWindowTest : public testing::TestWithParam<const Kernels*> {};
+class ReduceWindowTest : public LevelTest {};
 
 TEST_P(ReduceWindowTest, RandomWindowsAreReducedAsDefined) {
-  if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-  CpuClientOptions options = WithThreads(1);
-  options.kernel_level = GetParam()->name;
-  const std::unique_ptr<PjRtClient> client = MakeClient(options);
   std::mt19937 random(7);
-  for (int i = 0; i < 600 && !HasFailure(); ++i) Check(*client, RandomCase(random));
+  for (int i = 0; i < 600 && !HasFailure(); ++i) Check(client(), RandomCase(random));
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, ReduceWindowTest, testing::ValuesIn(AllKernels()),
-                         [](const auto& level) { return std::string(level.param->name); });
+INSTANTIATE_TEST_SUITE_P(Levels, ReduceWindowTest, EachLevel(), LevelName);
 
 TEST(ReduceWindowThreadsTest, ResultsHaveTheSameBitsWithAnyNumberOfThreads) {
   constexpr const char* kText = R"(

@@ -4,7 +4,6 @@
 // that overlap or leave gaps, bodies that have kernels and one that has none, on every kernel
 // level.
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "src/cpu_device/kernels/kernel_level.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/level_test.h"
 #include "tests/cpu/test_tensor.h"
 
 namespace pjrt::cpu {
@@ -118,27 +117,22 @@ std::string Text(const Case& c) {
       "\n  return %r : ", type, "\n}\n");
 }
 
-class SelectAndScatterTest : public testing::TestWithParam<const Kernels*> {};
+class SelectAndScatterTest : public LevelTest {};
 
 TEST_P(SelectAndScatterTest, RandomWindowsScatterToWhatTheySelect) {
-  if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-  CpuClientOptions options = WithThreads(1);
-  options.kernel_level = GetParam()->name;
-  const std::unique_ptr<PjRtClient> client = MakeClient(options);
   std::mt19937 random(20251121);
   for (int i = 0; i < 150 && !HasFailure(); ++i) {
     const Case c = RandomCase(random);
     const std::string text = Text(c);
     const Literal x = c.operand.ToLiteral(), s = c.source.ToLiteral();
     const Literal init = Tensor{c.operand.type, {}, {c.init}}.ToLiteral();
-    const auto results = RunProgram(*client, text, {&x, &s, &init});
+    const auto results = RunProgram(client(), text, {&x, &s, &init});
     ASSERT_TRUE(results.ok()) << results.status() << "\n" << text;
     EXPECT_EQ(Difference(Expected(c), *(*results)[0]), "") << text;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, SelectAndScatterTest, testing::ValuesIn(AllKernels()),
-                         [](const auto& level) { return std::string(level.param->name); });
+INSTANTIATE_TEST_SUITE_P(Levels, SelectAndScatterTest, EachLevel(), LevelName);
 
 TEST(SelectAndScatterThreadsTest, ResultsHaveTheSameBitsWithAnyNumberOfThreads) {
   Case c;
