@@ -85,8 +85,8 @@ class BlockedGemm final : public Gemm {
 
     kc_ = std::clamp<int64_t>(kPanelBytes / (tile_.nr * size_), 64, kMaxKc) * tile_.group;
     // Nearly equal blocks of the inner dimension.
-    const int64_t k_blocks = std::max<int64_t>((p_.k + kc_ - 1) / kc_, 1);
-    kc_ = AlignUp(std::max<int64_t>((p_.k + k_blocks - 1) / k_blocks, 1), tile_.group);
+    const int64_t k_blocks = std::max<int64_t>(CeilDiv(p_.k, kc_), 1);
+    kc_ = AlignUp(std::max<int64_t>(CeilDiv(p_.k, k_blocks), 1), tile_.group);
     mc_ = std::max<int64_t>(kBlockBytesA / (Depth(kc_) * size_) / tile_.mr, 1) * tile_.mr;
     nc_ = std::min(AlignUp(p_.n, tile_.nr), AlignUp(kUnitColumns, tile_.nr));
     // Enough units to share the work, as long as each has some 50 us of it.
@@ -145,16 +145,16 @@ class BlockedGemm final : public Gemm {
  private:
   // Rows of packed panels for so many elements of the inner dimension: of A, of B, and of B for a
   // whole matrix.
-  int64_t Depth(int64_t depth) const { return (depth + tile_.group - 1) / tile_.group; }
+  int64_t Depth(int64_t depth) const { return CeilDiv(depth, tile_.group); }
   int64_t RowsA(int64_t depth) const { return Depth(depth) + tile_.extra_a; }
   int64_t RowsB(int64_t depth) const { return Depth(depth) + tile_.extra_b; }
   int64_t EntryRows() const {
     return p_.k == 0 ? 0 : (KBlocks() - 1) * RowsB(kc_) + RowsB(p_.k - (KBlocks() - 1) * kc_);
   }
-  int64_t KBlocks() const { return (p_.k + kc_ - 1) / kc_; }
-  int64_t Panels() const { return (p_.n + tile_.nr - 1) / tile_.nr; }
-  int64_t RowBlocks() const { return (p_.m + mc_ - 1) / mc_; }
-  int64_t ColumnBlocks() const { return (p_.n + nc_ - 1) / nc_; }
+  int64_t KBlocks() const { return CeilDiv(p_.k, kc_); }
+  int64_t Panels() const { return CeilDiv(p_.n, tile_.nr); }
+  int64_t RowBlocks() const { return CeilDiv(p_.m, mc_); }
+  int64_t ColumnBlocks() const { return CeilDiv(p_.n, nc_); }
   int64_t Units() const { return p_.batch * RowBlocks() * ColumnBlocks(); }
   double UnitMulAdds() const {
     return static_cast<double>(std::min(mc_, p_.m)) * static_cast<double>(std::min(nc_, p_.n)) *

@@ -53,7 +53,7 @@ class RowGemm final : public Gemm {
     const int64_t least = by_columns_ ? 1 : std::clamp(p_.n / kWideUnits, kNarrow, kWide);
     columns_ = std::min({AlignUp(std::max(enough, least), 64),
                          load_b_.none() ? kMaxColumns : kMaxConvertedColumns, p_.n});
-    blocks_ = (p_.n + columns_ - 1) / columns_;
+    blocks_ = CeilDiv(p_.n, columns_);
     if (p_.even_batch) {
       const double each =
           static_cast<double>(p_.m + 1) * static_cast<double>(p_.n) * static_cast<double>(p_.k + 1);
@@ -68,7 +68,7 @@ class RowGemm final : public Gemm {
   }
 
   int num_phases() const override { return 1; }
-  int64_t num_units(int) const override { return (p_.batch + entries_ - 1) / entries_ * blocks_; }
+  int64_t num_units(int) const override { return CeilDiv(p_.batch, entries_) * blocks_; }
   int64_t shared_bytes() const override { return 0; }
   int64_t scratch_bytes() const override {
     return a_bytes() + c_bytes() + piece_bytes() + 2 * line_bytes();

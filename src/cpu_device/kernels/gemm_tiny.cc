@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -34,7 +35,7 @@ class TinyGemm final : public Gemm {
         outer_(outer),
         entries_(each.batch),
         unit_entries_(group.entries * kUnitGroups),
-        units_((entries_ + unit_entries_ - 1) / unit_entries_),
+        units_(CeilDiv(entries_, unit_entries_)),
         a_bytes_(group.a_step * ByteWidth(each.a_type)),
         b_bytes_(group.b_step * ByteWidth(each.b_type)),
         c_bytes_(group.c_step * ByteWidth(each.c_type)),

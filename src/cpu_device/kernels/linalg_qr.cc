@@ -9,6 +9,7 @@
 
 #include "src/cpu_device/kernels/linalg_dense.h"
 #include "src/cpu_device/kernels/linalg_reflectors.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -139,7 +140,7 @@ void Ormqr(const Kernels& kernels, bool left, bool adjoint, int64_t p, int64_t q
   const int64_t rows = left ? p : q;
   t = std::min({t, rows, a_columns});
   ReflectorBlock<T> block(&ops, rows);
-  const int64_t blocks = (t + kReflectorBlock - 1) / kReflectorBlock;
+  const int64_t blocks = CeilDiv(t, kReflectorBlock);
   const bool from_first = left == adjoint;
   for (int64_t i = 0; i < blocks; ++i) {
     const int64_t begin = (from_first ? i : blocks - 1 - i) * kReflectorBlock;

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/block_frame.h"
 #include "src/cpu_device/loop/block_reduce.h"
@@ -56,10 +57,10 @@ class MapKernel final : public LoopKernel {
     }
     unit_points_ = std::max<int64_t>(unit_points_, 1);
     if (frame_.row_mode() && unit_points_ < frame_.row_length()) {
-      units_per_row_ = (frame_.row_length() + unit_points_ - 1) / unit_points_;
+      units_per_row_ = CeilDiv(frame_.row_length(), unit_points_);
       units_ = points_ / frame_.row_length() * units_per_row_;
     } else {
-      units_ = (points_ + unit_points_ - 1) / unit_points_;
+      units_ = CeilDiv(points_, unit_points_);
     }
     return absl::OkStatus();
   }

@@ -116,9 +116,8 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
                            kMinBlock, std::max(kMaxBlock, kMaxBlockBytes / widest));
   if (row_mode_ && !program_.dims.empty() && row_length_ > 0) {
     // Equal blocks in a row.
-    const int64_t blocks_in_row = (row_length_ + block_size_ - 1) / block_size_;
-    block_size_ =
-        std::min(block_size_, AlignUp((row_length_ + blocks_in_row - 1) / blocks_in_row, 16));
+    const int64_t blocks_in_row = CeilDiv(row_length_, block_size_);
+    block_size_ = std::min(block_size_, AlignUp(CeilDiv(row_length_, blocks_in_row), 16));
   }
   const int64_t points =
       std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -56,7 +57,7 @@ absl::Status BitcastStep::Run(const RunContext& context) const {
       }
     }
   };
-  const int64_t units = (count_ + kUnit - 1) / kUnit;
+  const int64_t units = CeilDiv(count_, kUnit);
   if (context.team == nullptr) {
     for (int64_t unit = 0; unit < units; ++unit) run(unit, 0);
   } else {

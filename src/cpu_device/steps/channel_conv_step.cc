@@ -120,13 +120,13 @@ ChannelConvStep::ChannelConvStep(ConvParams params, ConvOutput output, CType com
   for (int d = 0; d < rank; ++d) {
     const int64_t size = p_.spatial[d].output_size;
     const int64_t blocks = (size + block_places_[d] - 1) / block_places_[d];
-    block_places_[d] = (size + blocks - 1) / blocks;
+    block_places_[d] = CeilDiv(size, blocks);
     extent_[d] = Reach(p_.spatial[d], block_places_[d]);
     pixels_ *= extent_[d];
     units_.push_back(blocks);
     num_units_ *= blocks;
   }
-  lane_blocks_ = (padded_lanes_ + block_lanes_ - 1) / block_lanes_;
+  lane_blocks_ = CeilDiv(padded_lanes_, block_lanes_);
   num_units_ *= lane_blocks_;
 
   // The kernel's order: window elements, then channels.
@@ -190,7 +190,7 @@ absl::Status ChannelConvStep::Run(const RunContext& context) const {
     }
   };
   constexpr int64_t kRows = 64;
-  each((taps_ + kRows - 1) / kRows, [&](int64_t unit, int member) {
+  each(CeilDiv(taps_, kRows), [&](int64_t unit, int member) {
     const int64_t end = std::min(taps_, (unit + 1) * kRows);
     for (int64_t row = unit * kRows; row < end; ++row)
       PackWeights(context, row, context.member_scratch(member));

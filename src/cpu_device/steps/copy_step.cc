@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 #include "src/cpu_device/steps/scalar_assembler.h"
 
@@ -24,7 +25,7 @@ absl::Status CopyStep::Run(const RunContext& context) const {
     std::memcpy(to, from, bytes_);
     return absl::OkStatus();
   }
-  context.team->ParallelFor((bytes_ + kUnitBytes - 1) / kUnitBytes, [&](int64_t unit, int) {
+  context.team->ParallelFor(CeilDiv(bytes_, kUnitBytes), [&](int64_t unit, int) {
     const int64_t begin = unit * kUnitBytes;
     std::memcpy(to + begin, from + begin, std::min(kUnitBytes, bytes_ - begin));
   });

@@ -85,7 +85,7 @@ FftStep<T>::FftStep(const FftParams& params, const Kernels& kernels)
        p_.inner > 1 ? Fft<T>::kMaxLines : std::max<int64_t>(1, kCachedPoints / fft_.length())});
   if (batch_ < 4) batch_ = p_.inner > 1 ? batch_ : 1;
   data_bytes_ = AlignUp(2 * (fft_.length() + 1) * batch_ * static_cast<int64_t>(sizeof(T)));
-  const int64_t batches = (p_.lines + batch_ - 1) / batch_;
+  const int64_t batches = CeilDiv(p_.lines, batch_);
   batches_per_unit_ = std::max<int64_t>(
       1, static_cast<int64_t>(kUnitNs * static_cast<double>(batches) / std::max(1.0, cost_ns())));
 }
@@ -107,7 +107,7 @@ std::string FftStep<T>::Describe() const {
 template <typename T>
 absl::Status FftStep<T>::Run(const RunContext& context) const {
   const int64_t lines_per_unit = batch_ * batches_per_unit_;
-  const int64_t units = (p_.lines + lines_per_unit - 1) / lines_per_unit;
+  const int64_t units = CeilDiv(p_.lines, lines_per_unit);
   const auto run = [&](int64_t unit, int member) {
     const int64_t end = std::min(p_.lines, (unit + 1) * lines_per_unit);
     for (int64_t line = unit * lines_per_unit; line < end; line += batch_) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 #include "src/cpu_device/steps/scalar_assembler.h"
 
@@ -22,8 +23,6 @@ constexpr int64_t kExpanded = IndexWalk::kBlock;
 // What the points of a block leave of the array at some places should still be at hand for those of
 // the next block: they take so many bytes together.
 constexpr int64_t kHeldBytes = 256 * 1024;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

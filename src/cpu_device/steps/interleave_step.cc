@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -60,9 +61,9 @@ void InterleaveStep::RunBlock(const RunContext& context, int64_t from, int64_t n
 }
 
 absl::Status InterleaveStep::Run(const RunContext& context) const {
-  const int64_t blocks = (points_ + block_ - 1) / block_;
+  const int64_t blocks = CeilDiv(points_, block_);
   const int64_t per_unit = std::max<int64_t>(kUnitBytes / scratch_bytes(), 1);
-  const int64_t units = (blocks + per_unit - 1) / per_unit;
+  const int64_t units = CeilDiv(blocks, per_unit);
   const auto run = [&](int64_t unit, int member) {
     const int64_t end = std::min(points_, (unit + 1) * per_unit * block_);
     for (int64_t from = unit * per_unit * block_; from < end; from += block_)

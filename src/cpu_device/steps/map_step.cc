@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -55,7 +56,7 @@ void MapStep::RunBlock(const RunContext& context, int64_t block, char* scratch) 
 }
 
 absl::Status MapStep::Run(const RunContext& context) const {
-  const int64_t blocks = (p_.count + block_ - 1) / block_;
+  const int64_t blocks = CeilDiv(p_.count, block_);
   const auto run = [&](int64_t block, int member) {
     RunBlock(context, block, context.member_scratch(member));
   };

@@ -82,9 +82,8 @@ PlaneConvStep::PlaneConvStep(ConvParams params, ConvOutput output, CType compute
       dims_(PlanDims(p_)) {
   const int rank = static_cast<int>(dims_.size());
   lanes_ = kernels.window->channel_lanes[static_cast<int>(compute)];
-  const int64_t row_blocks =
-      (p_.features + kernels.window->plane_rows - 1) / kernels.window->plane_rows;
-  rows_ = (p_.features + row_blocks - 1) / row_blocks;
+  const int64_t row_blocks = CeilDiv(p_.features, kernels.window->plane_rows);
+  rows_ = CeilDiv(p_.features, row_blocks);
   for (const DimPlan& dim : dims_) planes_ *= static_cast<int64_t>(dim.remainders.size());
   const auto bytes = [&] {
     int64_t pixels = 1;
@@ -107,8 +106,8 @@ PlaneConvStep::PlaneConvStep(ConvParams params, ConvOutput output, CType compute
   for (int d = 0; d < rank; ++d) {
     DimPlan& dim = dims_[d];
     const int64_t size = p_.spatial[d].output_size;
-    dim.blocks = (size + dim.places - 1) / dim.places;
-    dim.places = (size + dim.blocks - 1) / dim.blocks;
+    dim.blocks = CeilDiv(size, dim.places);
+    dim.places = CeilDiv(size, dim.blocks);
     dim.extent = dim.places + dim.reach;
     plane_size_ *= dim.extent;
     num_units_ *= dim.blocks;

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/random_bits.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -19,7 +20,7 @@ constexpr int64_t kBlocksPerUnit = 4096;  // a multiple of kRandomLanes
 
 void ForEachUnit(const RunContext& context, int64_t blocks,
                  absl::FunctionRef<void(int64_t begin, int64_t end)> fn) {
-  const int64_t units = (blocks + kBlocksPerUnit - 1) / kBlocksPerUnit;
+  const int64_t units = CeilDiv(blocks, kBlocksPerUnit);
   if (units <= 1 || context.team == nullptr) {
     if (blocks > 0) fn(0, blocks);
     return;
@@ -70,7 +71,7 @@ RandomBitsStep::RandomBitsStep(const RandomBitsParams& params) : p_(params) {
     blocks_ = wide ? elements_ : p_.outer * ((p_.size + 1) / 2) * p_.inner;
   } else {
     const int64_t per_block = wide ? 2 : 4;
-    blocks_ = (elements_ + per_block - 1) / per_block;
+    blocks_ = CeilDiv(elements_, per_block);
   }
 }
 
@@ -275,7 +276,7 @@ struct UniformInteger {
 template <typename W, typename Fn>
 void ForEachWord(const RunContext& context, uint64_t key, uint64_t draw, int64_t count, Fn put) {
   constexpr int64_t kPerBlock = 16 / sizeof(W);
-  ForEachUnit(context, (count + kPerBlock - 1) / kPerBlock, [&](int64_t begin, int64_t end) {
+  ForEachUnit(context, CeilDiv(count, kPerBlock), [&](int64_t begin, int64_t end) {
     uint32_t words[4 * kRandomLanes];
     W values[kPerBlock * kRandomLanes];
     for (int64_t block = begin; block < end; block += kRandomLanes) {

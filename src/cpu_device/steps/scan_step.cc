@@ -16,6 +16,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -61,9 +62,9 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
                                                                               : kStridedLines);
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
-  blocks_per_outer_ = (p_.inner + lines_ - 1) / lines_;
+  blocks_per_outer_ = CeilDiv(p_.inner, lines_);
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot +
-                   (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+                   (p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0);
   if (method_ == kConverted) scratch_bytes_ = (kStretchStride + 1) * lines_ * kSlot;
   // The tile in its compute type and in its memory type, and the running values.
   if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 1) * lines_ * kSlot;

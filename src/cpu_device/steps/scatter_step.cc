@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/run/team.h"
 #include "src/cpu_device/steps/scalar_assembler.h"
@@ -99,7 +100,7 @@ ScatterStep::ScatterStep(IndexWalk walk, ScatterParams params)
   }
   // For each array: current values, updates, results, and their memory types' bits.
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot + seen_bytes_ +
-                   (p_.body != nullptr ? (p_.body->scratch_bytes() + 63) / 64 * 64 : 0);
+                   (p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0);
 }
 
 // Whether a known operation works on other types than lie in memory.

@@ -86,7 +86,7 @@ WindowStep::WindowStep(const WindowParams& params, const Kernels& kernels)
   places_ = has_along_ ? along_.output_size : inner_;
   const int64_t each = has_along_ ? inner_ * along_.stride : 1;
   piece_ = std::clamp<int64_t>(kPieceBytes / (each * compute_size_), 1, places_);
-  pieces_ = (places_ + piece_ - 1) / piece_;
+  pieces_ = CeilDiv(places_, piece_);
   span_ = has_along_
               ? ((piece_ - 1) * along_.stride + (along_.window - 1) * along_.window_dilation + 1) *
                     inner_
@@ -144,7 +144,7 @@ absl::Status WindowStep::Run(const RunContext& context) const {
       RunPiece(context, i / pieces_, first, std::min(piece_, places_ - first), s);
     }
   };
-  const int64_t units = (all + pieces_per_unit_ - 1) / pieces_per_unit_;
+  const int64_t units = CeilDiv(all, pieces_per_unit_);
   if (context.team == nullptr || units <= 1) {
     for (int64_t unit = 0; unit < units; ++unit) run(unit, 0);
   } else {
