@@ -42,6 +42,50 @@ func.func @main(%x: tensor<f32>, %w: tensor<f32>) -> (tensor<f32>, tensor<f32>) 
 })");
 }
 
+TEST(HoistLoopInvariantsTest, CountersThatAreAlwaysEqualAreOne) {
+  const auto hoist_and_merge = [](Module* module) {
+    HoistLoopInvariants(module);
+    MergeEqualOps(module);
+    RemoveDeadOps(module);
+  };
+  ExpectBecomes(hoist_and_merge, R"(
+func.func @main(%x: tensor<8xf32>, %s: tensor<i32>) -> (tensor<8xf32>, tensor<i32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %begin = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<8> : tensor<i32>
+  %0:4 = stablehlo.while(%i = %zero, %k = %begin, %a = %x, %j = %begin) : tensor<i32>, tensor<i32>, tensor<8xf32>, tensor<i32> cond {
+    %p = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.dynamic_slice %a, %k, sizes = [1] : (tensor<8xf32>, tensor<i32>) -> tensor<1xf32>
+    %2 = stablehlo.dynamic_update_slice %a, %1, %j : (tensor<8xf32>, tensor<1xf32>, tensor<i32>) -> tensor<8xf32>
+    %3 = stablehlo.add %k, %one : tensor<i32>
+    %4 = stablehlo.add %i, %one : tensor<i32>
+    %5 = stablehlo.add %j, %s : tensor<i32>
+    stablehlo.return %4, %3, %2, %5 : tensor<i32>, tensor<i32>, tensor<8xf32>, tensor<i32>
+  }
+  return %0#2, %0#1, %0#3 : tensor<8xf32>, tensor<i32>, tensor<i32>
+})",
+                R"(
+func.func @main(%x: tensor<8xf32>, %s: tensor<i32>) -> (tensor<8xf32>, tensor<i32>, tensor<i32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<8> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %a = %x, %j = %zero) : tensor<i32>, tensor<8xf32>, tensor<i32> cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.dynamic_slice %a, %i, sizes = [1] : (tensor<8xf32>, tensor<i32>) -> tensor<1xf32>
+    %2 = stablehlo.dynamic_update_slice %a, %1, %j : (tensor<8xf32>, tensor<1xf32>, tensor<i32>) -> tensor<8xf32>
+    %3 = stablehlo.add %i, %one : tensor<i32>
+    %5 = stablehlo.add %j, %s : tensor<i32>
+    stablehlo.return %3, %2, %5 : tensor<i32>, tensor<8xf32>, tensor<i32>
+  }
+  return %0#1, %0#0, %0#2 : tensor<8xf32>, tensor<i32>, tensor<i32>
+})");
+}
+
 TEST(HoistLoopInvariantsTest, WhatLeavesAnInnerLoopLeavesTheOuterOneToo) {
   const std::string text = After(HoistLoopInvariants, R"(
 func.func @main(%x: tensor<f32>, %w: tensor<f32>) -> tensor<f32> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes out of loops what is the same each time around: values that a loop carries without changing
-// them, and ops on nothing but such values.
+// them, ops on nothing but such values, and all but one of the counters that are always equal.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/effects.h"
 #include "src/core/passes/emitter.h"
+#include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
 namespace {
@@ -53,6 +54,7 @@ class Hoister {
       Op* loop = loops.back();
       loops.pop_back();
       ForwardUnchanged(loop);
+      MergeCounters(loop);
       for (size_t r = 0; r < 2; ++r) HoistFrom(loop->region(r)->block(), loop);
     }
   }
@@ -71,6 +73,39 @@ class Hoister {
         after = use->next();
         if (use->owner() != next) use->owner()->set_operand(use->operand_index(), loop->operand(i));
       }
+    }
+  }
+
+  // Lets everyone use the first of counters that begin and go on alike, and leaves the others
+  // unchanged: exporters count the iterations for the condition and once more for the body.
+  void MergeCounters(Op* loop) {
+    Block *condition = loop->region(0)->block(), *body = loop->region(1)->block();
+    Op* const next = body->terminator();
+    // What is added to a carried value each time around, if that comes from outside, or null.
+    const auto step_of = [&](size_t i) -> const Value* {
+      const Op* add = MadeBy(next->operand(i), OpCode::kAdd);
+      return add != nullptr && add->operand(0) == body->argument(i) &&
+                     (add->operand(1)->block() != body ||
+                      MadeBy(add->operand(1), OpCode::kConstant) != nullptr)
+                 ? add->operand(1)
+                 : nullptr;
+    };
+    std::vector<size_t> counters;  // no two of them alike
+    for (size_t i = 0; i < loop->num_operands(); ++i) {
+      const Value* const step = step_of(i);
+      if (step == nullptr) continue;
+      const auto first = std::find_if(counters.begin(), counters.end(), [&](size_t k) {
+        return loop->operand_type(k) == loop->operand_type(i) &&
+               AreEqual(loop->operand(k), loop->operand(i)) && AreEqual(step_of(k), step);
+      });
+      if (first == counters.end()) {
+        counters.push_back(i);
+        continue;
+      }
+      condition->argument(i)->ReplaceAllUsesWith(condition->argument(*first));
+      body->argument(i)->ReplaceAllUsesWith(body->argument(*first));
+      loop->result(i)->ReplaceAllUsesWith(loop->result(*first));
+      next->set_operand(i, body->argument(i));
     }
   }
 

@@ -163,6 +163,12 @@ const Op* MadeBy(const Value* value, OpCode code) {
   return op != nullptr && op->Is(code) ? op : nullptr;
 }
 
+bool AreEqual(const Value* a, const Value* b) {
+  if (a == b) return true;
+  const Op *x = MadeBy(a, OpCode::kConstant), *y = MadeBy(b, OpCode::kConstant);
+  return x != nullptr && y != nullptr && x->attr("value") == y->attr("value");
+}
+
 const Op* ComparisonIn(const Value* predicate, ComparisonDirection direction) {
   const Op* compare = MadeBy(predicate, OpCode::kCompare);
   if (compare == nullptr) return nullptr;

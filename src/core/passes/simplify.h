@@ -28,6 +28,8 @@ std::optional<int64_t> SplatInt(const Value* value);
 std::optional<int64_t> ScalarInt(const Value* value);
 // The op of that code which makes `value`, or null.
 const Op* MadeBy(const Value* value, OpCode code);
+// True for the same value, and for constants of the same bits.
+bool AreEqual(const Value* a, const Value* b);
 // The comparison in that direction which makes `predicate`, or null.
 const Op* ComparisonIn(const Value* predicate, ComparisonDirection direction);
 

@@ -17,12 +17,6 @@ bool IsExact(const Op& op) {
   return IsInteger(type) || type == PRED;
 }
 bool AreSame(const Op& op) { return op.operand(0) == op.operand(1); }
-// The same value, or constants of the same bits.
-bool AreEqual(const Value* a, const Value* b) {
-  if (a == b) return true;
-  const Op *x = MadeBy(a, OpCode::kConstant), *y = MadeBy(b, OpCode::kConstant);
-  return x != nullptr && y != nullptr && x->attr("value") == y->attr("value");
-}
 
 Value* Zero(const Op& op, Emitter& emit) { return emit.IntConstant(op.result_type(), 0).value(); }
 
