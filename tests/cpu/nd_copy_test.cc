@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/kernel_test_util.h"
 
@@ -172,6 +173,30 @@ TEST(NdCopyTest, BoxesTooLargeForTheCachesAreCopiedToo) {
     std::iota(identity.begin(), identity.end(), 0);
     CheckCopy(box.dims, PlaceOf(box.dims, box.order, Ones(box.dims.size()), 0),
               PlaceOf(box.dims, identity, Ones(box.dims.size()), box.gap), box.size);
+  }
+}
+
+// Tiles go through a buffer. They end within the last dim of the target, of the source, or both;
+// outer dims may be reversed or have gaps.
+TEST(NdCopyTest, LinesThatLieFarApartAreMovedInTwoStages) {
+  const struct {
+    std::vector<int64_t> dims;
+    std::vector<int> order;
+    std::vector<int64_t> steps;
+    int size;
+    int64_t gap;
+  } boxes[] = {{{15, 17, 13, 5, 270}, {4, 3, 2, 1, 0}, {1, 1, -1, 1, 1}, 4, 3},
+               {{150, 14, 16, 16, 16}, {0, 2, 4, 1, 3}, {1, -1, 1, 1, 1}, 2, 0},
+               {{33, 16, 4, 31, 260}, {4, 3, 2, 1, 0}, {1, 1, 1, 1, -1}, 1, 0}};
+  for (const auto& box : boxes) {
+    std::vector<int> identity(box.dims.size());
+    std::iota(identity.begin(), identity.end(), 0);
+    const Place from = PlaceOf(box.dims, box.order, box.steps, 0);
+    const Place to = PlaceOf(box.dims, identity, Ones(box.dims.size()), box.gap);
+    EXPECT_THAT(NdCopy(box.dims, from.strides, to.strides, box.size, *SupportedBlockKernels()[0])
+                    .Describe(),
+                testing::StartsWith("tiles in two stages"));
+    CheckCopy(box.dims, from, to, box.size);
   }
 }
 

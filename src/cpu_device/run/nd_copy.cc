@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -25,6 +26,11 @@ constexpr int64_t kTileBytes = 512;
 // Transposed pieces of at most so many bytes are asked for ahead, so many bytes of them, where they
 // are no run of the source.
 constexpr int64_t kAheadBytes = 4096;
+// Pieces of lines that are scattered: shorter than this, or than two lines where many are read at a
+// time.
+constexpr int64_t kScatteredRun = 48;
+// A tile of a staged copy has runs of at most so many bytes of the source and of the target.
+constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
 
 }  // namespace
 
@@ -37,7 +43,11 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
     if (dims[d] != 1)
       walked.push_back({dims[d], from_strides[d] * element_size, to_strides[d] * element_size});
   }
-  if (count_ == 0) return;
+  is_streamed_ = bytes() >= kStreamBytes;
+  if (count_ > 0) Plan(std::move(walked));
+}
+
+void NdCopy::Plan(DimList walked) {
   // In the target's order, dims that continue each other come together.
   std::stable_sort(walked.begin(), walked.end(),
                    [](const Dim& a, const Dim& b) { return std::abs(a.to) > std::abs(b.to); });
@@ -51,8 +61,11 @@ NdCopy::NdCopy(absl::Span<const int64_t> dims, absl::Span<const int64_t> from_st
     }
   }
   dims_ = merged;
-  is_streamed_ = bytes() >= kStreamBytes;
   ChoosePattern(std::move(merged));
+  if (IsScattered()) {
+    MakeStages();
+    return;
+  }
   // Pieces follow each other as they stand in the source: what is written need not be waited for.
   std::stable_sort(outer_.begin(), outer_.end(),
                    [](const Dim& a, const Dim& b) { return std::abs(a.from) > std::abs(b.from); });
@@ -140,6 +153,84 @@ void NdCopy::MakeTiles() {
   outer_.push_back({(tiled_.size + tile_ - 1) / tile_, tiled_.from * tile_, tiled_.to * tile_});
 }
 
+// True where the source is read by pieces of lines that lie far apart, too many to stay at hand
+// until what is left of them is read.
+bool NdCopy::IsScattered() const {
+  const int64_t run = rows_ * size_;
+  return bytes() >= kStreamBytes && pattern_ == kTranspose && std::abs(from_inner_) != run &&
+         (run < kScatteredRun || (run < 2 * kLine && inner_ * size_ >= kStreamBand));
+}
+
+// A copy of a tile to the buffer or from it, by itself: whoever runs it ends the stream.
+NdCopy NdCopy::Stage(const DimList& dims, bool is_streamed) const {
+  NdCopy stage;
+  stage.kernels_ = kernels_;
+  stage.size_ = stage.element_size_ = size_;
+  stage.is_streamed_ = is_streamed;
+  DimList walked;
+  for (const Dim& dim : dims) {
+    stage.count_ *= dim.size;
+    if (dim.size != 1) walked.push_back(dim);
+  }
+  stage.Plan(std::move(walked));
+  return stage;
+}
+
+// A tile is what a run of the source and a run of the target reach along dims that continue each
+// other. It stands in the buffer in the order of the source.
+void NdCopy::MakeStages() {
+  DimList dims = outer_;
+  dims.push_back({rows_, from_row_, to_row_});
+  dims.push_back({inner_, from_inner_, to_inner_});
+  pattern_ = kStaged;
+  DimList tile = dims;
+  for (Dim& dim : tile) dim.size = 1;
+  const auto take_run = [&](int64_t Dim::*stride, int64_t limit) {
+    for (int64_t run = size_; 2 * run <= limit;) {
+      size_t d = 0;
+      while (d < dims.size() && dims[d].*stride != run) ++d;
+      if (d == dims.size()) return;
+      const int64_t taken = std::min(dims[d].size, limit / run);
+      tile[d].size = std::max(tile[d].size, taken);
+      if (taken < dims[d].size) return;
+      run *= taken;
+    }
+  };
+  take_run(&Dim::from, kStageFrom);
+  take_run(&Dim::to, std::min(kStageTo, kStageBytes / kStageFrom * size_));
+  std::vector<size_t> order(dims.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::abs(dims[a].from) > std::abs(dims[b].from);
+  });
+  outer_.clear();
+  for (size_t d : order) {
+    const int64_t size = tile[d].size, places = (dims[d].size + size - 1) / size;
+    if (places == 1) continue;
+    if (dims[d].size % size != 0) ends_.push_back({outer_.size(), d});
+    outer_.push_back({places, dims[d].from * size, dims[d].to * size});
+  }
+  pieces_ = 1;
+  for (const Dim& dim : outer_) pieces_ *= dim.size;
+  for (size_t shape = 0; shape < size_t{1} << ends_.size(); ++shape) {
+    DimList in = tile;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      const size_t d = ends_[i].dim;
+      if ((shape >> i & 1) != 0) in[d].size = dims[d].size % in[d].size;
+    }
+    DimList out = in;
+    int64_t stride = size_;
+    for (size_t i = order.size(); i-- > 0;) {
+      in[order[i]].to = out[order[i]].from = stride;
+      stride *= in[order[i]].size;
+    }
+    stages_.push_back(Stage(in, false));
+    stages_.push_back(Stage(out, true));
+  }
+  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / stages_[0].bytes(), 1);
+  units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
+}
+
 void NdCopy::SplitIntoUnits() {
   int64_t places = 1;
   for (const Dim& dim : outer_) places *= dim.size;
@@ -198,6 +289,8 @@ void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const
       (is_streamed_ ? kernels_->stream_transpose_2d : kernels_->transpose_2d)[SizeLog2(size_)](
           to, to_row_ / size_, from, from_inner_ / size_, inner, rows);
       return;
+    case kStaged:
+      return;
     case kStrided:
       kernels_->move_box[SizeLog2(size_)](to, to_row_ / size_, to_inner_ / size_, from,
                                           from_row_ / size_, from_inner_ / size_, rows, inner);
@@ -239,7 +332,7 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
   int64_t part = begin % parts_;
   Place place = PlaceAt(begin / parts_, from, to);
   const int64_t piece_bytes = rows_ * inner_ * size_;
-  const bool asks_ahead = is_streamed_ && pattern_ == kTranspose && parts_ == 1 &&
+  const bool asks_ahead = bytes() >= kStreamBytes && pattern_ == kTranspose && parts_ == 1 &&
                           piece_bytes <= kAheadBytes && from_inner_ != rows_ * size_;
   const int64_t ahead_pieces =
       std::min<int64_t>(kAheadBytes / std::max<int64_t>(piece_bytes, 1), 8);
@@ -256,22 +349,44 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
     part = 0;
     Advance(&place);
   }
-  if (is_streamed_) kernels_->end_stream();
 }
 
-void NdCopy::Run(const char* from, char* to) const {
-  if (count_ == 0) return;
-  if (pieces_ == 1) {
-    RunPiece(from, to, 0, tile_);
-    if (is_streamed_) kernels_->end_stream();
-  } else {
-    RunPieces(0, pieces_, from, to);
+void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) const {
+  alignas(kLine) char buffer[kStageBytes];
+  Place place = PlaceAt(begin, from, to);
+  for (int64_t piece = begin; piece < end; ++piece) {
+    size_t shape = 0;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      if (place.at[ends_[i].place] == outer_[ends_[i].place].size - 1) shape |= size_t{1} << i;
+    }
+    const NdCopy& in = stages_[2 * shape];
+    const NdCopy& out = stages_[2 * shape + 1];
+    in.RunRange(0, in.pieces_, place.from, buffer);
+    out.RunRange(0, out.pieces_, buffer, place.to);
+    Advance(&place);
   }
 }
 
-void NdCopy::RunUnit(int64_t unit, const char* from, char* to) const {
+void NdCopy::RunRange(int64_t begin, int64_t end, const char* from, char* to) const {
   if (count_ == 0) return;
-  RunPieces(unit * pieces_per_unit_, std::min((unit + 1) * pieces_per_unit_, pieces_), from, to);
+  if (pattern_ == kStaged) {
+    RunStages(begin, end, from, to);
+  } else if (pieces_ == 1) {
+    RunPiece(from, to, 0, tile_);
+  } else {
+    RunPieces(begin, end, from, to);
+  }
+}
+
+void NdCopy::Run(const char* from, char* to) const { RunUnits(0, units_, from, to); }
+
+void NdCopy::RunUnit(int64_t unit, const char* from, char* to) const {
+  RunUnits(unit, unit + 1, from, to);
+}
+
+void NdCopy::RunUnits(int64_t begin, int64_t end, const char* from, char* to) const {
+  RunRange(begin * pieces_per_unit_, std::min(end * pieces_per_unit_, pieces_), from, to);
+  if (is_streamed_) kernels_->end_stream();
 }
 
 double NdCopy::cost_ns() const {
@@ -282,6 +397,7 @@ double NdCopy::cost_ns() const {
     case kRows:
       return places + bytes / 8 + static_cast<double>(bytes) / static_cast<double>(inner_);
     case kTranspose:
+    case kStaged:
       return places + bytes / 8 + moves * 0.1;
     case kStrided:
       break;
@@ -295,6 +411,9 @@ std::string NdCopy::Describe() const {
       return absl::StrCat("rows of ", inner_, " bytes");
     case kTranspose:
       return absl::StrCat("transposes of ", rows_, "x", inner_, " elements of ", size_, " bytes");
+    case kStaged:
+      return absl::StrCat("tiles in two stages: ", stages_[0].Describe(), ", ",
+                          stages_[1].Describe());
     case kStrided:
       break;
   }

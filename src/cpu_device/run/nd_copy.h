@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/types/span.h"
 #include "src/cpu_device/kernels/block_ops.h"
@@ -57,16 +58,25 @@ class NdCopy {
     kRows,       // rows of `inner_` contiguous bytes (size_ is 1)
     kTranspose,  // the source is contiguous along the rows' dim, the target along the inner one
     kStrided,    // elements apart on one side or both
+    kStaged,     // tiles brought to a buffer by lines of the source, and written by its own
   };
   struct Dim {
     int64_t size, from, to;  // strides in bytes
   };
   using DimList = absl::InlinedVector<Dim, 6>;
 
+  void Plan(DimList walked);
   void ChoosePattern(DimList dims);
+  bool IsScattered() const;
+  void MakeStages();
+  NdCopy Stage(const DimList& dims, bool is_streamed) const;
   void MakeTiles();
   void SplitIntoUnits();
+  void RunUnits(int64_t begin, int64_t end, const char* from, char* to) const;
+  // Pieces, by what the pattern asks for; the stream is left open.
+  void RunRange(int64_t begin, int64_t end, const char* from, char* to) const;
   void RunPieces(int64_t begin, int64_t end, const char* from, char* to) const;
+  void RunStages(int64_t begin, int64_t end, const char* from, char* to) const;
   void RunPiece(const char* from, char* to, int64_t part, int64_t tile) const;
   void Move(const char* from, char* to, int64_t rows, int64_t inner) const;
   void AskFor(const char* from) const;
@@ -97,6 +107,14 @@ class NdCopy {
   // other in the order of pieces.
   bool cut_inner_ = false;
   int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
+  // The tiles of a staged copy are pieces. Each shape of them has two stages, into the buffer and
+  // out of it: the whole tile, then that at the end of the first dim that tiles do not divide, of
+  // the second, and of both.
+  std::vector<NdCopy> stages_;
+  struct End {
+    size_t place, dim;  // among outer_; among the dims that are tiled
+  };
+  absl::InlinedVector<End, 2> ends_;
 };
 
 template <typename Fn>

@@ -206,7 +206,8 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
   T* const to = static_cast<T*>(dst);
   const T* const from = static_cast<const T*>(src);
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T));
-  if (kStream && reinterpret_cast<uintptr_t>(dst) % kLine == 0 && dst_stride * kSize % kLine == 0) {
+  if (kStream && cols * kSize >= kLine && reinterpret_cast<uintptr_t>(dst) % kLine == 0 &&
+      dst_stride * kSize % kLine == 0) {
     TransposeByTiles<T, true>(to, dst_stride, from, src_stride, rows, cols);
   } else if (kStream && rows * kSize >= 2 * kLine) {
     StreamByLines<T>(to, dst_stride, from, src_stride, rows, cols);
