@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains of operations in the block engine: random expressions of one element type, with values
-// used several times, comparisons, selections and stores on the way, have the bits of the kernels'
-// operations run one after the other on whole arrays; at every kernel level.
+// Chains of operations in the block engine: random expressions of one element type, or of two of
+// one width that take each other's bits, with values used several times, comparisons, selections
+// and stores on the way, have the bits of the kernels' operations run one after the other on whole
+// arrays; at every kernel level.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -25,16 +26,25 @@ struct Type {
   const char* name;
   CType compute;
   PrimitiveType memory;
+  CType other;  // what operations may take the bits for as well
 };
 constexpr Type kTypes[] = {
-    {"f32", CType::kF32, F32}, {"f64", CType::kF64, F64}, {"s32", CType::kS32, S32},
-    {"u32", CType::kU32, U32}, {"s64", CType::kS64, S64}, {"u64", CType::kU64, U64},
+    {"f32", CType::kF32, F32, CType::kF32},         {"f64", CType::kF64, F64, CType::kF64},
+    {"s32", CType::kS32, S32, CType::kS32},         {"u32", CType::kU32, U32, CType::kU32},
+    {"s64", CType::kS64, S64, CType::kS64},         {"u64", CType::kU64, U64, CType::kU64},
+    {"f32 and u32", CType::kF32, F32, CType::kU32}, {"f32 and s32", CType::kF32, F32, CType::kS32},
+    {"f64 and s64", CType::kF64, F64, CType::kS64}, {"u64 and f64", CType::kU64, U64, CType::kF64},
 };
 
 class ChainTest {
  public:
   ChainTest(const BlockKernels& kernels, const Type& type, uint32_t seed, int64_t n)
-      : k_(kernels), type_(type), size_(ByteWidth(type.memory)), random_(seed), n_(n) {
+      : k_(kernels),
+        type_(type),
+        size_(ByteWidth(type.memory)),
+        as_(type.compute),
+        random_(seed),
+        n_(n) {
     p_.dims.push_back(n);
     p_.num_outer = 1;
     for (int i = 0; i < 2; ++i) AddInput(/*scalar=*/false);
@@ -42,7 +52,10 @@ class ChainTest {
     AddConstant();
     if (Below(2) == 0) AddPredicates();
     if (type_.memory == F32 && Below(2) == 0) AddBf16Input();
-    for (int i = 3 + Below(30); i > 0; --i) Below(12) == 0 ? AddPolynomial() : AddOp();
+    for (int i = 3 + Below(30); i > 0; --i) {
+      if (Below(3) == 0) as_ = Below(2) == 0 ? type_.compute : type_.other;
+      Below(12) == 0 ? AddPolynomial() : AddOp();
+    }
     for (int i = 1 + Below(3); i > 0; --i) AddStore();
   }
 
@@ -88,10 +101,11 @@ class ChainTest {
   }
 
  private:
+  static bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
 
   void Number(char* to) {
-    if (type_.compute == CType::kF32 || type_.compute == CType::kF64) {
+    if (IsFloat(type_.compute)) {
       // No NaN: which of two an operation gives is not promised to be the same everywhere.
       static constexpr double kNumbers[] = {0.0, -0.0, 1, -1, 0.5, 3, -7.25, 1e30, -1e-30, 100};
       const double x = kNumbers[Below(10)];
@@ -168,10 +182,23 @@ class ChainTest {
     Append(instr, value);
   }
 
+  // The bits of a number as another type.
+  LoopValue As(CType type, LoopValue v) {
+    if (p_.instrs[v].type == type) return v;
+    LoopInstr instr;
+    instr.kind = LoopInstr::kOp;
+    instr.op = BlockOp::kCopy;
+    instr.type = type;
+    instr.operand_type = p_.instrs[v].type;
+    instr.args[0] = v;
+    std::vector<char> value = values_[v];
+    return Append(instr, std::move(value));
+  }
+
   LoopValue Constant(int64_t number) {
     LoopInstr instr;
     instr.kind = LoopInstr::kConstant;
-    instr.type = type_.compute;
+    instr.type = as_;
     std::memcpy(instr.bits, &number, size_);
     std::vector<char> value(n_ * size_);
     for (int64_t i = 0; i < n_; ++i) std::memcpy(value.data() + i * size_, instr.bits, size_);
@@ -182,18 +209,18 @@ class ChainTest {
     LoopInstr instr;
     instr.kind = LoopInstr::kOp;
     instr.op = op;
-    instr.type = instr.operand_type = type_.compute;
+    instr.type = instr.operand_type = as_;
     instr.args[0] = a;
     instr.args[1] = b;
     std::vector<char> value(n_ * size_);
-    k_.op[static_cast<int>(op)][static_cast<int>(type_.compute)][0](value.data(), values_[a].data(),
-                                                                    values_[b].data(), nullptr, n_);
+    k_.op[static_cast<int>(op)][static_cast<int>(as_)][0](value.data(), values_[a].data(),
+                                                          values_[b].data(), nullptr, n_);
     return Append(instr, std::move(value));
   }
 
   // (x << n) | (x >> m), for n + m = width or not; they may be any numbers.
   void AddShifts() {
-    const LoopValue x = numbers_[numbers_.size() - 1 - Below(2)];
+    const LoopValue x = As(as_, numbers_[numbers_.size() - 1 - Below(2)]), one = As(as_, 2);
     const int width = 8 * size_;
     LoopValue left, right;
     const int kind = Below(3);
@@ -202,10 +229,10 @@ class ChainTest {
       left = Constant(n);
       right = Constant(width - n);
     } else if (kind == 1) {
-      left = Below(2) == 0 ? 2 : Constant(Below(width + 2));
-      right = Below(2) == 0 ? 2 : Constant(Below(width + 2));
+      left = Below(2) == 0 ? one : Constant(Below(width + 2));
+      right = Below(2) == 0 ? one : Constant(Below(width + 2));
     } else {
-      left = 2;
+      left = one;
       right = Binary(BlockOp::kSubtract, Constant(width), left);
     }
     if (Below(2) == 0) std::swap(left, right);
@@ -224,7 +251,7 @@ class ChainTest {
     instr.kind = LoopInstr::kRoundTo;
     instr.type = CType::kF32;
     instr.memory_type = BF16;
-    instr.args[0] = numbers_[numbers_.size() - 1 - Below(2)];
+    instr.args[0] = As(as_, numbers_[numbers_.size() - 1 - Below(2)]);
     std::vector<char> value(n_ * size_);
     k_.round_to[BF16](value.data(), values_[instr.args[0]].data(), n_);
     Append(instr, std::move(value));
@@ -269,18 +296,19 @@ class ChainTest {
     static constexpr BlockOp kCompares[] = {BlockOp::kCompareEq, BlockOp::kCompareNe,
                                             BlockOp::kCompareLt, BlockOp::kCompareLe,
                                             BlockOp::kCompareGt, BlockOp::kCompareGe};
-    const bool is_float = type_.compute == CType::kF32 || type_.compute == CType::kF64;
+    const bool is_float = IsFloat(as_);
     LoopInstr instr;
     instr.kind = LoopInstr::kOp;
-    instr.type = instr.operand_type = type_.compute;
+    instr.type = instr.operand_type = as_;
     const auto number = [&] {
       // Values just made are likely operands.
       const int count = static_cast<int>(numbers_.size());
-      return numbers_[Below(3) == 0 ? Below(count) : count - 1 - Below(std::min(count, 3))];
+      return As(as_,
+                numbers_[Below(3) == 0 ? Below(count) : count - 1 - Below(std::min(count, 3))]);
     };
     const int kind = Below(10);
     if (kind == 3 && !is_float) return AddShifts();
-    if (kind == 3 && type_.memory == F32 && Below(2) == 0) return AddRounding();
+    if (kind == 3 && as_ == CType::kF32 && Below(2) == 0) return AddRounding();
     if (kind == 4 && !preds_.empty()) return AddLogic();
     if (kind == 0) {
       instr.op = kCompares[Below(6)];
@@ -311,20 +339,20 @@ class ChainTest {
     };
     k_.op[static_cast<int>(instr.op)][static_cast<int>(instr.operand_type)][0](
         value.data(), operand(0), operand(1), operand(2), n_);
-    const bool is_float = type_.compute == CType::kF32 || type_.compute == CType::kF64;
-    if (is_float && instr.type != CType::kPred && HasNan(value)) return false;
+    if (IsFloat(instr.type) && HasNan(value)) return false;
     Append(instr, std::move(value));
     return true;
   }
 
   // A polynomial, whose variable is read again and again.
   void AddPolynomial() {
-    const LoopValue x = numbers_[Below(static_cast<int>(numbers_.size()))], c = numbers_[3];
+    const LoopValue x = As(as_, numbers_[Below(static_cast<int>(numbers_.size()))]);
+    const LoopValue c = As(as_, numbers_[3]);
     LoopValue sum = x;
     for (int i = 2 + Below(10); i > 0; --i) {
       LoopInstr instr;
       instr.kind = LoopInstr::kOp;
-      instr.type = instr.operand_type = type_.compute;
+      instr.type = instr.operand_type = as_;
       instr.op = i % 2 == 0 ? BlockOp::kMultiply : BlockOp::kAdd;
       instr.args[0] = sum;
       instr.args[1] = i % 2 == 0 ? x : c;
@@ -351,7 +379,8 @@ class ChainTest {
   void AddStore() {
     LoopStore store;
     const bool pred = !preds_.empty() && Below(4) == 0;
-    store.value = pred ? preds_.back() : numbers_[numbers_.size() - 1 - Below(3)];
+    store.value =
+        pred ? preds_.back() : As(type_.compute, numbers_[numbers_.size() - 1 - Below(3)]);
     store.type = pred ? PRED : type_.memory == F32 && Below(3) == 0 ? BF16 : type_.memory;
     store.view.strides.push_back(1);
     p_.stores.push_back(store);
@@ -360,6 +389,7 @@ class ChainTest {
   const BlockKernels& k_;
   const Type& type_;
   const int size_;
+  CType as_;  // what the next operation takes numbers for
   std::mt19937 random_;
   const int64_t n_;
   LoopProgram p_;

@@ -16,56 +16,74 @@
 
 namespace pjrt::cpu {
 
-// X(name), for each of Block, Scalar and Saved. What a type lacks has no place in a chain of it:
-// And, Or, Xor and shifts are for integers, Divide for floats.
-#define PJRT_CHAIN_OPERAND_OPS(X)                                 \
-  X(Load) /* A = operand */                                       \
-  X(Add)  /* A = A + operand, and so on */                        \
-  X(Subtract)                                                     \
-  X(SubtractFrom) /* A = operand - A */                           \
-  X(Multiply)                                                     \
-  X(Divide)                                                       \
-  X(DivideInto) /* A = operand / A */                             \
-  X(Maximum)    /* of integers: signed */                         \
-  X(Minimum)                                                      \
-  X(UnsignedMaximum)                                              \
-  X(UnsignedMinimum)                                              \
-  X(And)                                                          \
-  X(Or)                                                           \
-  X(Xor)                                                          \
-  X(ShiftLeft)                                                    \
-  X(ShiftRightLogical)                                            \
-  X(ShiftRightArithmetic)                                         \
-  X(SelectElse) /* A = M ? A : operand */                         \
-  X(SelectThen) /* A = M ? operand : A */                         \
-  X(CompareEq)  /* M = A == operand; A stays. Integers: signed */ \
-  X(CompareNe)                                                    \
-  X(CompareLt)                                                    \
-  X(CompareLe)                                                    \
-  X(CompareGt)                                                    \
-  X(CompareGe)                                                    \
-  X(UnsignedLt)                                                   \
-  X(UnsignedLe)                                                   \
-  X(UnsignedGt)                                                   \
+// X(name), for each of Block, Scalar and Saved. Elements are what an operation takes them for:
+// floats where nothing is said, integers of the same width in those that say so, and in And, Or,
+// Xor and shifts.
+#define PJRT_CHAIN_OPERAND_OPS(X)                          \
+  X(Load) /* A = operand */                                \
+  X(Add)  /* A = A + operand, and so on */                 \
+  X(Subtract)                                              \
+  X(SubtractFrom) /* A = operand - A */                    \
+  X(Multiply)                                              \
+  X(Divide)                                                \
+  X(DivideInto) /* A = operand / A */                      \
+  X(Maximum)                                               \
+  X(Minimum)                                               \
+  X(IntegerAdd)                                            \
+  X(IntegerSubtract)                                       \
+  X(IntegerSubtractFrom)                                   \
+  X(IntegerMultiply)                                       \
+  X(SignedMaximum)                                         \
+  X(SignedMinimum)                                         \
+  X(UnsignedMaximum)                                       \
+  X(UnsignedMinimum)                                       \
+  X(And)                                                   \
+  X(Or)                                                    \
+  X(Xor)                                                   \
+  X(ShiftLeft)                                             \
+  X(ShiftRightLogical)                                     \
+  X(ShiftRightArithmetic)                                  \
+  X(SelectElse) /* A = M ? A : operand */                  \
+  X(SelectThen) /* A = M ? operand : A */                  \
+  X(CompareEq)  /* M = A == operand; A stays, and so on */ \
+  X(CompareNe)                                             \
+  X(CompareLt)                                             \
+  X(CompareLe)                                             \
+  X(CompareGt)                                             \
+  X(CompareGe)                                             \
+  X(IntegerEq)                                             \
+  X(IntegerNe)                                             \
+  X(SignedLt)                                              \
+  X(SignedLe)                                              \
+  X(SignedGt)                                              \
+  X(SignedGe)                                              \
+  X(UnsignedLt)                                            \
+  X(UnsignedLe)                                            \
+  X(UnsignedGt)                                            \
   X(UnsignedGe)
 // X(name), without such an operand.
 #define PJRT_CHAIN_OWN_OPS(X)                                                             \
-  X(Store)         /* block at slot = A */                                                \
-  X(Save)          /* B = A */                                                            \
-  X(StoreB)        /* block at slot = B */                                                \
-  X(LoadB)         /* B = block at slot */                                                \
-  X(MultiplyAdd)   /* A = A * B + scalar at slot; the product is rounded, too */          \
+  X(Store)       /* block at slot = A */                                                  \
+  X(Save)        /* B = A */                                                              \
+  X(StoreB)      /* block at slot = B */                                                  \
+  X(LoadB)       /* B = block at slot */                                                  \
+  X(MultiplyAdd) /* A = A * B + scalar at slot; the product is rounded, too */            \
+  X(IntegerMultiplyAdd)                                                                   \
   X(Exchange)      /* A = B and B = A */                                                  \
   X(AddToB)        /* B = B + A; A stays, and so on */                                    \
   X(SubtractFromB) /* B = B - A */                                                        \
   X(MultiplyB)                                                                            \
-  X(AndToB) /* integers, to ShiftBoth */                                                  \
+  X(IntegerAddToB)                                                                        \
+  X(IntegerSubtractFromB)                                                                 \
+  X(IntegerMultiplyB)                                                                     \
+  X(AndToB)                                                                               \
   X(OrToB)                                                                                \
   X(XorToB)                                                                               \
   X(ShiftBoth) /* A = A << scalar at slot | A >> scalar at the next instruction's slot */ \
   X(Negate)                                                                               \
-  X(Not)                                                                                  \
-  X(Abs) /* floats, to RoundEven */                                                       \
+  X(IntegerNegate)                                                                        \
+  X(Not) /* integers */                                                                   \
+  X(Abs)                                                                                  \
   X(Sqrt)                                                                                 \
   X(Rsqrt)                                                                                \
   X(Sign)                                                                                 \

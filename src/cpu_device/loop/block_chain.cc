@@ -14,87 +14,80 @@ namespace {
 // How far behind the first instruction that is left another one may be moved up from.
 constexpr size_t kWindow = 24;
 
+// Kinds of numbers.
+constexpr int kFloats = 1, kSigned = 2, kUnsigned = 4, kIntegers = kSigned | kUnsigned;
+
+bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
+int KindOf(CType type) {
+  if (IsFloat(type)) return kFloats;
+  return type == CType::kS32 || type == CType::kS64 ? kSigned : kUnsigned;
+}
+
 // A binary operation in chains, by its form for blocks; those for one element and for B follow it.
+struct Forms {
+  ChainOp forward, reversed;  // `reversed`: with operands the other way; kEnd: none
+};
 struct ChainRow {
   BlockOp op;
-  ChainOp of_floats, of_signed, of_unsigned;  // kEnd: not in chains of that type
-  ChainOp reversed;                           // with operands the other way; kEnd: none
+  int kinds;  // what it is for
+  Forms forms;
 };
 constexpr ChainOp kNone = ChainOp::kEnd;
 constexpr ChainRow kRows[] = {
-    {BlockOp::kAdd, ChainOp::kAddBlock, ChainOp::kAddBlock, ChainOp::kAddBlock, ChainOp::kAddBlock},
-    {BlockOp::kSubtract, ChainOp::kSubtractBlock, ChainOp::kSubtractBlock, ChainOp::kSubtractBlock,
-     ChainOp::kSubtractFromBlock},
-    {BlockOp::kMultiply, ChainOp::kMultiplyBlock, ChainOp::kMultiplyBlock, ChainOp::kMultiplyBlock,
-     ChainOp::kMultiplyBlock},
-    {BlockOp::kDivide, ChainOp::kDivideBlock, kNone, kNone, ChainOp::kDivideIntoBlock},
-    {BlockOp::kMaximum, ChainOp::kMaximumBlock, ChainOp::kMaximumBlock,
-     ChainOp::kUnsignedMaximumBlock, ChainOp::kMaximumBlock},
-    {BlockOp::kMinimum, ChainOp::kMinimumBlock, ChainOp::kMinimumBlock,
-     ChainOp::kUnsignedMinimumBlock, ChainOp::kMinimumBlock},
-    {BlockOp::kAnd, kNone, ChainOp::kAndBlock, ChainOp::kAndBlock, ChainOp::kAndBlock},
-    {BlockOp::kOr, kNone, ChainOp::kOrBlock, ChainOp::kOrBlock, ChainOp::kOrBlock},
-    {BlockOp::kXor, kNone, ChainOp::kXorBlock, ChainOp::kXorBlock, ChainOp::kXorBlock},
-    {BlockOp::kShiftLeft, kNone, ChainOp::kShiftLeftBlock, ChainOp::kShiftLeftBlock, kNone},
-    {BlockOp::kShiftRightLogical, kNone, ChainOp::kShiftRightLogicalBlock,
-     ChainOp::kShiftRightLogicalBlock, kNone},
-    {BlockOp::kShiftRightArithmetic, kNone, ChainOp::kShiftRightArithmeticBlock,
-     ChainOp::kShiftRightArithmeticBlock, kNone},
-    {BlockOp::kCompareEq, ChainOp::kCompareEqBlock, ChainOp::kCompareEqBlock,
-     ChainOp::kCompareEqBlock, ChainOp::kCompareEqBlock},
-    {BlockOp::kCompareNe, ChainOp::kCompareNeBlock, ChainOp::kCompareNeBlock,
-     ChainOp::kCompareNeBlock, ChainOp::kCompareNeBlock},
-    {BlockOp::kCompareLt, ChainOp::kCompareLtBlock, ChainOp::kCompareLtBlock,
-     ChainOp::kUnsignedLtBlock, ChainOp::kCompareGtBlock},
-    {BlockOp::kCompareLe, ChainOp::kCompareLeBlock, ChainOp::kCompareLeBlock,
-     ChainOp::kUnsignedLeBlock, ChainOp::kCompareGeBlock},
-    {BlockOp::kCompareGt, ChainOp::kCompareGtBlock, ChainOp::kCompareGtBlock,
-     ChainOp::kUnsignedGtBlock, ChainOp::kCompareLtBlock},
-    {BlockOp::kCompareGe, ChainOp::kCompareGeBlock, ChainOp::kCompareGeBlock,
-     ChainOp::kUnsignedGeBlock, ChainOp::kCompareLeBlock},
+    {BlockOp::kAdd, kFloats, {ChainOp::kAddBlock, ChainOp::kAddBlock}},
+    {BlockOp::kAdd, kIntegers, {ChainOp::kIntegerAddBlock, ChainOp::kIntegerAddBlock}},
+    {BlockOp::kMultiply, kFloats, {ChainOp::kMultiplyBlock, ChainOp::kMultiplyBlock}},
+    {BlockOp::kMultiply,
+     kIntegers,
+     {ChainOp::kIntegerMultiplyBlock, ChainOp::kIntegerMultiplyBlock}},
+    {BlockOp::kSubtract, kFloats, {ChainOp::kSubtractBlock, ChainOp::kSubtractFromBlock}},
+    {BlockOp::kSubtract,
+     kIntegers,
+     {ChainOp::kIntegerSubtractBlock, ChainOp::kIntegerSubtractFromBlock}},
+    {BlockOp::kDivide, kFloats, {ChainOp::kDivideBlock, ChainOp::kDivideIntoBlock}},
+    {BlockOp::kMaximum, kFloats, {ChainOp::kMaximumBlock, ChainOp::kMaximumBlock}},
+    {BlockOp::kMaximum, kSigned, {ChainOp::kSignedMaximumBlock, ChainOp::kSignedMaximumBlock}},
+    {BlockOp::kMaximum,
+     kUnsigned,
+     {ChainOp::kUnsignedMaximumBlock, ChainOp::kUnsignedMaximumBlock}},
+    {BlockOp::kMinimum, kFloats, {ChainOp::kMinimumBlock, ChainOp::kMinimumBlock}},
+    {BlockOp::kMinimum, kSigned, {ChainOp::kSignedMinimumBlock, ChainOp::kSignedMinimumBlock}},
+    {BlockOp::kMinimum,
+     kUnsigned,
+     {ChainOp::kUnsignedMinimumBlock, ChainOp::kUnsignedMinimumBlock}},
+    {BlockOp::kAnd, kIntegers, {ChainOp::kAndBlock, ChainOp::kAndBlock}},
+    {BlockOp::kOr, kIntegers, {ChainOp::kOrBlock, ChainOp::kOrBlock}},
+    {BlockOp::kXor, kIntegers, {ChainOp::kXorBlock, ChainOp::kXorBlock}},
+    {BlockOp::kShiftLeft, kIntegers, {ChainOp::kShiftLeftBlock, kNone}},
+    {BlockOp::kShiftRightLogical, kIntegers, {ChainOp::kShiftRightLogicalBlock, kNone}},
+    {BlockOp::kShiftRightArithmetic, kIntegers, {ChainOp::kShiftRightArithmeticBlock, kNone}},
+    {BlockOp::kCompareEq, kFloats, {ChainOp::kCompareEqBlock, ChainOp::kCompareEqBlock}},
+    {BlockOp::kCompareEq, kIntegers, {ChainOp::kIntegerEqBlock, ChainOp::kIntegerEqBlock}},
+    {BlockOp::kCompareNe, kFloats, {ChainOp::kCompareNeBlock, ChainOp::kCompareNeBlock}},
+    {BlockOp::kCompareNe, kIntegers, {ChainOp::kIntegerNeBlock, ChainOp::kIntegerNeBlock}},
+    {BlockOp::kCompareLt, kFloats, {ChainOp::kCompareLtBlock, ChainOp::kCompareGtBlock}},
+    {BlockOp::kCompareLt, kSigned, {ChainOp::kSignedLtBlock, ChainOp::kSignedGtBlock}},
+    {BlockOp::kCompareLt, kUnsigned, {ChainOp::kUnsignedLtBlock, ChainOp::kUnsignedGtBlock}},
+    {BlockOp::kCompareLe, kFloats, {ChainOp::kCompareLeBlock, ChainOp::kCompareGeBlock}},
+    {BlockOp::kCompareLe, kSigned, {ChainOp::kSignedLeBlock, ChainOp::kSignedGeBlock}},
+    {BlockOp::kCompareLe, kUnsigned, {ChainOp::kUnsignedLeBlock, ChainOp::kUnsignedGeBlock}},
+    {BlockOp::kCompareGt, kFloats, {ChainOp::kCompareGtBlock, ChainOp::kCompareLtBlock}},
+    {BlockOp::kCompareGt, kSigned, {ChainOp::kSignedGtBlock, ChainOp::kSignedLtBlock}},
+    {BlockOp::kCompareGt, kUnsigned, {ChainOp::kUnsignedGtBlock, ChainOp::kUnsignedLtBlock}},
+    {BlockOp::kCompareGe, kFloats, {ChainOp::kCompareGeBlock, ChainOp::kCompareLeBlock}},
+    {BlockOp::kCompareGe, kSigned, {ChainOp::kSignedGeBlock, ChainOp::kSignedLeBlock}},
+    {BlockOp::kCompareGe, kUnsigned, {ChainOp::kUnsignedGeBlock, ChainOp::kUnsignedLeBlock}},
 };
 
-bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
-bool IsSigned(CType type) { return type == CType::kS32 || type == CType::kS64; }
-
-// The reversed form for a type: the table names that of signed numbers.
-ChainOp ForType(ChainOp op, CType type) {
-  if (IsFloat(type) || IsSigned(type)) return op;
-  switch (op) {
-    case ChainOp::kMaximumBlock:
-      return ChainOp::kUnsignedMaximumBlock;
-    case ChainOp::kMinimumBlock:
-      return ChainOp::kUnsignedMinimumBlock;
-    case ChainOp::kCompareLtBlock:
-      return ChainOp::kUnsignedLtBlock;
-    case ChainOp::kCompareLeBlock:
-      return ChainOp::kUnsignedLeBlock;
-    case ChainOp::kCompareGtBlock:
-      return ChainOp::kUnsignedGtBlock;
-    case ChainOp::kCompareGeBlock:
-      return ChainOp::kUnsignedGeBlock;
-    default:
-      return op;
-  }
-}
-
-struct Forms {
-  ChainOp forward = kNone, reversed = kNone;
-};
 std::optional<Forms> FindForms(BlockOp op, CType type) {
   for (const ChainRow& row : kRows) {
-    if (row.op != op) continue;
-    const ChainOp forward = IsFloat(type)    ? row.of_floats
-                            : IsSigned(type) ? row.of_signed
-                                             : row.of_unsigned;
-    if (forward == kNone) return std::nullopt;
-    return Forms{forward, ForType(row.reversed, type)};
+    if (row.op == op && (row.kinds & KindOf(type)) != 0) return row.forms;
   }
   return std::nullopt;
 }
 
 std::optional<ChainOp> FindUnary(BlockOp op, CType type) {
-  if (op == BlockOp::kNegate) return ChainOp::kNegate;
+  if (op == BlockOp::kNegate) return IsFloat(type) ? ChainOp::kNegate : ChainOp::kIntegerNegate;
   if (op == BlockOp::kNot) return IsFloat(type) ? std::nullopt : std::optional(ChainOp::kNot);
   if (!IsFloat(type)) return std::nullopt;
   switch (op) {
@@ -147,6 +140,12 @@ ChainOp ToSaved(ChainOp block) {
       return ChainOp::kSubtractFromB;
     case ChainOp::kMultiplyBlock:
       return ChainOp::kMultiplyB;
+    case ChainOp::kIntegerAddBlock:
+      return ChainOp::kIntegerAddToB;
+    case ChainOp::kIntegerSubtractFromBlock:
+      return ChainOp::kIntegerSubtractFromB;
+    case ChainOp::kIntegerMultiplyBlock:
+      return ChainOp::kIntegerMultiplyB;
     case ChainOp::kAndBlock:
       return ChainOp::kAndToB;
     case ChainOp::kOrBlock:
@@ -262,8 +261,11 @@ class ChainWriter {
   void Operate(ChainOp block, int slot) {
     const int form = static_cast<int>(block);
     if (slots_[slot].scalar) {
-      if (block == ChainOp::kAddBlock && chain_.code.back().op == ChainOp::kMultiplySaved) {
-        chain_.code.back() = {ChainOp::kMultiplyAdd, slot};
+      ChainInstr& last = chain_.code.back();
+      if (block == ChainOp::kAddBlock && last.op == ChainOp::kMultiplySaved) {
+        last = {ChainOp::kMultiplyAdd, slot};
+      } else if (block == ChainOp::kIntegerAddBlock && last.op == ChainOp::kIntegerMultiplySaved) {
+        last = {ChainOp::kIntegerMultiplyAdd, slot};
       } else {
         Put(static_cast<ChainOp>(form + 1), slot);
       }

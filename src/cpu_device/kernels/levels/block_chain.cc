@@ -12,7 +12,7 @@ namespace {
 constexpr int kVectors = 8;
 #define PJRT_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
-// Operations on vectors. For integers T is unsigned.
+// Operations on vectors of T, a type of floats, or of integers as wide.
 template <typename T>
 struct Ops {
   using V = Vector<T>;
@@ -26,30 +26,18 @@ struct Ops {
   PJRT_INLINE V Subtract(V a, V b) { return a - b; }
   PJRT_INLINE V SubtractFrom(V a, V b) { return b - a; }
   PJRT_INLINE V Multiply(V a, V b) { return a * b; }
-  PJRT_INLINE V Divide(V a, V b) {
-    if constexpr (kIsFloat<T>) {
-      return a / b;
-    } else {
-      return a;
-    }
-  }
-  PJRT_INLINE V DivideInto(V a, V b) { return Divide(b, a); }
-  PJRT_INLINE V Maximum(V a, V b) {
-    if constexpr (kIsFloat<T>) {
-      return floats::MaximumOf<T>(a, b);
-    } else {
-      return (S)a > (S)b ? a : b;
-    }
-  }
-  PJRT_INLINE V Minimum(V a, V b) {
-    if constexpr (kIsFloat<T>) {
-      return floats::MinimumOf<T>(a, b);
-    } else {
-      return (S)a < (S)b ? a : b;
-    }
-  }
-  PJRT_INLINE V UnsignedMaximum(V a, V b) { return (U)a > (U)b ? a : b; }
-  PJRT_INLINE V UnsignedMinimum(V a, V b) { return (U)a < (U)b ? a : b; }
+  PJRT_INLINE V Divide(V a, V b) { return a / b; }
+  PJRT_INLINE V DivideInto(V a, V b) { return b / a; }
+  PJRT_INLINE V Maximum(V a, V b) { return floats::MaximumOf<T>(a, b); }
+  PJRT_INLINE V Minimum(V a, V b) { return floats::MinimumOf<T>(a, b); }
+  PJRT_INLINE V IntegerAdd(V a, V b) { return (V)((U)a + (U)b); }
+  PJRT_INLINE V IntegerSubtract(V a, V b) { return (V)((U)a - (U)b); }
+  PJRT_INLINE V IntegerSubtractFrom(V a, V b) { return (V)((U)b - (U)a); }
+  PJRT_INLINE V IntegerMultiply(V a, V b) { return (V)((U)a * (U)b); }
+  PJRT_INLINE V SignedMaximum(V a, V b) { return (V)((S)a > (S)b ? (S)a : (S)b); }
+  PJRT_INLINE V SignedMinimum(V a, V b) { return (V)((S)a < (S)b ? (S)a : (S)b); }
+  PJRT_INLINE V UnsignedMaximum(V a, V b) { return (V)((U)a > (U)b ? (U)a : (U)b); }
+  PJRT_INLINE V UnsignedMinimum(V a, V b) { return (V)((U)a < (U)b ? (U)a : (U)b); }
   PJRT_INLINE V And(V a, V b) { return (V)((U)a & (U)b); }
   PJRT_INLINE V Or(V a, V b) { return (V)((U)a | (U)b); }
   PJRT_INLINE V Xor(V a, V b) { return (V)((U)a ^ (U)b); }
@@ -63,13 +51,8 @@ struct Ops {
     const U most = U{} + (kWidth - 1);
     return (V)((S)a >> (S)((U)b < kWidth ? (U)b : most));
   }
-  PJRT_INLINE V Negate(V a) {
-    if constexpr (kIsFloat<T>) {
-      return (V)((U)a ^ kSign);
-    } else {
-      return V{} - a;
-    }
-  }
+  PJRT_INLINE V Negate(V a) { return (V)((U)a ^ kSign); }
+  PJRT_INLINE V IntegerNegate(V a) { return (V)(U{} - (U)a); }
   PJRT_INLINE V Not(V a) { return (V) ~(U)a; }
   PJRT_INLINE V Abs(V a) { return (V)((U)a & (kSign - 1)); }
 };
@@ -212,6 +195,24 @@ void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
 #define PJRT_NAME DivideInto
   PJRT_BODY(DivideInto)
 #undef PJRT_NAME
+#define PJRT_NAME IntegerAdd
+  PJRT_BODY(IntegerAdd)
+#undef PJRT_NAME
+#define PJRT_NAME IntegerSubtract
+  PJRT_BODY(IntegerSubtract)
+#undef PJRT_NAME
+#define PJRT_NAME IntegerSubtractFrom
+  PJRT_BODY(IntegerSubtractFrom)
+#undef PJRT_NAME
+#define PJRT_NAME IntegerMultiply
+  PJRT_BODY(IntegerMultiply)
+#undef PJRT_NAME
+#define PJRT_NAME SignedMaximum
+  PJRT_BODY(SignedMaximum)
+#undef PJRT_NAME
+#define PJRT_NAME SignedMinimum
+  PJRT_BODY(SignedMinimum)
+#undef PJRT_NAME
 #define PJRT_NAME UnsignedMaximum
   PJRT_BODY(UnsignedMaximum)
 #undef PJRT_NAME
@@ -242,13 +243,11 @@ L_MaximumSaved : {
 L_MaximumScalar : {
   const T bound = *reinterpret_cast<const T*>(slots[in->slot]);
   const V scalar = Broadcast<T>(bound);
-  if constexpr (kIsFloat<T>) {
-    if (bound == bound && ToBits(bound) != O::kSign) {  // neither NaN nor -0
+  if (bound == bound && ToBits(bound) != O::kSign) {  // neither NaN nor -0
 #define PJRT_X(i) a##i = a##i <= scalar ? scalar : a##i;
-      PJRT_EACH(PJRT_X)
+    PJRT_EACH(PJRT_X)
 #undef PJRT_X
-      PJRT_NEXT();
-    }
+    PJRT_NEXT();
   }
   PJRT_EACH(PJRT_FROM_SCALAR)
   PJRT_NEXT();
@@ -267,13 +266,11 @@ L_MinimumSaved : {
 L_MinimumScalar : {
   const T bound = *reinterpret_cast<const T*>(slots[in->slot]);
   const V scalar = Broadcast<T>(bound);
-  if constexpr (kIsFloat<T>) {
-    if (bound == bound && ToBits(bound) != 0) {  // neither NaN nor +0
+  if (bound == bound && ToBits(bound) != 0) {  // neither NaN nor +0
 #define PJRT_X(i) a##i = a##i >= scalar ? scalar : a##i;
-      PJRT_EACH(PJRT_X)
+    PJRT_EACH(PJRT_X)
 #undef PJRT_X
-      PJRT_NEXT();
-    }
+    PJRT_NEXT();
   }
   PJRT_EACH(PJRT_FROM_SCALAR)
   PJRT_NEXT();
@@ -395,18 +392,39 @@ L_ShiftBoth : {
 #define PJRT_COMPARISON(a, b) CompareLessEqual<T>(b, a)
   PJRT_COMPARE(CompareGe)
 #undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareUnsignedLess<T>(a, b)
+#define PJRT_OF_INTEGERS(compare, a, b) \
+  compare<UnsignedOf<T>>((typename O::U)(a), (typename O::U)(b))
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareEqual, x, y)
+  PJRT_COMPARE(IntegerEq)
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnequal, x, y)
+  PJRT_COMPARE(IntegerNe)
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLess, x, y)
+  PJRT_COMPARE(SignedLt)
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLessEqual, x, y)
+  PJRT_COMPARE(SignedLe)
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLess, y, x)
+  PJRT_COMPARE(SignedGt)
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLessEqual, y, x)
+  PJRT_COMPARE(SignedGe)
+#undef PJRT_COMPARISON
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLess, x, y)
   PJRT_COMPARE(UnsignedLt)
 #undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareUnsignedLessEqual<T>(a, b)
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLessEqual, x, y)
   PJRT_COMPARE(UnsignedLe)
 #undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareUnsignedLess<T>(b, a)
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLess, y, x)
   PJRT_COMPARE(UnsignedGt)
 #undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareUnsignedLessEqual<T>(b, a)
+#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLessEqual, y, x)
   PJRT_COMPARE(UnsignedGe)
 #undef PJRT_COMPARISON
+#undef PJRT_OF_INTEGERS
 #define PJRT_PREDICATES reinterpret_cast<uint8_t*>(slots[in->slot]) + element
 L_LoadMask:
   masks.Load(PJRT_PREDICATES);
@@ -460,6 +478,13 @@ L_MultiplyAdd : {
 #undef PJRT_X
   PJRT_NEXT();
 }
+L_IntegerMultiplyAdd : {
+  const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));
+#define PJRT_X(i) a##i = O::IntegerAdd(O::IntegerMultiply(a##i, b##i), scalar);
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  PJRT_NEXT();
+}
 L_Exchange:
 #define PJRT_X(i)       \
   {                     \
@@ -486,6 +511,21 @@ L_MultiplyB:
   PJRT_EACH(PJRT_TO_B)
   PJRT_NEXT();
 #undef PJRT_NAME
+#define PJRT_NAME IntegerAdd
+L_IntegerAddToB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME IntegerSubtract
+L_IntegerSubtractFromB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
+#define PJRT_NAME IntegerMultiply
+L_IntegerMultiplyB:
+  PJRT_EACH(PJRT_TO_B)
+  PJRT_NEXT();
+#undef PJRT_NAME
 #define PJRT_NAME And
 L_AndToB:
   PJRT_EACH(PJRT_TO_B)
@@ -506,6 +546,11 @@ L_Negate:
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
+L_IntegerNegate:
+#define PJRT_X(i) a##i = O::IntegerNegate(a##i);
+  PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  PJRT_NEXT();
 L_Not:
 #define PJRT_X(i) a##i = O::Not(a##i);
   PJRT_EACH(PJRT_X)
@@ -516,20 +561,19 @@ L_Abs:
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
-#define PJRT_FLOAT_BODY(name, function) \
-  L_##name : if constexpr (kIsFloat<T>){PJRT_EACH(function)} PJRT_NEXT();
+#define PJRT_UNARY(name, function) L_##name : PJRT_EACH(function) PJRT_NEXT();
 #define PJRT_SQRT(i) a##i = Sqrt<T>(a##i);
 #define PJRT_RSQRT(i) a##i = (V{} + 1) / Sqrt<T>(a##i);
 #define PJRT_SIGN_OF(i) a##i = Sign<T>(a##i);
 #define PJRT_FLOOR(i) a##i = Floor<T>(a##i);
 #define PJRT_CEIL(i) a##i = Ceil<T>(a##i);
 #define PJRT_ROUND_EVEN(i) a##i = RoundEven<T>(a##i);
-  PJRT_FLOAT_BODY(Sqrt, PJRT_SQRT)
-  PJRT_FLOAT_BODY(Rsqrt, PJRT_RSQRT)
-  PJRT_FLOAT_BODY(Sign, PJRT_SIGN_OF)
-  PJRT_FLOAT_BODY(Floor, PJRT_FLOOR)
-  PJRT_FLOAT_BODY(Ceil, PJRT_CEIL)
-  PJRT_FLOAT_BODY(RoundEven, PJRT_ROUND_EVEN)
+  PJRT_UNARY(Sqrt, PJRT_SQRT)
+  PJRT_UNARY(Rsqrt, PJRT_RSQRT)
+  PJRT_UNARY(Sign, PJRT_SIGN_OF)
+  PJRT_UNARY(Floor, PJRT_FLOOR)
+  PJRT_UNARY(Ceil, PJRT_CEIL)
+  PJRT_UNARY(RoundEven, PJRT_ROUND_EVEN)
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
     const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
@@ -564,12 +608,10 @@ L_End:
 
 void FillChain(BlockKernels* k) {
   k->chain_group_bytes = kVectors * PJRT_VECTOR_BYTES;
-  k->chain[static_cast<int>(CType::kF32)] = Chain<float>;
-  k->chain[static_cast<int>(CType::kF64)] = Chain<double>;
-  k->chain[static_cast<int>(CType::kS32)] = k->chain[static_cast<int>(CType::kU32)] =
-      Chain<uint32_t>;
-  k->chain[static_cast<int>(CType::kS64)] = k->chain[static_cast<int>(CType::kU64)] =
-      Chain<uint64_t>;
+  k->chain[static_cast<int>(CType::kF32)] = k->chain[static_cast<int>(CType::kS32)] =
+      k->chain[static_cast<int>(CType::kU32)] = Chain<float>;
+  k->chain[static_cast<int>(CType::kF64)] = k->chain[static_cast<int>(CType::kS64)] =
+      k->chain[static_cast<int>(CType::kU64)] = Chain<double>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
