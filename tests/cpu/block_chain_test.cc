@@ -258,10 +258,11 @@ class ChainTest {
   }
 
   void AddLogic() {
-    static constexpr BlockOp kOps[] = {BlockOp::kAnd, BlockOp::kOr, BlockOp::kXor, BlockOp::kNot};
+    static constexpr BlockOp kOps[] = {BlockOp::kAnd, BlockOp::kOr,        BlockOp::kXor,
+                                       BlockOp::kNot, BlockOp::kCompareEq, BlockOp::kCompareNe};
     LoopInstr instr;
     instr.kind = LoopInstr::kOp;
-    instr.op = kOps[Below(4)];
+    instr.op = kOps[Below(6)];
     instr.type = instr.operand_type = CType::kPred;
     const auto pred = [&] { return preds_[Below(static_cast<int>(preds_.size()))]; };
     instr.args[0] = pred();

@@ -125,6 +125,8 @@ std::optional<ChainOp> FindLogic(const BlockInstr& instr) {
     case BlockOp::kOr:
       return ChainOp::kOrMask;
     case BlockOp::kXor:
+    case BlockOp::kCompareNe:
+    case BlockOp::kCompareEq:  // and not
       return ChainOp::kXorMask;
     default:
       return std::nullopt;
@@ -397,6 +399,7 @@ class ChainWriter {
         Put(*logic);
       } else {
         Logic(*logic, instr.a, instr.b);
+        if (instr.block_op == BlockOp::kCompareEq) Put(ChainOp::kNotMask);
       }
       return DefineMask(instr.dst);
     }
