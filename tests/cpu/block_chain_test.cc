@@ -59,9 +59,8 @@ class ChainTest {
     for (int i = 1 + Below(3); i > 0; --i) AddStore();
   }
 
-  void Run() {
-    const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(k_);
-    auto kernel = engine->Compile(p_);
+  void Run(const LoopEngine& engine) {
+    auto kernel = engine.Compile(p_);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::vector<const char*> inputs;
     for (const std::vector<char>& input : inputs_) inputs.push_back(input.data());
@@ -401,11 +400,12 @@ class ChainTest {
 TEST(BlockChainTest, HaveTheBitsOfTheirOperations) {
   for (const Kernels* kernels : AllKernels()) {
     if (!kernels->supported()) continue;
+    const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels);
     for (const Type& type : kTypes) {
       for (uint32_t seed = 0; seed < 120; ++seed) {
         static constexpr int64_t kSizes[] = {1, 7, 64, 127, 128, 130, 500, 1024, 2500};
         SCOPED_TRACE(std::string(kernels->name) + " seed " + std::to_string(seed));
-        ChainTest(*kernels->block, type, seed, kSizes[seed % 9]).Run();
+        ChainTest(*kernels->block, type, seed, kSizes[seed % 9]).Run(*engine);
         if (::testing::Test::HasFatalFailure()) return;
       }
     }

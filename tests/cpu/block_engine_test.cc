@@ -362,7 +362,7 @@ std::vector<char> Bytes(PrimitiveType type, const std::vector<double>& values) {
 
 // Runs the units one by one, the last first, and compares.
 void Check(const Sample& s, const Kernels& kernels, const std::string& what) {
-  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels.block);
+  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(kernels);
   auto kernel = engine->Compile(s.program);
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::vector<std::vector<char>> input_bytes, output_bytes;

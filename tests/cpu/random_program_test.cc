@@ -76,7 +76,7 @@ std::string RunPlanOf(const RandomProgram& program, const Kernels& kernels, bool
   auto module = ir::ParseModule(program.text());
   if (!module.ok()) return module.status().ToString();
   if (absl::Status status = ir::VerifyModule(**module); !status.ok()) return status.ToString();
-  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels.block);
+  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(kernels);
   LoweringOptions options;
   options.fuse = fuse;
   options.keep_f32 = false;

@@ -28,7 +28,7 @@ void CompilePlan(absl::string_view text, Look look) {
   ASSERT_TRUE(module.ok()) << module.status();
   auto kernels = ChooseKernels();
   ASSERT_TRUE(kernels.ok());
-  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*(*kernels)->block);
+  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(**kernels);
   auto compiled = CompileModule(*std::move(module), {}, **kernels, *engine, {});
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   look(compiled->plan);

@@ -97,7 +97,7 @@ void CheckRepeats(const Dims& dims, const Dims& strides) {
   for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<int32_t>(i * i);
   for (const Kernels* kernels : AllKernels()) {
     if (!kernels->supported()) continue;
-    const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels->block);
+    const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels);
     auto kernel = engine->Compile(program);
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     std::vector<char> scratch((*kernel)->scratch_bytes() + 64);

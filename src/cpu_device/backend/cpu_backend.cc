@@ -57,7 +57,7 @@ CpuBackend::CpuBackend(const CpuClientOptions& options, const Kernels* kernels, 
       custom_calls_(options.custom_calls),
       devices_(MakeCpuDevices(options.process_id, options.cpu_device_count.value_or(1))),
       memories_(MakeCpuMemories(devices_)),
-      engine_(MakeBlockEngine(*kernels->block)),
+      engine_(MakeBlockEngine(*kernels)),
       allocator_(std::make_shared<CachingAllocator>(options.max_cached_bytes, options.allocator)) {
   // Kernels need no more than the alignment of an element; this is what zero-copy imports are held
   // to.

@@ -133,32 +133,32 @@ class CalledBody final : public BodyKernel {
 
 class BlockEngine final : public LoopEngine {
  public:
-  explicit BlockEngine(const BlockKernels& kernels) : kernels_(kernels) {}
+  explicit BlockEngine(const Kernels& kernels) : kernels_(kernels) {}
 
   absl::StatusOr<std::unique_ptr<LoopKernel>> Compile(const LoopProgram& program) const override {
     LoopProgram simplified = program;
     Simplify(&simplified);
     if (!simplified.reduces.empty())
       return MakeReduceKernel(std::move(simplified), kernels_, *this);
-    auto kernel = std::make_unique<MapKernel>(std::move(simplified), kernels_);
+    auto kernel = std::make_unique<MapKernel>(std::move(simplified), *kernels_.block);
     PJRT_RETURN_IF_ERROR(kernel->Init());
     return std::unique_ptr<LoopKernel>(std::move(kernel));
   }
 
   absl::StatusOr<std::unique_ptr<BodyKernel>> CompileBody(const LoopProgram& body) const override {
     if (body.called != nullptr) return std::make_unique<CalledBody>(body.called);
-    auto kernel = std::make_unique<BlockBody>(body, kernels_);
+    auto kernel = std::make_unique<BlockBody>(body, *kernels_.block);
     PJRT_RETURN_IF_ERROR(kernel->Init());
     return std::unique_ptr<BodyKernel>(std::move(kernel));
   }
 
  private:
-  const BlockKernels& kernels_;
+  const Kernels& kernels_;
 };
 
 }  // namespace
 
-std::unique_ptr<LoopEngine> MakeBlockEngine(const BlockKernels& kernels) {
+std::unique_ptr<LoopEngine> MakeBlockEngine(const Kernels& kernels) {
   return std::make_unique<BlockEngine>(kernels);
 }
 

@@ -89,15 +89,6 @@ std::vector<bool> UsedByOthers(const LoopProgram& program) {
   return used;
 }
 
-// The folds of the level of `kernels`.
-const FoldKernels& FoldKernelsOf(const BlockKernels& kernels) {
-  for (const Kernels* level : AllKernels()) {
-    if (level->block == &kernels) return *level->fold;
-  }
-  static constexpr FoldKernels kNone = {};
-  return kNone;
-}
-
 }  // namespace
 
 void Fold::Load(char* to, const char* values, int64_t n) const {
@@ -129,14 +120,13 @@ void Fold::Onto(char* to, const char* from, int64_t count, int64_t n, int64_t st
     points(to, from, std::min(together, count), n, stride / size, in_order);
 }
 
-Folder::Folder(const BlockKernels& kernels, const LoopProgram& program)
-    : k_(kernels), fold_kernels_(FoldKernelsOf(kernels)), p_(program) {}
+Folder::Folder(const Kernels& kernels, const LoopProgram& program)
+    : k_(*kernels.block), fold_kernels_(*kernels.fold), p_(program) {}
 
-std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgram* program) {
+std::vector<PrimitiveType> SimplifyValues(const FoldKernels& kernels, LoopProgram* program) {
   LoopProgram& p = *program;
   for (LoopReduce& reduce : p.reduces) CountCompanions(&p, &reduce);
   const std::vector<bool> used = UsedByOthers(p);
-  const FoldKernels& folds = FoldKernelsOf(kernels);
   std::vector<PrimitiveType> result(p.reduces.size(), PRIMITIVE_TYPE_INVALID);
   const auto narrow_of = [&](const LoopReduce& reduce) {
     const LoopInstr& instr = p.instrs[reduce.values[0]];
@@ -145,10 +135,11 @@ std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgr
     if (type != BF16 && type != F16) return PRIMITIVE_TYPE_INVALID;
     bool has_kernel = false;
     if (reduce.has_monoid) {
-      const FoldKernels::Narrow* const of = type == BF16 ? folds.bf16 : folds.f16;
+      const FoldKernels::Narrow* const of = type == BF16 ? kernels.bf16 : kernels.f16;
       has_kernel = of[static_cast<int>(reduce.monoid)].op != nullptr;
     } else if (reduce.choice.has_value() && reduce.choice->counted_by >= 0) {
-      has_kernel = (type == BF16 ? folds.bf16_choice : folds.f16_choice).choose_places != nullptr;
+      has_kernel =
+          (type == BF16 ? kernels.bf16_choice : kernels.f16_choice).choose_places != nullptr;
     }
     return has_kernel ? type : PRIMITIVE_TYPE_INVALID;
   };

@@ -24,7 +24,7 @@ namespace pjrt::cpu {
 // reduced points, and the loading of narrow floats that are nothing but reduced. Returns, for each
 // reduction, the memory type in which it reads values, or PRIMITIVE_TYPE_INVALID for the compute
 // type.
-std::vector<PrimitiveType> SimplifyValues(const BlockKernels& kernels, LoopProgram* program);
+std::vector<PrimitiveType> SimplifyValues(const FoldKernels& kernels, LoopProgram* program);
 
 // One LoopReduce, with the kernels that fold its values.
 struct Fold {
@@ -77,7 +77,7 @@ class Folder {
   // An element of a block has room for any type.
   static constexpr int64_t kElementBytes = 16;
 
-  Folder(const BlockKernels& kernels, const LoopProgram& program);
+  Folder(const Kernels& kernels, const LoopProgram& program);
 
   // The program's reductions, of which those that `reads_narrow` names have values as they lie in
   // memory, of the type it says. UNIMPLEMENTED for one without a kernel.

@@ -64,10 +64,10 @@ LoopProgram WithManyAccumulators(LoopProgram program) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program,
-                                                             const BlockKernels& kernels,
+                                                             const Kernels& kernels,
                                                              const LoopEngine& engine) {
   program = WithManyAccumulators(std::move(program));
-  std::vector<PrimitiveType> reads_narrow = SimplifyValues(kernels, &program);
+  std::vector<PrimitiveType> reads_narrow = SimplifyValues(*kernels.fold, &program);
   int64_t inner = 1;
   for (size_t d = program.num_outer + program.num_reduced; d < program.dims.size(); ++d)
     inner *= program.dims[d];

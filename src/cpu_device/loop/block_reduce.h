@@ -12,7 +12,7 @@
 namespace pjrt::cpu {
 
 absl::StatusOr<std::unique_ptr<LoopKernel>> MakeReduceKernel(LoopProgram program,
-                                                             const BlockKernels& kernels,
+                                                             const Kernels& kernels,
                                                              const LoopEngine& engine);
 
 }  // namespace pjrt::cpu

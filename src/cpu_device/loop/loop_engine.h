@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "src/cpu_device/kernels/kernel_level.h"
 #include "src/cpu_device/loop/loop_program.h"
 
 namespace pjrt::cpu {
@@ -58,8 +59,9 @@ class LoopEngine {
       const LoopProgram& body) const = 0;
 };
 
-// Interprets loop programs a block of elements at a time, in registers that stay in the L1 cache.
-std::unique_ptr<LoopEngine> MakeBlockEngine(const BlockKernels& kernels);
+// Interprets loop programs a block of elements at a time, in registers that stay in the L1 cache,
+// by the kernels of a level that the machine supports.
+std::unique_ptr<LoopEngine> MakeBlockEngine(const Kernels& kernels);
 
 }  // namespace pjrt::cpu
 

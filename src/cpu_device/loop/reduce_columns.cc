@@ -234,7 +234,7 @@ class ColumnReduction final : public ReduceKernel {
 
 std::unique_ptr<ReduceKernel> MakeColumnReduction(LoopProgram program,
                                                   std::vector<PrimitiveType> reads_narrow,
-                                                  const BlockKernels& kernels) {
+                                                  const Kernels& kernels) {
   return std::make_unique<ColumnReduction>(std::move(program), std::move(reads_narrow), kernels);
 }
 

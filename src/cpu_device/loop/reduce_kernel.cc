@@ -17,9 +17,9 @@ constexpr double kBytesPerNs = 10;
 }  // namespace
 
 ReduceKernel::ReduceKernel(LoopProgram program, std::vector<PrimitiveType> reads_narrow,
-                           const BlockKernels& kernels)
-    : frame_(std::move(program), kernels),
-      k_(kernels),
+                           const Kernels& kernels)
+    : frame_(std::move(program), *kernels.block),
+      k_(*kernels.block),
       folder_(kernels, frame_.program()),
       folds_(folder_.folds()),
       reads_narrow_(std::move(reads_narrow)) {

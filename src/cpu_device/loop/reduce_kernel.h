@@ -30,7 +30,7 @@ class ReduceKernel : public LoopKernel {
 
   // `program` as SimplifyValues leaves it, which returned `reads_narrow`.
   ReduceKernel(LoopProgram program, std::vector<PrimitiveType> reads_narrow,
-               const BlockKernels& kernels);
+               const Kernels& kernels);
   absl::Status Init(const LoopEngine& engine);
 
   int64_t num_units() const override { return units_; }
@@ -108,11 +108,11 @@ class ReduceKernel : public LoopKernel {
 // inner == 1: rows are reduced, each to one element.
 std::unique_ptr<ReduceKernel> MakeRowReduction(LoopProgram program,
                                                std::vector<PrimitiveType> reads_narrow,
-                                               const BlockKernels& kernels);
+                                               const Kernels& kernels);
 // inner != 1.
 std::unique_ptr<ReduceKernel> MakeColumnReduction(LoopProgram program,
                                                   std::vector<PrimitiveType> reads_narrow,
-                                                  const BlockKernels& kernels);
+                                                  const Kernels& kernels);
 
 }  // namespace pjrt::cpu
 

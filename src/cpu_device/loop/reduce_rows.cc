@@ -235,7 +235,7 @@ class RowReduction final : public ReduceKernel {
 
 std::unique_ptr<ReduceKernel> MakeRowReduction(LoopProgram program,
                                                std::vector<PrimitiveType> reads_narrow,
-                                               const BlockKernels& kernels) {
+                                               const Kernels& kernels) {
   return std::make_unique<RowReduction>(std::move(program), std::move(reads_narrow), kernels);
 }
 
