@@ -164,8 +164,8 @@ bool SizesAgree(const Operand& a, const Operand& b) {
   return true;
 }
 
-// Rows of a result that are as well computed one by one as in a product of matrices, and elements
-// of one that is, whatever its rows.
+// A result of such long rows, or of so few elements, is as well multiplied as computed as a product
+// of matrices.
 constexpr int64_t kLongRow = 512, kFewElements = 64;
 
 }  // namespace

@@ -19,7 +19,7 @@ bool DecomposeBatchNormGrad(Emitter& emit, Op* op);
 
 // decompose_contractions.cc
 bool DecomposeDot(Emitter& emit, Op* op);
-// A dot_general whose contracted dimensions have one element, or that has none.
+// A dot_general that sums nothing: its contracted dimensions have one element, or there are none.
 bool DecomposeOuterProduct(Emitter& emit, Op* op);
 bool DecomposeEinsum(Emitter& emit, Op* op);  // unary_einsum as well
 

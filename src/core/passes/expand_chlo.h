@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "pjrt/ir/module.h"
 #include "src/core/passes/emitter.h"
+#include "src/core/passes/two_doubles.h"
 
 namespace pjrt::ir {
 
@@ -28,6 +29,7 @@ Term ExpandPolygamma(Term n, Term x);
 
 // table[index] for an index within the table; f64.
 Term Lookup(absl::Span<const double> table, Term index);
+Double2 Lookup(absl::Span<const Constant2> table, Term index);
 
 // expand_chlo_negative_gamma.cc: f64; lgamma for -kLgammaReach <= x < 0 and digamma for
 // -kDigammaReach < x < 0. What they give for other numbers means nothing.
@@ -39,7 +41,7 @@ Term NegativeDigamma(Term x);
 Term FarDigamma(Term x);
 
 // expand_chlo_zeta_zeros.cc: f64; zeta(s, q) for odd s from 3 to kLargestZetaWithZeros, and q < 0
-// less than 1 / 4 s^2 from the middle between two integers.
+// less than 1 / (4 s^2) from the middle between two integers.
 inline constexpr int kLargestZetaWithZeros = 31;
 Term ZetaBesideZeros(Term s, Term q);
 

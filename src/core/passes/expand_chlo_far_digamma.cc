@@ -3,7 +3,6 @@
 // digamma of numbers far to the left of 0 in f64: digamma(1 - x) - pi / tan(pi x), both with twice
 // the digits, so that the difference keeps those of f64 beside the zeros.
 #include <limits>
-#include <vector>
 
 #include "src/core/passes/expand_chlo.h"
 #include "src/core/passes/two_doubles.h"
@@ -61,25 +60,17 @@ Double2 Log(const Double2& x) {
   const Term index = Convert(ShiftRight(digits, 48), S32);
   const Term middle = Convert(index, F64) * (1.0 / 16) + (1.0 + 1.0 / 32);
 
-  std::vector<double> log_high, log_low;
-  for (const Constant2& log : kLog) {
-    log_high.push_back(log.high);
-    log_low.push_back(log.low);
-  }
-  const Term zero = x.high.Like(0);
-  const Double2 m = {middle, zero};
+  const Double2 m = Exactly(middle);
   const Double2 z = (rest - m) / (rest + m);
   const Double2 log_rest = (z + z) * Polynomial(z * z, kArtanhTail, kArtanh);
-  return (Double2{exponent, zero} * kLog2 +
-          Double2{Lookup(log_high, index), Lookup(log_low, index)}) +
-         log_rest;
+  return (Exactly(exponent) * kLog2 + Lookup(kLog, index)) + log_rest;
 }
 
 }  // namespace
 
 Term FarDigamma(Term x) {
   // digamma(1/2 + t), Stirling's series.
-  const Double2 one = {x.Like(1), x.Like(0)};
+  const Double2 one = Exactly(x.Like(1));
   const Double2 t = ExactSum(-x, x.Like(0.5));
   const Double2 inverse = one / t, square = inverse * inverse;
   const Double2 smooth = Log(t) + square * Polynomial(square, kSeriesTail, kSeries);
@@ -88,8 +79,8 @@ Term FarDigamma(Term x) {
   // the 1 in zeta is a geometric series.
   const Term d = x - Floor(x + 0.5);
   const Double2 v = ExactProduct(d, d);
-  const Double2 pole = (one - v * Constant2{3, 0}) / (Double2{d, x.Like(0)} * (one - v));
-  const Double2 cotangent = pole - Double2{2.0 * d, x.Like(0)} * Polynomial(v, kZetaTail, kZeta);
+  const Double2 pole = (one - v * Constant2{3, 0}) / (Exactly(d) * (one - v));
+  const Double2 cotangent = pole - Exactly(2.0 * d) * Polynomial(v, kZetaTail, kZeta);
 
   const Double2 value = smooth - cotangent;
   return Select(d == 0.0, std::numeric_limits<double>::quiet_NaN(), value.high + value.low);

@@ -181,6 +181,15 @@ Term Lookup(absl::Span<const double> table, Term index) {
       {{"dimension_numbers", numbers.ToAttr(context)}, {"slice_sizes", context.I64Array({1})}});
 }
 
+Double2 Lookup(absl::Span<const Constant2> table, Term index) {
+  std::vector<double> high, low;
+  for (const Constant2& entry : table) {
+    high.push_back(entry.high);
+    low.push_back(entry.low);
+  }
+  return {Lookup(high, index), Lookup(low, index)};
+}
+
 namespace {
 
 // The first 26 digits of a number.
@@ -249,8 +258,7 @@ Double2 PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
     terms.push_back(difference(power, s));
   }
   // What the first loses is not taken from it, but from what is added to it.
-  const Double2 exact =
-      gap == nullptr ? Double2{first, s.Like(0)} : FirstDifference(first, s, q, *gap);
+  const Double2 exact = gap == nullptr ? Exactly(first) : FirstDifference(first, s, q, *gap);
   terms[0] = exact.high;
   lost_first = exact.low - exact.high * lost_first;
   const Term end = terms.back();

@@ -8,7 +8,6 @@
 // is one of an exact difference. digamma: the sum over k of (x - z) / ((x + k) (z + k)), which is
 // digamma(x) - digamma(z), with a zero z in two parts. All terms have one sign.
 #include <limits>
-#include <vector>
 
 #include "src/core/passes/expand_chlo.h"
 #include "src/core/passes/two_doubles.h"
@@ -117,7 +116,7 @@ Term NegativeLgamma(Term x) {
   const Term n = Floor(size + 0.5);
   const Term d = n - size;  // exact, as are all differences of x and integers up to n
   const Double2 size_halves = Split(size);
-  Double2 product = {Abs(d), x.Like(0)};
+  Double2 product = Exactly(Abs(d));
   for (int i = 0; i < kLgammaReach; ++i) {
     const Term taken = n > static_cast<double>(i);
     const Double2 halves = {size_halves.high - static_cast<double>(i), size_halves.low};
@@ -134,13 +133,9 @@ Term NegativeLgamma(Term x) {
 Term NegativeDigamma(Term x) {
   const Term size = Abs(x);
   const Term n = Floor(size);
-  std::vector<double> high, low;
-  for (const Constant2& zero : kDigammaZeros) {
-    high.push_back(zero.high);
-    low.push_back(zero.low);
-  }
   const Term index = Convert(Min(n, n.Like(kDigammaReach - 1)), S32);
-  const Term f = size - n, root = Lookup(high, index), root_low = Lookup(low, index);
+  const auto [root, root_low] = Lookup(kDigammaZeros, index);
+  const Term f = size - n;
   const Term distance = (root - f) + root_low;  // x - z
   // Poles to the right of x, and to the left of it as far as 0; the far ones first.
   Term sum = DividedDigamma(kFar + 1.0 - f, kFar + 1.0 - root, distance);

@@ -55,8 +55,6 @@ constexpr int kSeriesTerms = 16;
 // Powers that are summed one by one; the series is good for what follows.
 constexpr int kPowers = 19;
 
-Double2 Exactly(Term x) { return {x, x.Like(0)}; }
-
 // a^-s for odd s up to 31.
 Double2 InversePower(const Double2& a, Term s) {
   const Term bits = Convert((s - 1.0) * 0.5, S32);
@@ -72,11 +70,6 @@ Double2 InversePower(const Double2& a, Term s) {
 
 // 2^-s times the sum of (1/2 + k - d)^-s - (1/2 + k + d)^-s over k >= 0.
 Double2 Sides(Term s, Term d) {
-  std::vector<double> high, low;
-  for (const Constant2& sum : kOddSums) {
-    high.push_back(sum.high);
-    low.push_back(sum.low);
-  }
   const Term first = Convert((s - 3.0) * 0.5, S32);
   std::vector<Term> binomials = {s};  // of s + 2i over 2i + 1
   for (int i = 1; i < kSideTerms; ++i) {
@@ -87,11 +80,11 @@ Double2 Sides(Term s, Term d) {
   const Double2 square = ExactProduct(u, u);
   Double2 sum = Exactly(s.Like(0));
   for (int i = kSideTerms - 1; i >= 0; --i) {
-    const Term index = first + first.LikeInt(i), odd_sum = Lookup(high, index);
+    const Double2 odd_sum = Lookup(kOddSums, first + first.LikeInt(i));
     if (i >= kLongSideTerms) {
-      sum.high = sum.high * square.high + binomials[i] * odd_sum;
+      sum.high = sum.high * square.high + binomials[i] * odd_sum.high;
     } else {
-      sum = sum * square + Exactly(binomials[i]) * Double2{odd_sum, Lookup(low, index)};
+      sum = sum * square + Exactly(binomials[i]) * odd_sum;
     }
   }
   return sum * Exactly(2.0 * u);

@@ -24,6 +24,9 @@ struct Constant2 {
 };
 inline Double2 Like(const Term& x, const Constant2& c) { return {x.Like(c.high), x.Like(c.low)}; }
 
+// A number of f64 as it is.
+inline Double2 Exactly(const Term& x) { return {x, x.Like(0)}; }
+
 // Halves of a number's digits, whose products are exact.
 Double2 Split(Term a);
 
