@@ -35,6 +35,20 @@ struct Comparator {
   std::function<Pair<T>(Pair<T>, Pair<T>)> apply;
 };
 
+// The text with the types of V and I.
+std::string OfTypes(const std::string& text, const std::string& value, const std::string& index) {
+  const std::string v = absl::StrCat("tensor<", value, ">"),
+                    i = absl::StrCat("tensor<", index, ">");
+  return absl::StrReplaceAll(text, {{" V,", absl::StrCat(" ", v, ",")},
+                                    {" V)", absl::StrCat(" ", v, ")")},
+                                    {" V\n", absl::StrCat(" ", v, "\n")},
+                                    {"(V,", absl::StrCat("(", v, ",")},
+                                    {" I,", absl::StrCat(" ", i, ",")},
+                                    {" I)", absl::StrCat(" ", i, ")")},
+                                    {" I\n", absl::StrCat(" ", i, "\n")},
+                                    {"(I,", absl::StrCat("(", i, ",")}});
+}
+
 constexpr char kNansWin[] = R"(
   %more = stablehlo.compare GT, %a, %b : (V, V) -> tensor<i1>
   %nan = stablehlo.compare NE, %a, %a : (V, V) -> tensor<i1>
@@ -105,7 +119,7 @@ constexpr PrimitiveType kType = std::is_same_v<T, float>      ? F32
                                 : std::is_same_v<T, uint8_t>  ? U8
                                                               : S32;
 template <typename T>
-constexpr bool kIsFloat = kType<T> != U8&& kType<T> != S32;
+constexpr bool kIsFloat = !std::is_integral_v<T>;
 
 // Numbers with many ties, zeros of both signs among them.
 template <typename T>
@@ -129,12 +143,7 @@ template <typename T, typename I>
 void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int64_t inner, T init,
            bool nans, bool index_first, int threads) {
   const std::vector<T> x = Values<T>(outer * reduced * inner, nans);
-  const std::string element = kType<T> == F32    ? "f32"
-                              : kType<T> == F64  ? "f64"
-                              : kType<T> == BF16 ? "bf16"
-                              : kType<T> == F16  ? "f16"
-                              : kType<T> == U8   ? "ui8"
-                                                 : "i32";
+  const std::string element(GetPrimitiveTypeInfo(kType<T>).stablehlo_name);
   const std::string index = sizeof(I) == 4 ? "i32" : "i64";
   const std::string pairs =
       index_first ? "(%n init: %start), (%x init: %init)" : "(%x init: %init), (%n init: %start)";
@@ -158,14 +167,7 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
                                     {"I_", index},
                                     {"DIMS", absl::StrCat(outer, "x", reduced, "x", inner)},
                                     {"KEPT", absl::StrCat(outer, "x", inner)}});
-  text = absl::StrReplaceAll(text, {{" V,", absl::StrCat(" tensor<", element, ">,")},
-                                    {" V)", absl::StrCat(" tensor<", element, ">)")},
-                                    {" V\n", absl::StrCat(" tensor<", element, ">\n")},
-                                    {"(V,", absl::StrCat("(tensor<", element, ">,")},
-                                    {" I,", absl::StrCat(" tensor<", index, ">,")},
-                                    {" I)", absl::StrCat(" tensor<", index, ">)")},
-                                    {" I\n", absl::StrCat(" tensor<", index, ">\n")},
-                                    {"(I,", absl::StrCat("(tensor<", index, ">,")}});
+  text = OfTypes(text, element, index);
   const Literal operand = Array<T>(kType<T>, {outer, reduced, inner}, x);
   const Literal start = Array<T>(kType<T>, {}, {init});
   const auto results = RunProgram(*MakeClient(WithThreads(threads)), text, {&operand, &start});
@@ -294,12 +296,7 @@ TEST(ChoiceTest, ComputedValuesBesideASum) {
           (tensor<300x3x500xf32>, tensor<f32>) -> tensor<500xf32>
       return %0#1, %1 : tensor<500xi32>, tensor<500xf32>
     })";
-  text = absl::StrReplaceAll(text, {{"REGION", kLowestIndex}});
-  text = absl::StrReplaceAll(text, {{" V,", " tensor<f32>,"},
-                                    {"(V,", "(tensor<f32>,"},
-                                    {" V)", " tensor<f32>)"},
-                                    {" V\n", " tensor<f32>\n"},
-                                    {" I\n", " tensor<i32>\n"}});
+  text = OfTypes(absl::StrReplaceAll(text, {{"REGION", kLowestIndex}}), "f32", "i32");
   const auto results = RunAll(text, {&operand});
   ASSERT_EQ(results.size(), 2u);
   for (int64_t c = 0; c < kInner; ++c) {
@@ -334,12 +331,7 @@ TEST(ChoiceTest, CompanionsThatShrink) {
         }
       return %0#1 : tensor<i32>
     })";
-  text = absl::StrReplaceAll(text, {{"REGION", kLowestIndex}});
-  text = absl::StrReplaceAll(text, {{" V,", " tensor<f32>,"},
-                                    {"(V,", "(tensor<f32>,"},
-                                    {" V)", " tensor<f32>)"},
-                                    {" V\n", " tensor<f32>\n"},
-                                    {" I\n", " tensor<i32>\n"}});
+  text = OfTypes(absl::StrReplaceAll(text, {{"REGION", kLowestIndex}}), "f32", "i32");
   EXPECT_EQ(RunOne<int32_t>(text, {&x}), (std::vector<int32_t>{0}));
 }
 

@@ -6,8 +6,8 @@
 #include "src/cpu_device/kernels/gemm_tiny.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/gemm_tile.h"

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/loop/reduce_kernel.h"
 
 namespace pjrt::cpu {
@@ -61,13 +62,13 @@ class ColumnReduction final : public ReduceKernel {
   int64_t CutInUnits() override {
     if (columns_) {
       // One block of a row, over all reduced points, is a unit.
-      blocks_per_row_ = (row_ + block_ - 1) / block_;
+      blocks_per_row_ = CeilDiv(row_, block_);
       return outer_ * (inner_ / row_) * blocks_per_row_;
     }
     const double outer_ns =
         std::max(PointNs() * static_cast<double>(reduced_) * static_cast<double>(inner_), 1.0);
     outer_per_unit_ = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / outer_ns));
-    return (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
+    return CeilDiv(outer_, outer_per_unit_);
   }
 
   void RunUnit(Work* w, int64_t unit) const override {

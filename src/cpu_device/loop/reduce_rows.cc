@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/loop/reduce_kernel.h"
 
 namespace pjrt::cpu {
@@ -90,9 +91,9 @@ class RowReduction final : public ReduceKernel {
     }
     if (reduced_ > 0 && reduced_ < block_) {
       const int64_t rows = in_place_ && !has_monoids_ ? together_ : block_ / reduced_;
-      outer_per_unit_ = (outer_per_unit_ + rows - 1) / rows * rows;
+      outer_per_unit_ = AlignUp(outer_per_unit_, rows);
     }
-    return (outer_ + outer_per_unit_ - 1) / outer_per_unit_;
+    return CeilDiv(outer_, outer_per_unit_);
   }
 
   void RunUnit(Work* w, int64_t unit) const override {
