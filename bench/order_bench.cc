@@ -86,6 +86,8 @@ void CumulativeSum(benchmark::State& state, const char* element, int64_t size, b
 void BM_CumulativeSumOfRowsF32(benchmark::State& state) { CumulativeSum(state, "f32", 4, true); }
 void BM_CumulativeSumOfRowsI32(benchmark::State& state) { CumulativeSum(state, "i32", 4, true); }
 void BM_CumulativeSumOfRowsF64(benchmark::State& state) { CumulativeSum(state, "f64", 8, true); }
+void BM_CumulativeSumOfRowsBf16(benchmark::State& state) { CumulativeSum(state, "bf16", 2, true); }
+void BM_CumulativeSumOfRowsF16(benchmark::State& state) { CumulativeSum(state, "f16", 2, true); }
 void BM_CumulativeSumOfColumns(benchmark::State& state) { CumulativeSum(state, "f32", 4, false); }
 
 BENCHMARK(BM_SortF32)->Apply(OverThreads);
@@ -97,6 +99,8 @@ BENCHMARK(BM_TopK)->Apply(OverThreads);
 BENCHMARK(BM_CumulativeSumOfRowsF32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfRowsI32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfRowsF64)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfRowsBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfRowsF16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfColumns)->Apply(OverThreadsAndSizes);
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 #include "src/cpu_device/kernels/window.h"
 
@@ -26,6 +27,8 @@ T Combine(Monoid monoid, T a, T b) {
       } else {
         return a + b;
       }
+    case Monoid::kMultiply:
+      return a * b;
     case Monoid::kMaximum:
       return a != a ? a : b != b ? b : a > b ? a : b;
     default:
@@ -74,6 +77,69 @@ void Check(CType type, const std::vector<T>& pattern) {
       }
     }
   }
+}
+
+// Floats of 16 bits, by their bits: as if each was converted, folded in f32, and rounded when it is
+// stored.
+void CheckNarrow(PrimitiveType type, const std::vector<uint16_t>& pattern) {
+  for (const Kernels* level : AllKernels()) {
+    if (!level->supported()) continue;
+    const ConvertFn load = level->block->load[type], store = level->block->store[type];
+    for (Monoid monoid : {Monoid::kAdd, Monoid::kMultiply, Monoid::kMaximum, Monoid::kMinimum}) {
+      const ScanRowsFn scan =
+          (type == BF16 ? level->window->scan_bf16_rows
+                        : level->window->scan_f16_rows)[static_cast<int>(monoid)];
+      if (scan == nullptr) {
+        EXPECT_EQ(type, F16) << level->name;
+        continue;
+      }
+      for (int64_t lines : {0, 1, 3, 4, 8, 15, 16, 17, 33}) {
+        for (int64_t n : {0, 1, 2, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 46, 63, 64, 99}) {
+          for (bool is_reverse : {false, true}) {
+            const int64_t stride = n + 3;
+            std::vector<uint16_t> in(lines * stride + 1), expected;
+            std::vector<float> wide(in.size()), starts(lines + 1), running;
+            for (size_t i = 0; i < in.size(); ++i) in[i] = pattern[(i * 7 + n) % pattern.size()];
+            for (size_t i = 0; i < starts.size(); ++i) load(&starts[i], &pattern[i % 3], 1);
+            expected = in;
+            running = starts;
+            load(wide.data(), in.data(), static_cast<int64_t>(in.size()));
+            for (int64_t l = 0; l < lines; ++l) {
+              for (int64_t k = 0; k < n; ++k) {
+                const int64_t at = l * stride + (is_reverse ? n - 1 - k : k);
+                running[l] = Combine(monoid, running[l], wide[at]);
+                store(&expected[at], &running[l], 1);
+              }
+            }
+            const std::string what = absl::StrCat(level->name, " monoid ", static_cast<int>(monoid),
+                                                  ", ", lines, " lines of ", n, " ", is_reverse);
+            std::vector<uint16_t> out = in;
+            std::vector<float> values = starts;
+            scan(out.data(), in.data(), stride, values.data(), lines, n, is_reverse);
+            EXPECT_EQ(out, expected) << what;
+            EXPECT_EQ(std::memcmp(values.data(), running.data(), values.size() * sizeof(float)), 0)
+                << what;
+            values = starts;
+            scan(in.data(), in.data(), stride, values.data(), lines, n, is_reverse);
+            EXPECT_EQ(in, expected) << what << " in place";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanRowsTest, NarrowFloatsAreRoundedWhenTheyAreStoredOnly) {
+  // 1, a few small numbers of either sign, denormals, zero; infinity; a NaN, also a signalling
+  // one.
+  CheckNarrow(BF16, {0x3f80, 0x3b81, 0xbb03, 0x3dcd, 0x0001, 0x8003, 0x0000, 0x3eab});
+  CheckNarrow(BF16, {0x3f80, 0xbf90, 0x4000, 0x7f70, 0x7f80});
+  CheckNarrow(BF16, {0x3f80, 0x3b81, 0xbb03, 0x3f80, 0x3b81, 0xbb03, 0x3f80, 0x3eab, 0x7fc1});
+  CheckNarrow(BF16, {0x3f80, 0x3b81, 0xbb03, 0x3f80, 0x3b81, 0xbb03, 0x3f80, 0x3eab, 0xff81});
+  CheckNarrow(F16, {0x3c00, 0x1081, 0x9103, 0x2ccd, 0x0001, 0x8003, 0x0000, 0x32ab});
+  CheckNarrow(F16, {0x3c00, 0xbc10, 0x4000, 0x7bf0, 0x7c00});
+  CheckNarrow(F16, {0x3c00, 0x1081, 0x9103, 0x3c00, 0x1081, 0x9103, 0x3c00, 0x32ab, 0x7e01});
+  CheckNarrow(F16, {0x3c00, 0x1081, 0x9103, 0x3c00, 0x1081, 0x9103, 0x3c00, 0x32ab, 0xfc01});
 }
 
 TEST(ScanRowsTest, FloatsAreFoldedOneAfterTheOther) {

@@ -95,7 +95,12 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
   if (combiner.monoid.has_value()) {
     const int type = static_cast<int>(ComputeTypeOf(p.arrays[0].type));
     p.op = p.kernels->op[static_cast<int>(MonoidOp(*combiner.monoid))][type][0];
-    p.scan_rows = lowering.kernels().window->scan_rows[static_cast<int>(*combiner.monoid)][type];
+    const WindowKernels& window = *lowering.kernels().window;
+    const int monoid = static_cast<int>(*combiner.monoid);
+    p.scan_rows = window.scan_rows[monoid][type];
+    p.scan_stored_rows = p.arrays[0].type == BF16  ? window.scan_bf16_rows[monoid]
+                         : p.arrays[0].type == F16 ? window.scan_f16_rows[monoid]
+                                                   : nullptr;
     if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
   } else {
     PJRT_ASSIGN_OR_RETURN(p.body, lowering.engine().CompileBody(*combiner.body));

@@ -3,8 +3,8 @@
 // A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
 // operand. Where elements of a line are neighbours, a kernel turns squares of them in registers;
-// narrow ones are converted before, a stretch of each line; for types that it does not have, a tile
-// of some elements of all lines is turned, scanned that way, and turned back. In other cases
+// of narrow types that it does not have, a stretch of each line is converted before; of others, a
+// tile of some elements of all lines is turned, scanned that way, and turned back. In other cases
 // (several arrays, a body) element i of all lines is gathered, folded into the running values, and
 // written. The order of operations is the same in all: from the initial value on, one element after
 // the other.
@@ -47,7 +47,10 @@ void Prefetch(const char* from, int64_t bytes) {
 ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const PrimitiveType type = p_.arrays[0].type;
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
-  if (p_.scan_rows != nullptr && p_.scan_stride == 1 && !is_converted) {
+  // Few lines fill no vector: one by one, they are quicker to convert beforehand.
+  if (!is_converted) p_.scan_stored_rows = p_.scan_rows;
+  if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 &&
+      (!is_converted || p_.inner >= kVectorLines)) {
     method_ = kAlongLines;
   } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
     method_ = kConverted;
@@ -187,9 +190,9 @@ void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scr
   const int64_t n = std::min(lines_, p_.inner - line);
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
   FillInit(context, scratch, n);
-  p_.scan_rows(context.buffer(a.to) + base * size,
-               context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride, scratch, n,
-               p_.length, p_.is_reverse);
+  p_.scan_stored_rows(context.buffer(a.to) + base * size,
+                      context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride,
+                      scratch, n, p_.length, p_.is_reverse);
 }
 
 void ScanStep::RunConverted(const RunContext& context, int64_t block, char* scratch) const {

@@ -30,8 +30,10 @@ struct ScanParams {
   // Strides in elements, the same for all arrays, dense: of the scanned dim, of lines within a
   // block, of blocks.
   int64_t scan_stride = 1, line_stride = 1, outer_stride = 1;
-  BlockFn op = nullptr;              // one array
-  ScanRowsFn scan_rows = nullptr;    // the same along lines of neighbours, or null
+  BlockFn op = nullptr;  // one array
+  // The same along lines of neighbours, in its compute type, and of elements as they lie in memory,
+  // where that is another type. Null where there is none.
+  ScanRowsFn scan_rows = nullptr, scan_stored_rows = nullptr;
   std::shared_ptr<BodyKernel> body;  // any number
   const BlockKernels* kernels = nullptr;
 };
