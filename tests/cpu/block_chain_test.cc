@@ -244,6 +244,25 @@ class ChainTest {
     }
   }
 
+  // A number, or a predicate, converted to the type.
+  void AddConversion() {
+    LoopInstr instr;
+    instr.kind = LoopInstr::kConvert;
+    instr.type = as_;
+    if (!preds_.empty() && Below(2) == 0) {
+      instr.args[0] = preds_[Below(static_cast<int>(preds_.size()))];
+    } else {
+      const CType from = as_ == type_.compute ? type_.other : type_.compute;
+      if (from == as_) return;
+      instr.args[0] = As(from, numbers_[numbers_.size() - 1 - Below(2)]);
+    }
+    const CType from = p_.instrs[instr.args[0]].type;
+    std::vector<char> value(n_ * size_);
+    k_.convert[static_cast<int>(as_)][static_cast<int>(from)](value.data(),
+                                                              values_[instr.args[0]].data(), n_);
+    Append(instr, std::move(value));
+  }
+
   // A value as bf16 would hold it.
   void AddRounding() {
     LoopInstr instr;
@@ -306,7 +325,8 @@ class ChainTest {
       return As(as_,
                 numbers_[Below(3) == 0 ? Below(count) : count - 1 - Below(std::min(count, 3))]);
     };
-    const int kind = Below(10);
+    const int kind = Below(11);
+    if (kind == 10) return AddConversion();
     if (kind == 3 && !is_float) return AddShifts();
     if (kind == 3 && as_ == CType::kF32 && Below(2) == 0) return AddRounding();
     if (kind == 4 && !preds_.empty()) return AddLogic();

@@ -90,9 +90,14 @@ namespace pjrt::cpu {
   X(Floor)                                                                                \
   X(Ceil)                                                                                 \
   X(RoundEven)                                                                            \
-  X(LoadBf16)  /* f32, to StoreBf16: A = bf16 block at slot */                            \
-  X(RoundBf16) /* A = A rounded to bf16 */                                                \
-  X(StoreBf16) /* bf16 block at slot = A rounded; A stays */                              \
+  X(LoadBf16)        /* f32, to StoreBf16: A = bf16 block at slot */                      \
+  X(RoundBf16)       /* A = A rounded to bf16 */                                          \
+  X(StoreBf16)       /* bf16 block at slot = A rounded; A stays */                        \
+  X(FloatFromSigned) /* A = A converted, and so on, as BlockKernels::convert does */      \
+  X(FloatFromUnsigned)                                                                    \
+  X(SignedFromFloat)                                                                      \
+  X(FloatFromMask) /* A = M ? 1 : 0 */                                                    \
+  X(IntegerFromMask)                                                                      \
   X(LoadMask)  /* M = predicates at slot */                                               \
   X(StoreMask) /* predicates at slot = M */                                               \
   X(AndMask)   /* M = M and predicates at slot */                                         \

@@ -168,9 +168,40 @@ std::optional<ChainOp> FindBf16(const BlockKernels& kernels, const BlockInstr& i
   return std::nullopt;
 }
 
+// Conversions between compute types of one width, and of predicates to them.
+struct Conversion {
+  CType to, from;
+  ChainOp op;
+};
+constexpr Conversion kConversions[] = {
+    {CType::kF32, CType::kS32, ChainOp::kFloatFromSigned},
+    {CType::kF32, CType::kU32, ChainOp::kFloatFromUnsigned},
+    {CType::kS32, CType::kF32, ChainOp::kSignedFromFloat},
+    {CType::kF64, CType::kS64, ChainOp::kFloatFromSigned},
+    {CType::kF64, CType::kU64, ChainOp::kFloatFromUnsigned},
+    {CType::kS64, CType::kF64, ChainOp::kSignedFromFloat},
+    {CType::kF32, CType::kPred, ChainOp::kFloatFromMask},
+    {CType::kF64, CType::kPred, ChainOp::kFloatFromMask},
+    {CType::kS32, CType::kPred, ChainOp::kIntegerFromMask},
+    {CType::kU32, CType::kPred, ChainOp::kIntegerFromMask},
+    {CType::kS64, CType::kPred, ChainOp::kIntegerFromMask},
+    {CType::kU64, CType::kPred, ChainOp::kIntegerFromMask},
+};
+const Conversion* FindConversion(const BlockKernels& kernels, const BlockInstr& instr) {
+  if (instr.kind != BlockInstr::kConvert || instr.scalar) return nullptr;
+  for (const Conversion& row : kConversions) {
+    if (row.from == instr.type &&
+        instr.convert == kernels.convert[static_cast<int>(row.to)][static_cast<int>(row.from)])
+      return &row;
+  }
+  return nullptr;
+}
+
 // The chains that the instruction can be part of; null for none.
 ChainFn ChainOf(const BlockKernels& kernels, const BlockInstr& instr) {
   if (FindBf16(kernels, instr).has_value()) return kernels.chain[static_cast<int>(CType::kF32)];
+  if (const Conversion* conversion = FindConversion(kernels, instr))
+    return kernels.chain[static_cast<int>(conversion->to)];
   if (instr.kind != BlockInstr::kOp || instr.scalar) return nullptr;
   const ChainFn chain = kernels.chain[static_cast<int>(instr.type)];
   if (chain == nullptr || instr.shifts_both) return chain;
@@ -391,6 +422,17 @@ class ChainWriter {
 
   void WriteInstr(const BlockInstr& instr) {
     if (const auto bf16 = FindBf16(kernels_, instr)) return WriteBf16(*bf16, instr);
+    if (const Conversion* conversion = FindConversion(kernels_, instr)) {
+      if (conversion->from == CType::kPred) {
+        FetchMask(instr.a);
+        Use(instr.a);
+        Preserve(-1, -1);
+        Put(conversion->op);
+      } else {
+        Unary(conversion->op, instr.a);
+      }
+      return Define(instr.dst);
+    }
     if (const auto logic = FindLogic(instr)) {
       if (*logic == ChainOp::kNotMask) {
         FetchMask(instr.a);
@@ -548,7 +590,8 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
   code->instrs.clear();
   ChainFn fn = nullptr;
   for (std::vector<BlockInstr> run = scheduler.Next(&fn); !run.empty(); run = scheduler.Next(&fn)) {
-    const int64_t group = kernels.chain_group_bytes / kCTypeSize[static_cast<int>(run[0].type)];
+    const int width = fn == kernels.chain[static_cast<int>(CType::kF32)] ? 4 : 8;
+    const int64_t group = kernels.chain_group_bytes / width;
     const bool needs_chain = std::any_of(run.begin(), run.end(),
                                          [](const BlockInstr& instr) { return instr.shifts_both; });
     if ((run.size() == 1 || points < group) && !needs_chain) {

@@ -237,6 +237,7 @@ class Lowering {
     BlockInstr out;
     out.kind = BlockInstr::kConvert;
     out.convert = fn;
+    out.type = TypeOf(arg);
     out.scalar = code_.value_scalar[arg];
     out.a = code_.value_slot[arg];
     out.dst = Destination(v, out.scalar);

@@ -55,6 +55,17 @@ struct Ops {
   PJRT_INLINE V IntegerNegate(V a) { return (V)(U{} - (U)a); }
   PJRT_INLINE V Not(V a) { return (V) ~(U)a; }
   PJRT_INLINE V Abs(V a) { return (V)((U)a & (kSign - 1)); }
+  PJRT_INLINE V FloatFromSigned(V a) { return __builtin_convertvector((S)a, V); }
+  PJRT_INLINE V FloatFromUnsigned(V a) { return __builtin_convertvector((U)a, V); }
+  // Truncated to the range; NaN to 0.
+  PJRT_INLINE V SignedFromFloat(V a) {
+    const V end = V{} + static_cast<T>(kSign);
+    const V inside = Blend<T>(CompareLess<T>(a, end), V{}, a);
+    const V number = Blend<T>(CompareLessEqual<T>(-end, a), V{}, inside);
+    const S cut = __builtin_convertvector(number, S);
+    const V low = Blend<T>(CompareLess<T>(a, -end), (V)cut, (V)(U{} + kSign));
+    return Blend<T>(CompareLessEqual<T>(end, a), low, (V)(U{} + (kSign - 1)));
+  }
 };
 
 // Functions of one vector: there are no operators for them.
@@ -574,6 +585,21 @@ L_Abs:
   PJRT_UNARY(Floor, PJRT_FLOOR)
   PJRT_UNARY(Ceil, PJRT_CEIL)
   PJRT_UNARY(RoundEven, PJRT_ROUND_EVEN)
+#define PJRT_X(i) a##i = O::FloatFromSigned(a##i);
+  PJRT_UNARY(FloatFromSigned, PJRT_X)
+#undef PJRT_X
+#define PJRT_X(i) a##i = O::FloatFromUnsigned(a##i);
+  PJRT_UNARY(FloatFromUnsigned, PJRT_X)
+#undef PJRT_X
+#define PJRT_X(i) a##i = O::SignedFromFloat(a##i);
+  PJRT_UNARY(SignedFromFloat, PJRT_X)
+#undef PJRT_X
+#define PJRT_X(i) a##i = Blend<T>(masks.template At<i>(), V{}, V{} + 1);
+  PJRT_UNARY(FloatFromMask, PJRT_X)
+#undef PJRT_X
+#define PJRT_X(i) a##i = Blend<T>(masks.template At<i>(), V{}, (V)(typename O::U{} + 1));
+  PJRT_UNARY(IntegerFromMask, PJRT_X)
+#undef PJRT_X
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
     const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
