@@ -158,6 +158,24 @@ TEST(SimplifyTest, SelectionsByConstantsAndOfEqualsAreDecided) {
   ExpectIdentity("4xi1", " %r = stablehlo.select %y, %x, %x : tensor<4xi1>, tensor<4xi1>");
 }
 
+TEST(SimplifyTest, SelectionsBetweenBooleansAreLogic) {
+  const auto select = [](const char* operands) {
+    return absl::StrCat(" %t = stablehlo.constant dense<true> : tensor<4xi1>\n",
+                        " %f = stablehlo.constant dense<false> : tensor<4xi1>\n",
+                        " %r = stablehlo.select ", operands, " : tensor<4xi1>, tensor<4xi1>");
+  };
+  ExpectIdentity("4xi1", select("%x, %t, %f"));
+  ExpectSimple("4xi1", "4xi1", select("%x, %t, %y"), " %r = stablehlo.or %x, %y : tensor<4xi1>");
+  ExpectSimple("4xi1", "4xi1", select("%x, %y, %f"), " %r = stablehlo.and %x, %y : tensor<4xi1>");
+  // One predicate for all elements stays one.
+  const std::string scalar =
+      " %p = stablehlo.constant dense<true> : tensor<4xi1>\n"
+      " %q = stablehlo.reshape %x : (tensor<1xi1>) -> tensor<i1>\n"
+      " %b = stablehlo.broadcast_in_dim %y, dims = [0] : (tensor<1xi1>) -> tensor<4xi1>\n"
+      " %r = stablehlo.select %q, %p, %b : tensor<i1>, tensor<4xi1>";
+  ExpectUnchanged("1xi1", "4xi1", scalar);
+}
+
 std::string Convert(absl::string_view from, absl::string_view over, absl::string_view to) {
   return absl::StrCat(" %0 = stablehlo.convert %x : (tensor<", from, ">) -> tensor<", over,
                       ">\n %r = stablehlo.convert %0 : (tensor<", over, ">) -> tensor<", to, ">");

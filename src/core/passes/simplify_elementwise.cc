@@ -168,6 +168,13 @@ Replacement SimplifySelect(const Op& op, Emitter& emit) {
   if (op.operand(1) == op.operand(2)) return One(op.operand(1));
   if (IsSplatOfInt(op.operand(0), 1)) return One(op.operand(1));
   if (IsSplatOfInt(op.operand(0), 0)) return One(op.operand(2));
+  // Of booleans, p ? true : x is p | x, and p ? x : false is p & x.
+  if (op.result_type().primitive_type() == PRED && op.operand_type(0) == op.result_type()) {
+    if (IsSplatOfInt(op.operand(1), 1))
+      return One((emit(op.operand(0)) | emit(op.operand(2))).value());
+    if (IsSplatOfInt(op.operand(2), 0))
+      return One((emit(op.operand(0)) & emit(op.operand(1))).value());
+  }
   if (const Op* inverse = MadeBy(op.operand(0), OpCode::kNot)) {
     return One(Select(emit(inverse->operand(0)), emit(op.operand(2)), emit(op.operand(1))).value());
   }
