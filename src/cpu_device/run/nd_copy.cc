@@ -31,6 +31,8 @@ constexpr int64_t kAheadBytes = 4096;
 constexpr int64_t kScatteredRun = 48;
 // A tile of a staged copy has runs of at most so many bytes of the source and of the target.
 constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
+// A small tile is asked for while the one before it is written.
+constexpr int64_t kAheadTileBytes = 8192;
 
 }  // namespace
 
@@ -227,6 +229,12 @@ void NdCopy::MakeStages() {
     stages_.push_back(Stage(in, false));
     stages_.push_back(Stage(out, true));
   }
+  if (stages_[0].bytes() <= kAheadTileBytes) {
+    stages_[0].ForEachElement([&](int64_t element, int64_t) {
+      const int64_t at = element * size_;
+      if (lines_.empty() || at < lines_.back() || at >= lines_.back() + kLine) lines_.push_back(at);
+    });
+  }
   pieces_per_unit_ = std::max<int64_t>(kUnitBytes / stages_[0].bytes(), 1);
   units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
 }
@@ -362,8 +370,12 @@ void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) c
     const NdCopy& in = stages_[2 * shape];
     const NdCopy& out = stages_[2 * shape + 1];
     in.RunRange(0, in.pieces_, place.from, buffer);
-    out.RunRange(0, out.pieces_, buffer, place.to);
+    char* const tile = place.to;
     Advance(&place);
+    if (piece + 1 < end) {
+      for (int64_t line : lines_) __builtin_prefetch(place.from + line);
+    }
+    out.RunRange(0, out.pieces_, buffer, tile);
   }
 }
 

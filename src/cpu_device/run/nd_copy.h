@@ -115,6 +115,7 @@ class NdCopy {
     size_t place, dim;  // among outer_; among the dims that are tiled
   };
   absl::InlinedVector<End, 2> ends_;
+  std::vector<int64_t> lines_;  // what is asked for of a tile, bytes from its first element
 };
 
 template <typename Fn>
