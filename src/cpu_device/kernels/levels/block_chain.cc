@@ -11,10 +11,13 @@ namespace {
 
 constexpr int kVectors = 8;
 #define PJRT_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define PJRT_EACH_OF(X, what) \
+  X(0, what) X(1, what) X(2, what) X(3, what) X(4, what) X(5, what) X(6, what) X(7, what)
 
-// Operations on vectors of T, a type of floats, or of integers as wide.
+// Operations on vectors of T, a type of floats, or of integers as wide: those of ChainOp, by name.
 template <typename T>
 struct Ops {
+  using Bits = UnsignedOf<T>;
   using V = Vector<T>;
   using S = Vector<SignedOf<T>>;
   using U = Vector<UnsignedOf<T>>;
@@ -50,6 +53,30 @@ struct Ops {
   PJRT_INLINE V ShiftRightArithmetic(V a, V b) {
     const U most = U{} + (kWidth - 1);
     return (V)((S)a >> (S)((U)b < kWidth ? (U)b : most));
+  }
+  PJRT_INLINE auto CompareEq(V a, V b) { return CompareEqual<T>(a, b); }
+  PJRT_INLINE auto CompareNe(V a, V b) { return CompareUnequal<T>(a, b); }
+  PJRT_INLINE auto CompareLt(V a, V b) { return CompareLess<T>(a, b); }
+  PJRT_INLINE auto CompareLe(V a, V b) { return CompareLessEqual<T>(a, b); }
+  PJRT_INLINE auto CompareGt(V a, V b) { return CompareLess<T>(b, a); }
+  PJRT_INLINE auto CompareGe(V a, V b) { return CompareLessEqual<T>(b, a); }
+  PJRT_INLINE auto IntegerEq(V a, V b) { return CompareEqual<Bits>((U)a, (U)b); }
+  PJRT_INLINE auto IntegerNe(V a, V b) { return CompareUnequal<Bits>((U)a, (U)b); }
+  PJRT_INLINE auto SignedLt(V a, V b) { return CompareLess<Bits>((U)a, (U)b); }
+  PJRT_INLINE auto SignedLe(V a, V b) { return CompareLessEqual<Bits>((U)a, (U)b); }
+  PJRT_INLINE auto SignedGt(V a, V b) { return CompareLess<Bits>((U)b, (U)a); }
+  PJRT_INLINE auto SignedGe(V a, V b) { return CompareLessEqual<Bits>((U)b, (U)a); }
+  PJRT_INLINE auto UnsignedLt(V a, V b) { return CompareUnsignedLess<Bits>((U)a, (U)b); }
+  PJRT_INLINE auto UnsignedLe(V a, V b) { return CompareUnsignedLessEqual<Bits>((U)a, (U)b); }
+  PJRT_INLINE auto UnsignedGt(V a, V b) { return CompareUnsignedLess<Bits>((U)b, (U)a); }
+  PJRT_INLINE auto UnsignedGe(V a, V b) { return CompareUnsignedLessEqual<Bits>((U)b, (U)a); }
+  template <typename M>
+  PJRT_INLINE V SelectElse(M mask, V a, V b) {
+    return Blend<T>(mask, b, a);
+  }
+  template <typename M>
+  PJRT_INLINE V SelectThen(M mask, V a, V b) {
+    return Blend<T>(mask, a, b);
   }
   PJRT_INLINE V Negate(V a) { return (V)((U)a ^ kSign); }
   PJRT_INLINE V IntegerNegate(V a) { return (V)(U{} - (U)a); }
@@ -101,6 +128,11 @@ PJRT_FUNCTION(Ceil, PJRT_CEIL_PS, PJRT_CEIL_PD, ceil)
 #define PJRT_RINT_PS(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define PJRT_RINT_PD(a) _mm512_roundscale_pd(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 PJRT_FUNCTION(RoundEven, PJRT_RINT_PS, PJRT_RINT_PD, rint)
+
+template <typename T>
+PJRT_INLINE Vector<T> Rsqrt(Vector<T> a) {
+  return (Vector<T>{} + 1) / Sqrt<T>(a);
+}
 
 // NaN and zeros stay.
 template <typename T>
@@ -167,90 +199,55 @@ void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
   goto* kTargets[static_cast<int>(in->op)];
 
 #define PJRT_BLOCK_AT(i) LoadVector<T>(block + i * kLanes)
-#define PJRT_FROM_BLOCK(i) a##i = O::PJRT_NAME(a##i, PJRT_BLOCK_AT(i));
-#define PJRT_FROM_SCALAR(i) a##i = O::PJRT_NAME(a##i, scalar);
-#define PJRT_FROM_SAVED(i) a##i = O::PJRT_NAME(a##i, b##i);
-#define PJRT_BODY(name)                                                           \
+// The forms of an operation, a function of Ops: `from`(i, name) makes the result in vector i.
+#define PJRT_BLOCK_FORM(name, from)                                               \
   L_##name##Block : {                                                             \
     const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element; \
-    PJRT_EACH(PJRT_FROM_BLOCK)                                                    \
-    PJRT_NEXT();                                                                  \
-  }                                                                               \
-  L_##name##Scalar : {                                                            \
-    const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));  \
-    PJRT_EACH(PJRT_FROM_SCALAR)                                                   \
-    PJRT_NEXT();                                                                  \
-  }                                                                               \
-  L_##name##Saved : {                                                             \
-    PJRT_EACH(PJRT_FROM_SAVED)                                                    \
+    PJRT_EACH_OF(from, name)                                                      \
     PJRT_NEXT();                                                                  \
   }
-#define PJRT_NAME Load
+#define PJRT_SCALAR_FORM(name, from)                                             \
+  L_##name##Scalar : {                                                           \
+    const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot])); \
+    PJRT_EACH_OF(from, name)                                                     \
+    PJRT_NEXT();                                                                 \
+  }
+#define PJRT_SAVED_FORM(name, from) \
+  L_##name##Saved : {               \
+    PJRT_EACH_OF(from, name)        \
+    PJRT_NEXT();                    \
+  }
+#define PJRT_FORMS(name, from_block, from_scalar, from_saved) \
+  PJRT_BLOCK_FORM(name, from_block)                           \
+  PJRT_SCALAR_FORM(name, from_scalar)                         \
+  PJRT_SAVED_FORM(name, from_saved)
+
+#define PJRT_FROM_BLOCK(i, name) a##i = O::name(a##i, PJRT_BLOCK_AT(i));
+#define PJRT_FROM_SCALAR(i, name) a##i = O::name(a##i, scalar);
+#define PJRT_FROM_SAVED(i, name) a##i = O::name(a##i, b##i);
+#define PJRT_BODY(name) PJRT_FORMS(name, PJRT_FROM_BLOCK, PJRT_FROM_SCALAR, PJRT_FROM_SAVED)
   PJRT_BODY(Load)
-#undef PJRT_NAME
-#define PJRT_NAME Add
   PJRT_BODY(Add)
-#undef PJRT_NAME
-#define PJRT_NAME Subtract
   PJRT_BODY(Subtract)
-#undef PJRT_NAME
-#define PJRT_NAME SubtractFrom
   PJRT_BODY(SubtractFrom)
-#undef PJRT_NAME
-#define PJRT_NAME Multiply
   PJRT_BODY(Multiply)
-#undef PJRT_NAME
-#define PJRT_NAME Divide
   PJRT_BODY(Divide)
-#undef PJRT_NAME
-#define PJRT_NAME DivideInto
   PJRT_BODY(DivideInto)
-#undef PJRT_NAME
-#define PJRT_NAME IntegerAdd
   PJRT_BODY(IntegerAdd)
-#undef PJRT_NAME
-#define PJRT_NAME IntegerSubtract
   PJRT_BODY(IntegerSubtract)
-#undef PJRT_NAME
-#define PJRT_NAME IntegerSubtractFrom
   PJRT_BODY(IntegerSubtractFrom)
-#undef PJRT_NAME
-#define PJRT_NAME IntegerMultiply
   PJRT_BODY(IntegerMultiply)
-#undef PJRT_NAME
-#define PJRT_NAME SignedMaximum
   PJRT_BODY(SignedMaximum)
-#undef PJRT_NAME
-#define PJRT_NAME SignedMinimum
   PJRT_BODY(SignedMinimum)
-#undef PJRT_NAME
-#define PJRT_NAME UnsignedMaximum
   PJRT_BODY(UnsignedMaximum)
-#undef PJRT_NAME
-#define PJRT_NAME UnsignedMinimum
   PJRT_BODY(UnsignedMinimum)
-#undef PJRT_NAME
-#define PJRT_NAME And
   PJRT_BODY(And)
-#undef PJRT_NAME
-#define PJRT_NAME Or
   PJRT_BODY(Or)
-#undef PJRT_NAME
-#define PJRT_NAME Xor
   PJRT_BODY(Xor)
-#undef PJRT_NAME
 
   // Bounds: a number that is known lets one comparison do.
-#define PJRT_NAME Maximum
-L_MaximumBlock : {
-  const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;
-  PJRT_EACH(PJRT_FROM_BLOCK)
-  PJRT_NEXT();
-}
-L_MaximumSaved : {
-  PJRT_EACH(PJRT_FROM_SAVED)
-  PJRT_NEXT();
-}
+  PJRT_BLOCK_FORM(Maximum, PJRT_FROM_BLOCK)
+  PJRT_SAVED_FORM(Maximum, PJRT_FROM_SAVED)
 L_MaximumScalar : {
   const T bound = *reinterpret_cast<const T*>(slots[in->slot]);
   const V scalar = Broadcast<T>(bound);
@@ -260,20 +257,11 @@ L_MaximumScalar : {
 #undef PJRT_X
     PJRT_NEXT();
   }
-  PJRT_EACH(PJRT_FROM_SCALAR)
+  PJRT_EACH_OF(PJRT_FROM_SCALAR, Maximum)
   PJRT_NEXT();
 }
-#undef PJRT_NAME
-#define PJRT_NAME Minimum
-L_MinimumBlock : {
-  const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;
-  PJRT_EACH(PJRT_FROM_BLOCK)
-  PJRT_NEXT();
-}
-L_MinimumSaved : {
-  PJRT_EACH(PJRT_FROM_SAVED)
-  PJRT_NEXT();
-}
+  PJRT_BLOCK_FORM(Minimum, PJRT_FROM_BLOCK)
+  PJRT_SAVED_FORM(Minimum, PJRT_FROM_SAVED)
 L_MinimumScalar : {
   const T bound = *reinterpret_cast<const T*>(slots[in->slot]);
   const V scalar = Broadcast<T>(bound);
@@ -283,22 +271,14 @@ L_MinimumScalar : {
 #undef PJRT_X
     PJRT_NEXT();
   }
-  PJRT_EACH(PJRT_FROM_SCALAR)
+  PJRT_EACH_OF(PJRT_FROM_SCALAR, Minimum)
   PJRT_NEXT();
 }
-#undef PJRT_NAME
 
 // Shifts: one amount for all needs no look at each.
 #define PJRT_SHIFT(name, when_inside, when_outside)                                        \
-  L_##name##Block : {                                                                      \
-    const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;          \
-    PJRT_EACH(PJRT_FROM_BLOCK)                                                             \
-    PJRT_NEXT();                                                                           \
-  }                                                                                        \
-  L_##name##Saved : {                                                                      \
-    PJRT_EACH(PJRT_FROM_SAVED)                                                             \
-    PJRT_NEXT();                                                                           \
-  }                                                                                        \
+  PJRT_BLOCK_FORM(name, PJRT_FROM_BLOCK)                                                   \
+  PJRT_SAVED_FORM(name, PJRT_FROM_SAVED)                                                   \
   L_##name##Scalar : {                                                                     \
     const UnsignedOf<T> amount = *reinterpret_cast<const UnsignedOf<T>*>(slots[in->slot]); \
     if (amount < O::kWidth) {                                                              \
@@ -314,15 +294,9 @@ L_MinimumScalar : {
 #define PJRT_LEFT(i) a##i = (V)((typename O::U)a##i << by);
 #define PJRT_RIGHT(i) a##i = (V)((typename O::U)a##i >> by);
 #define PJRT_RIGHT_SIGNED(i) a##i = (V)((typename O::S)a##i >> by);
-#define PJRT_NAME ShiftLeft
   PJRT_SHIFT(ShiftLeft, PJRT_LEFT, PJRT_ZERO)
-#undef PJRT_NAME
-#define PJRT_NAME ShiftRightLogical
   PJRT_SHIFT(ShiftRightLogical, PJRT_RIGHT, PJRT_ZERO)
-#undef PJRT_NAME
-#define PJRT_NAME ShiftRightArithmetic
   PJRT_SHIFT(ShiftRightArithmetic, PJRT_RIGHT_SIGNED, PJRT_SIGN)
-#undef PJRT_NAME
 
   // One instruction where it is a rotation.
 L_ShiftBoth : {
@@ -355,87 +329,33 @@ L_ShiftBoth : {
 }
 
 // Predicates.
-#define PJRT_SELECT_ELSE(i, operand) a##i = Blend<T>(masks.template At<i>(), operand, a##i);
-#define PJRT_SELECT_THEN(i, operand) a##i = Blend<T>(masks.template At<i>(), a##i, operand);
-#define PJRT_ELSE_BLOCK(i) PJRT_SELECT_ELSE(i, PJRT_BLOCK_AT(i))
-#define PJRT_ELSE_SCALAR(i) PJRT_SELECT_ELSE(i, scalar)
-#define PJRT_ELSE_SAVED(i) PJRT_SELECT_ELSE(i, b##i)
-#define PJRT_THEN_BLOCK(i) PJRT_SELECT_THEN(i, PJRT_BLOCK_AT(i))
-#define PJRT_THEN_SCALAR(i) PJRT_SELECT_THEN(i, scalar)
-#define PJRT_THEN_SAVED(i) PJRT_SELECT_THEN(i, b##i)
-#define PJRT_COMPARE_BLOCK(i) masks.template Set<i>(PJRT_COMPARISON(a##i, PJRT_BLOCK_AT(i)));
-#define PJRT_COMPARE_SCALAR(i) masks.template Set<i>(PJRT_COMPARISON(a##i, scalar));
-#define PJRT_COMPARE_SAVED(i) masks.template Set<i>(PJRT_COMPARISON(a##i, b##i));
-#define PJRT_WITH_MASKS(name, from_block, from_scalar, from_saved)                \
-  L_##name##Block : {                                                             \
-    const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element; \
-    PJRT_EACH(from_block)                                                         \
-    PJRT_NEXT();                                                                  \
-  }                                                                               \
-  L_##name##Scalar : {                                                            \
-    const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));  \
-    PJRT_EACH(from_scalar)                                                        \
-    PJRT_NEXT();                                                                  \
-  }                                                                               \
-  L_##name##Saved : {                                                             \
-    PJRT_EACH(from_saved)                                                         \
-    PJRT_NEXT();                                                                  \
-  }
-  PJRT_WITH_MASKS(SelectElse, PJRT_ELSE_BLOCK, PJRT_ELSE_SCALAR, PJRT_ELSE_SAVED)
-  PJRT_WITH_MASKS(SelectThen, PJRT_THEN_BLOCK, PJRT_THEN_SCALAR, PJRT_THEN_SAVED)
+#define PJRT_SELECT_BLOCK(i, name) a##i = O::name(masks.template At<i>(), a##i, PJRT_BLOCK_AT(i));
+#define PJRT_SELECT_SCALAR(i, name) a##i = O::name(masks.template At<i>(), a##i, scalar);
+#define PJRT_SELECT_SAVED(i, name) a##i = O::name(masks.template At<i>(), a##i, b##i);
+#define PJRT_SELECT(name) PJRT_FORMS(name, PJRT_SELECT_BLOCK, PJRT_SELECT_SCALAR, PJRT_SELECT_SAVED)
+  PJRT_SELECT(SelectElse)
+  PJRT_SELECT(SelectThen)
+#define PJRT_COMPARE_BLOCK(i, name) masks.template Set<i>(O::name(a##i, PJRT_BLOCK_AT(i)));
+#define PJRT_COMPARE_SCALAR(i, name) masks.template Set<i>(O::name(a##i, scalar));
+#define PJRT_COMPARE_SAVED(i, name) masks.template Set<i>(O::name(a##i, b##i));
 #define PJRT_COMPARE(name) \
-  PJRT_WITH_MASKS(name, PJRT_COMPARE_BLOCK, PJRT_COMPARE_SCALAR, PJRT_COMPARE_SAVED)
-#define PJRT_COMPARISON(a, b) CompareEqual<T>(a, b)
+  PJRT_FORMS(name, PJRT_COMPARE_BLOCK, PJRT_COMPARE_SCALAR, PJRT_COMPARE_SAVED)
   PJRT_COMPARE(CompareEq)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareUnequal<T>(a, b)
   PJRT_COMPARE(CompareNe)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareLess<T>(a, b)
   PJRT_COMPARE(CompareLt)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareLessEqual<T>(a, b)
   PJRT_COMPARE(CompareLe)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareLess<T>(b, a)
   PJRT_COMPARE(CompareGt)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(a, b) CompareLessEqual<T>(b, a)
   PJRT_COMPARE(CompareGe)
-#undef PJRT_COMPARISON
-#define PJRT_OF_INTEGERS(compare, a, b) \
-  compare<UnsignedOf<T>>((typename O::U)(a), (typename O::U)(b))
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareEqual, x, y)
   PJRT_COMPARE(IntegerEq)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnequal, x, y)
   PJRT_COMPARE(IntegerNe)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLess, x, y)
   PJRT_COMPARE(SignedLt)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLessEqual, x, y)
   PJRT_COMPARE(SignedLe)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLess, y, x)
   PJRT_COMPARE(SignedGt)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareLessEqual, y, x)
   PJRT_COMPARE(SignedGe)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLess, x, y)
   PJRT_COMPARE(UnsignedLt)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLessEqual, x, y)
   PJRT_COMPARE(UnsignedLe)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLess, y, x)
   PJRT_COMPARE(UnsignedGt)
-#undef PJRT_COMPARISON
-#define PJRT_COMPARISON(x, y) PJRT_OF_INTEGERS(CompareUnsignedLessEqual, y, x)
   PJRT_COMPARE(UnsignedGe)
-#undef PJRT_COMPARISON
-#undef PJRT_OF_INTEGERS
 #define PJRT_PREDICATES reinterpret_cast<uint8_t*>(slots[in->slot]) + element
 L_LoadMask:
   masks.Load(PJRT_PREDICATES);
@@ -506,100 +426,41 @@ L_Exchange:
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
-#define PJRT_TO_B(i) b##i = O::PJRT_NAME(b##i, a##i);
-#define PJRT_NAME Add
-L_AddToB:
-  PJRT_EACH(PJRT_TO_B)
+#define PJRT_TO_B(i, name) b##i = O::name(b##i, a##i);
+#define PJRT_B_BODY(op, name) L_##op : PJRT_EACH_OF(PJRT_TO_B, name) PJRT_NEXT();
+  PJRT_B_BODY(AddToB, Add)
+  PJRT_B_BODY(SubtractFromB, Subtract)
+  PJRT_B_BODY(MultiplyB, Multiply)
+  PJRT_B_BODY(IntegerAddToB, IntegerAdd)
+  PJRT_B_BODY(IntegerSubtractFromB, IntegerSubtract)
+  PJRT_B_BODY(IntegerMultiplyB, IntegerMultiply)
+  PJRT_B_BODY(AndToB, And)
+  PJRT_B_BODY(OrToB, Or)
+  PJRT_B_BODY(XorToB, Xor)
+#define PJRT_OWN(i, name) a##i = O::name(a##i);
+#define PJRT_OWN_BODY(name) L_##name : PJRT_EACH_OF(PJRT_OWN, name) PJRT_NEXT();
+  PJRT_OWN_BODY(Negate)
+  PJRT_OWN_BODY(IntegerNegate)
+  PJRT_OWN_BODY(Not)
+  PJRT_OWN_BODY(Abs)
+  PJRT_OWN_BODY(FloatFromSigned)
+  PJRT_OWN_BODY(FloatFromUnsigned)
+  PJRT_OWN_BODY(SignedFromFloat)
+#define PJRT_CALL(i, name) a##i = name<T>(a##i);
+#define PJRT_CALL_BODY(name) L_##name : PJRT_EACH_OF(PJRT_CALL, name) PJRT_NEXT();
+  PJRT_CALL_BODY(Sqrt)
+  PJRT_CALL_BODY(Rsqrt)
+  PJRT_CALL_BODY(Sign)
+  PJRT_CALL_BODY(Floor)
+  PJRT_CALL_BODY(Ceil)
+  PJRT_CALL_BODY(RoundEven)
+#define PJRT_FROM_MASK(i, one) a##i = Blend<T>(masks.template At<i>(), V{}, one);
+L_FloatFromMask:
+  PJRT_EACH_OF(PJRT_FROM_MASK, V{} + 1)
   PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME Subtract
-L_SubtractFromB:
-  PJRT_EACH(PJRT_TO_B)
+L_IntegerFromMask:
+  PJRT_EACH_OF(PJRT_FROM_MASK, (V)(typename O::U{} + 1))
   PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME Multiply
-L_MultiplyB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME IntegerAdd
-L_IntegerAddToB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME IntegerSubtract
-L_IntegerSubtractFromB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME IntegerMultiply
-L_IntegerMultiplyB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME And
-L_AndToB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME Or
-L_OrToB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-#define PJRT_NAME Xor
-L_XorToB:
-  PJRT_EACH(PJRT_TO_B)
-  PJRT_NEXT();
-#undef PJRT_NAME
-L_Negate:
-#define PJRT_X(i) a##i = O::Negate(a##i);
-  PJRT_EACH(PJRT_X)
-#undef PJRT_X
-  PJRT_NEXT();
-L_IntegerNegate:
-#define PJRT_X(i) a##i = O::IntegerNegate(a##i);
-  PJRT_EACH(PJRT_X)
-#undef PJRT_X
-  PJRT_NEXT();
-L_Not:
-#define PJRT_X(i) a##i = O::Not(a##i);
-  PJRT_EACH(PJRT_X)
-#undef PJRT_X
-  PJRT_NEXT();
-L_Abs:
-#define PJRT_X(i) a##i = O::Abs(a##i);
-  PJRT_EACH(PJRT_X)
-#undef PJRT_X
-  PJRT_NEXT();
-#define PJRT_UNARY(name, function) L_##name : PJRT_EACH(function) PJRT_NEXT();
-#define PJRT_SQRT(i) a##i = Sqrt<T>(a##i);
-#define PJRT_RSQRT(i) a##i = (V{} + 1) / Sqrt<T>(a##i);
-#define PJRT_SIGN_OF(i) a##i = Sign<T>(a##i);
-#define PJRT_FLOOR(i) a##i = Floor<T>(a##i);
-#define PJRT_CEIL(i) a##i = Ceil<T>(a##i);
-#define PJRT_ROUND_EVEN(i) a##i = RoundEven<T>(a##i);
-  PJRT_UNARY(Sqrt, PJRT_SQRT)
-  PJRT_UNARY(Rsqrt, PJRT_RSQRT)
-  PJRT_UNARY(Sign, PJRT_SIGN_OF)
-  PJRT_UNARY(Floor, PJRT_FLOOR)
-  PJRT_UNARY(Ceil, PJRT_CEIL)
-  PJRT_UNARY(RoundEven, PJRT_ROUND_EVEN)
-#define PJRT_X(i) a##i = O::FloatFromSigned(a##i);
-  PJRT_UNARY(FloatFromSigned, PJRT_X)
-#undef PJRT_X
-#define PJRT_X(i) a##i = O::FloatFromUnsigned(a##i);
-  PJRT_UNARY(FloatFromUnsigned, PJRT_X)
-#undef PJRT_X
-#define PJRT_X(i) a##i = O::SignedFromFloat(a##i);
-  PJRT_UNARY(SignedFromFloat, PJRT_X)
-#undef PJRT_X
-#define PJRT_X(i) a##i = Blend<T>(masks.template At<i>(), V{}, V{} + 1);
-  PJRT_UNARY(FloatFromMask, PJRT_X)
-#undef PJRT_X
-#define PJRT_X(i) a##i = Blend<T>(masks.template At<i>(), V{}, (V)(typename O::U{} + 1));
-  PJRT_UNARY(IntegerFromMask, PJRT_X)
-#undef PJRT_X
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
     const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
