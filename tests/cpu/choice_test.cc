@@ -195,10 +195,11 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
 template <typename T, typename I>
 void CheckShapes(bool nans) {
   constexpr int64_t kShapes[][3] = {
-      {1, 1, 1},   {3, 0, 4},    {5, 1, 3},     {1, 10, 1},   {70, 10, 1},  {4, 33, 1},
-      {3, 100, 1}, {20, 130, 1}, {2, 700, 1},   {1, 5, 2},    {9, 6, 5},    {2, 70, 20},
-      {1, 9, 150}, {2, 20, 300}, {1, 12, 700},  {300, 7, 1},  {1100, 3, 1}, {40, 16, 1},
-      {33, 64, 1}, {2, 1000, 1}, {1, 600, 131}, {900, 33, 1}, {2, 900, 3},  {1, 2000, 13}};
+      {1, 1, 1},    {3, 0, 4},    {5, 1, 3},    {1, 10, 1},   {70, 10, 1},  {4, 33, 1},
+      {3, 100, 1},  {20, 130, 1}, {2, 700, 1},  {1, 5, 2},    {9, 6, 5},    {2, 70, 20},
+      {1, 9, 150},  {2, 20, 300}, {1, 12, 700}, {300, 7, 1},  {1100, 3, 1}, {40, 16, 1},
+      {33, 64, 1},  {90, 72, 1},  {40, 255, 1}, {40, 256, 1}, {2, 1000, 1}, {1, 600, 131},
+      {900, 33, 1}, {2, 900, 3},  {1, 2000, 13}};
   using Limits = std::numeric_limits<T>;
   const T lowest = kIsFloat<T> ? -Limits::infinity() : Limits::lowest();
   const T highest = kIsFloat<T> ? Limits::infinity() : Limits::max();
@@ -367,7 +368,7 @@ void CheckKernels() {
   const int type = static_cast<int>(CTypeOf<T>());
   for (const Kernels* kernels : AllKernels()) {
     if (!kernels->supported()) continue;
-    for (int64_t n : {0, 1, 5, 16, 63, 64, 65, 200}) {
+    for (int64_t n : {0, 1, 5, 16, 17, 40, 63, 64, 65, 130, 200}) {
       const std::vector<T> a = Values<T>(n, true);
       std::vector<T> b = Values<T>(n + 3, true);
       b.erase(b.begin(), b.begin() + 3);

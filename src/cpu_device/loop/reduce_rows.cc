@@ -34,6 +34,9 @@ constexpr int64_t kFewUnits = 8;
 constexpr int64_t kPieceRows = 64;
 // So many elements that lie in place are read at a time.
 constexpr int64_t kInPlace = 1024;
+// Rows of bytes up to this are turned where their points are numbered: it takes longer to find a
+// number in each. Longer elements fill as many registers with fewer rows.
+constexpr int64_t kNumberedBytes = kMostPlaces;
 // A choice reads a row twice, so that it must stay in the L1 cache.
 constexpr int64_t kChoiceRow = 4096;
 
@@ -163,7 +166,9 @@ class RowReduction final : public ReduceKernel {
   // accumulators from element `at` on.
   void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows, int64_t at) const {
     Blocks values = BlocksAt(w, fold);
-    if (fold.body == nullptr || rows < kTurnedRows || reduced_ >= kLongRow ||
+    const bool are_numbered_bytes = fold.CountsCompanions() && fold.value_sizes[fold.value()] == 1;
+    const bool is_long = are_numbered_bytes ? reduced_ > kNumberedBytes : reduced_ >= kLongRow;
+    if (fold.body == nullptr || rows < kTurnedRows || is_long ||
         (fold.CountsCompanions() && !fold.rows_share_companions)) {
       folder_.FoldRows(w.memory, fold, values.data(), rows, reduced_,
                        Accumulators(w, fold, at).data(), first);

@@ -327,33 +327,25 @@ PJRT_INLINE int64_t LastInPiece(const T* a, What what) {
   return place;
 }
 
+// Of n >= kCount elements, by pieces. The one at the end overlaps another, which has no match.
+template <bool kFirst, int kCount, class What, typename T>
+PJRT_INLINE int64_t FindInPieces(const T* a, What what, int64_t n) {
+  const int64_t last = n - kCount;
+  for (int64_t i = 0;; i += kCount) {
+    const int64_t done = i < last ? i : last, at = kFirst ? done : last - done;
+    if (PieceMatches<kCount>(a + at, what))
+      return at + (kFirst ? FirstInPiece<kCount>(a + at, what) : LastInPiece<kCount>(a + at, what));
+    if (done == last) return -1;
+  }
+}
+
 template <bool kFirst, class What, typename T>
 int64_t FindMatch(const T* a, What what, int64_t n) {
-  if constexpr (kFirst) {
-    int64_t i = 0;
-    for (; i + kPiece <= n; i += kPiece) {
-      if (PieceMatches<kPiece>(a + i, what)) return i + FirstInPiece<kPiece>(a + i, what);
-    }
-    for (; i + kSmallPiece <= n; i += kSmallPiece) {
-      if (PieceMatches<kSmallPiece>(a + i, what)) return i + FirstInPiece<kSmallPiece>(a + i, what);
-    }
-    for (; i < n; ++i) {
-      if (what.Match(a[i]) != 0) return i;
-    }
-    return -1;
-  }
-  for (; n >= kPiece; n -= kPiece) {
-    const T* const piece = a + n - kPiece;
-    if (PieceMatches<kPiece>(piece, what)) return n - kPiece + LastInPiece<kPiece>(piece, what);
-  }
-  for (; n >= kSmallPiece; n -= kSmallPiece) {
-    const T* const piece = a + n - kSmallPiece;
-    if (PieceMatches<kSmallPiece>(piece, what))
-      return n - kSmallPiece + LastInPiece<kSmallPiece>(piece, what);
-  }
-  while (n > 0) {
-    --n;
-    if (what.Match(a[n]) != 0) return n;
+  if (n >= kPiece) return FindInPieces<kFirst, kPiece>(a, what, n);
+  if (n >= kSmallPiece) return FindInPieces<kFirst, kSmallPiece>(a, what, n);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = kFirst ? i : n - 1 - i;
+    if (what.Match(a[at]) != 0) return at;
   }
   return -1;
 }
