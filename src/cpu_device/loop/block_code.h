@@ -51,8 +51,8 @@ struct BlockInstr {
   BlockOp block_op = BlockOp::kCopy;
   CType type = CType::kF32;
   Scalars form = Scalars::kNone;
-  bool shifts_both =
-      false;  // not `op`, but a << b | a >> c for one element b and c: in chains only
+  // Not `op`, but a << b | a >> c for one element b and c: in chains only.
+  bool shifts_both = false;
 };
 
 // Several operations in one pass (block_chain.h).

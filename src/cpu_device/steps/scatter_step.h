@@ -34,8 +34,8 @@ struct ScatterParams {
     int64_t array_stride = 0;
     int64_t window_size = 1;
     int64_t window_stride = 0;  // in the updates
-    int64_t index_offset =
-        -1;  // of its component in the index vector; -1: it has none and starts at 0
+    // Of its component in the index vector; -1: it has none and starts at 0.
+    int64_t index_offset = -1;
   };
   std::vector<Dim> dims;
   struct Array {

@@ -17,9 +17,8 @@ namespace pjrt::cpu {
 
 struct SortParams {
   int64_t length = 0;  // of the sorted dim
-  int64_t outer = 1,
-          inner =
-              1;  // lines: before and behind the sorted dim; a line's elements are `inner` apart
+  // Lines before and behind the sorted dim; the elements of one are `inner` apart.
+  int64_t outer = 1, inner = 1;
   struct Array {
     PrimitiveType type = F32;
     BufferId from = kNoBuffer, to = kNoBuffer;  // dense; `to` has lines of `kept` elements
