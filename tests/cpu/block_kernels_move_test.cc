@@ -96,6 +96,26 @@ TEST(MoveKernelsTest, ABoxIsMovedWhateverItsStrides) {
   }
 }
 
+TEST(MoveKernelsTest, TinyRowsAreCopiedFromWhereverTheyAre) {
+  const std::vector<uint8_t> source = RandomBytes(9000, 0);
+  const uint8_t* const from = source.data() + 4500;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int64_t bytes = 0; bytes <= 9; ++bytes) {
+      for (int64_t stride : {int64_t{0}, bytes, -bytes, 2 * bytes, bytes + 1, -3 * bytes}) {
+        for (int64_t rows : {0, 1, 2, 3, 7, 8, 17, 100}) {
+          std::vector<uint8_t> expected, result(rows * bytes + 1);
+          for (int64_t i = 0; i < rows * bytes; ++i)
+            expected.push_back(from[i / bytes * stride + i % bytes]);
+          expected.push_back(0);
+          kernels->copy_rows(result.data(), bytes, from, stride, bytes, rows);
+          ASSERT_EQ(result, expected)
+              << kernels->level << " " << bytes << " " << stride << " " << rows;
+        }
+      }
+    }
+  }
+}
+
 // No byte beyond the box's own is read.
 TEST(MoveKernelsTest, ABoxThatFillsItsArrayIsMovedWithinIt) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {

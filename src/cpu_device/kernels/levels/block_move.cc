@@ -208,13 +208,34 @@ void CopyLineRows(char* dst, int64_t dst_stride, const char* src, int64_t src_st
   }
 }
 
+// Rows of a few bytes to where they lie together: several to a vector, or each as one element.
+// False: none of both.
+bool CopyTinyRows(char* dst, const char* src, int64_t src_stride, int64_t bytes, int64_t rows) {
+  using Byte = Anywhere<uint8_t>;
+  if (ShuffleRows<uint8_t>(reinterpret_cast<Byte*>(dst), reinterpret_cast<const Byte*>(src),
+                           src_stride, 1, rows, bytes))
+    return true;
+  if (src_stride % bytes != 0) return false;
+  const int64_t stride = src_stride / bytes;
+  if (bytes == 8) {
+    MoveBox<uint64_t>(dst, 0, 1, src, 0, stride, 1, rows);
+  } else if (bytes == 4) {
+    MoveBox<uint32_t>(dst, 0, 1, src, 0, stride, 1, rows);
+  } else if (bytes == 2) {
+    MoveBox<uint16_t>(dst, 0, 1, src, 0, stride, 1, rows);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void CopyRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t bytes,
               int64_t rows) {
   char* d = static_cast<char*>(dst);
   const char* s = static_cast<const char*>(src);
-  if (bytes <= 8 && dst_stride == bytes) {
-    MoveBox<uint8_t>(d, bytes, 1, s, src_stride, 1, rows, bytes);
-  } else if (bytes > 128) {
+  if (rows <= 0 || bytes <= 0) return;
+  if (bytes <= 8 && dst_stride == bytes && CopyTinyRows(d, s, src_stride, bytes, rows)) return;
+  if (bytes > 128) {
     CopyLineRows(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 64) {
     CopyShortRows<64>(d, dst_stride, s, src_stride, bytes, rows);
