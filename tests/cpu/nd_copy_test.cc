@@ -187,7 +187,10 @@ TEST(NdCopyTest, LinesThatLieFarApartAreMovedInTwoStages) {
     int64_t gap;
   } boxes[] = {{{15, 17, 13, 5, 270}, {4, 3, 2, 1, 0}, {1, 1, -1, 1, 1}, 4, 3},
                {{150, 14, 16, 16, 16}, {0, 2, 4, 1, 3}, {1, -1, 1, 1, 1}, 2, 0},
-               {{33, 16, 4, 31, 260}, {4, 3, 2, 1, 0}, {1, 1, 1, 1, -1}, 1, 0}};
+               {{33, 16, 4, 31, 260}, {4, 3, 2, 1, 0}, {1, 1, 1, 1, -1}, 1, 0},
+               // Rows that stay rows.
+               {{320, 100, 40, 15}, {0, 2, 1, 3}, {1, 1, 1, 1}, 1, 0},
+               {{1031, 530, 9}, {1, 0, 2}, {1, -1, 1}, 4, 0}};
   for (const auto& box : boxes) {
     std::vector<int> identity(box.dims.size());
     std::iota(identity.begin(), identity.end(), 0);

@@ -156,10 +156,17 @@ void NdCopy::MakeTiles() {
 }
 
 // True where the source is read by pieces of lines that lie far apart, too many to stay at hand
-// until what is left of them is read.
+// until what is left of them is read; and where short rows have a run of others behind them in
+// the target, and of yet others in the source.
 bool NdCopy::IsScattered() const {
+  if (bytes() < kStreamBytes) return false;
+  if (pattern_ == kRows) {
+    return inner_ < 2 * kLine && to_row_ == inner_ && rows_ * inner_ >= kStageTo &&
+           std::any_of(outer_.begin(), outer_.end(),
+                       [&](const Dim& dim) { return dim.from == inner_; });
+  }
   const int64_t run = rows_ * size_;
-  return bytes() >= kStreamBytes && pattern_ == kTranspose && std::abs(from_inner_) != run &&
+  return pattern_ == kTranspose && std::abs(from_inner_) != run &&
          (run < kScatteredRun || (run < 2 * kLine && inner_ * size_ >= kStreamBand));
 }
 
@@ -179,11 +186,14 @@ NdCopy NdCopy::Stage(const DimList& dims, bool is_streamed) const {
 }
 
 // A tile is what a run of the source and a run of the target reach along dims that continue each
-// other. It stands in the buffer in the order of the source.
+// other. It stands in the buffer in the order of the source, from which it can be transposed, or,
+// when it is of rows, in that of the target, so that longer ones are streamed.
 void NdCopy::MakeStages() {
   DimList dims = outer_;
   dims.push_back({rows_, from_row_, to_row_});
   dims.push_back({inner_, from_inner_, to_inner_});
+  const bool of_rows = pattern_ == kRows;
+  const int64_t together = of_rows ? inner_ : size_;
   pattern_ = kStaged;
   DimList tile = dims;
   for (Dim& dim : tile) dim.size = 1;
@@ -199,12 +209,15 @@ void NdCopy::MakeStages() {
     }
   };
   take_run(&Dim::from, kStageFrom);
-  take_run(&Dim::to, std::min(kStageTo, kStageBytes / kStageFrom * size_));
+  take_run(&Dim::to, std::min(kStageTo, kStageBytes / kStageFrom * together));
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::abs(dims[a].from) > std::abs(dims[b].from);
-  });
+  const auto sort_by = [&](int64_t Dim::*stride) {
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::abs(dims[a].*stride) > std::abs(dims[b].*stride);
+    });
+  };
+  sort_by(&Dim::from);
   outer_.clear();
   for (size_t d : order) {
     const int64_t size = tile[d].size, places = (dims[d].size + size - 1) / size;
@@ -214,6 +227,7 @@ void NdCopy::MakeStages() {
   }
   pieces_ = 1;
   for (const Dim& dim : outer_) pieces_ *= dim.size;
+  if (of_rows) sort_by(&Dim::to);
   for (size_t shape = 0; shape < size_t{1} << ends_.size(); ++shape) {
     DimList in = tile;
     for (size_t i = 0; i < ends_.size(); ++i) {
@@ -230,10 +244,10 @@ void NdCopy::MakeStages() {
     stages_.push_back(Stage(out, true));
   }
   if (stages_[0].bytes() <= kAheadTileBytes) {
-    stages_[0].ForEachElement([&](int64_t element, int64_t) {
-      const int64_t at = element * size_;
-      if (lines_.empty() || at < lines_.back() || at >= lines_.back() + kLine) lines_.push_back(at);
-    });
+    stages_[0].ForEachElement(
+        [&](int64_t element, int64_t) { lines_.push_back(element * size_ / kLine * kLine); });
+    std::sort(lines_.begin(), lines_.end());
+    lines_.erase(std::unique(lines_.begin(), lines_.end()), lines_.end());
   }
   pieces_per_unit_ = std::max<int64_t>(kUnitBytes / stages_[0].bytes(), 1);
   units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
