@@ -23,7 +23,7 @@ struct Group {
   V v[Source::kGroup];
 };
 
-// How elements of T lie in memory: as themselves, or as narrower ones.
+// What sources share whose groups are one vector, in the order of memory.
 template <class Source>
 struct LoadsVectors {
   static constexpr int kGroup = 1;
@@ -31,6 +31,7 @@ struct LoadsVectors {
   PJRT_INLINE Group<Source, V> LoadGroup(const S* from) {
     return {{Source::template Load<V>(from)}};
   }
+  // A group with its elements in the order of memory, and back.
   template <typename G>
   PJRT_INLINE G Ordered(G group) {
     return group;
@@ -40,6 +41,7 @@ struct LoadsVectors {
     return group;
   }
 };
+// Elements of T as themselves.
 template <typename T>
 struct Direct : LoadsVectors<Direct<T>> {
   using Stored = T;
@@ -51,6 +53,7 @@ struct Direct : LoadsVectors<Direct<T>> {
   }
   PJRT_INLINE T One(T x) { return x; }
 };
+
 // Every other element of a, then of b, from element kFrom on; and, of a and b in turn, the elements
 // from kFrom on.
 template <int kFrom, typename V, int... k>
@@ -62,8 +65,8 @@ PJRT_INLINE V InTurn(V a, V b, std::integer_sequence<int, k...>) {
   return __builtin_shufflevector(a, b, (k % 2 * static_cast<int>(sizeof...(k)) + kFrom + k / 2)...);
 }
 
-// The even elements of a group are one vector, the odd ones the other: it takes one instruction
-// each to make f32 of them.
+// f32 from bf16. The even elements of a group are one vector, the odd ones the other: it takes one
+// instruction each to make f32 of them.
 struct FromBf16 {
   using Stored = uint16_t;
   static constexpr int kGroup = 2;
@@ -80,7 +83,6 @@ struct FromBf16 {
     __builtin_memcpy(&pairs, from, sizeof(pairs));
     return {{(V)(pairs << 16), (V)(pairs & 0xFFFF0000u)}};
   }
-  // Groups whose elements are in the order of memory, and back.
   template <typename V>
   PJRT_INLINE Group<FromBf16, V> Ordered(Group<FromBf16, V> group) {
     constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(float));
@@ -97,6 +99,7 @@ struct FromBf16 {
   PJRT_INLINE float One(uint16_t x) { return BitCast<float>(static_cast<uint32_t>(x) << 16); }
 };
 #if defined(__F16C__)
+// f32 from f16.
 struct FromF16 : LoadsVectors<FromF16> {
   using Stored = uint16_t;
   template <typename V>
