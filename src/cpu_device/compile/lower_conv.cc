@@ -11,6 +11,7 @@
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/kernels/gemm_tile.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/steps/channel_conv_step.h"
 #include "src/cpu_device/steps/conv_step.h"
 #include "src/cpu_device/steps/plane_conv_step.h"
@@ -237,7 +238,7 @@ double ProductNs(const Conv& conv, CType compute, const Kernels& kernels) {
   const ConvParams& p = conv.p;
   const GemmTile& tile = kernels.gemm->tile[static_cast<int>(compute)];
   const double lanes = kernels.window->channel_lanes[static_cast<int>(compute)];
-  const double columns = static_cast<double>((p.features + tile.nr - 1) / tile.nr * tile.nr);
+  const double columns = static_cast<double>(AlignUp(p.features, tile.nr));
   // Tiles of small types multiply several elements at once.
   const double group = BitWidth(p.type) < 32 && IsInteger(p.type)           ? 4
                        : p.type == BF16 && kernels.gemm->bf16.fn != nullptr ? 2

@@ -9,6 +9,7 @@
 #include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -152,7 +153,7 @@ void NdCopy::MakeTiles() {
   tiled_ = *near;
   tile_ = std::min(tiled_.size, std::max<int64_t>(kTileBytes / inner_, 1));
   outer_.erase(near);
-  outer_.push_back({(tiled_.size + tile_ - 1) / tile_, tiled_.from * tile_, tiled_.to * tile_});
+  outer_.push_back({CeilDiv(tiled_.size, tile_), tiled_.from * tile_, tiled_.to * tile_});
 }
 
 // True where the source is read by pieces of lines that lie far apart, too many to stay at hand
@@ -220,7 +221,7 @@ void NdCopy::MakeStages() {
   sort_by(&Dim::from);
   outer_.clear();
   for (size_t d : order) {
-    const int64_t size = tile[d].size, places = (dims[d].size + size - 1) / size;
+    const int64_t size = tile[d].size, places = CeilDiv(dims[d].size, size);
     if (places == 1) continue;
     if (dims[d].size % size != 0) ends_.push_back({outer_.size(), d});
     outer_.push_back({places, dims[d].from * size, dims[d].to * size});
@@ -250,7 +251,7 @@ void NdCopy::MakeStages() {
     lines_.erase(std::unique(lines_.begin(), lines_.end()), lines_.end());
   }
   pieces_per_unit_ = std::max<int64_t>(kUnitBytes / stages_[0].bytes(), 1);
-  units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
+  units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
 void NdCopy::SplitIntoUnits() {
@@ -270,10 +271,10 @@ void NdCopy::SplitIntoUnits() {
   if (in_bands) part_ = cut_inner_ ? band / size_ : std::max(4 * part_, kStreamBand);
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
   part_ = std::min(part_, extent);
-  parts_ = (extent + part_ - 1) / part_;
+  parts_ = CeilDiv(extent, part_);
   pieces_ = places * parts_;
   pieces_per_unit_ = std::max<int64_t>(kUnitBytes / (part_ * bytes_each), 1);
-  units_ = (pieces_ + pieces_per_unit_ - 1) / pieces_per_unit_;
+  units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
 void NdCopy::RunPiece(const char* from, char* to, int64_t part, int64_t tile) const {

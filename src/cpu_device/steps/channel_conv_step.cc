@@ -119,7 +119,7 @@ ChannelConvStep::ChannelConvStep(ConvParams params, ConvOutput output, CType com
   num_units_ = p_.batch;
   for (int d = 0; d < rank; ++d) {
     const int64_t size = p_.spatial[d].output_size;
-    const int64_t blocks = (size + block_places_[d] - 1) / block_places_[d];
+    const int64_t blocks = CeilDiv(size, block_places_[d]);
     block_places_[d] = CeilDiv(size, blocks);
     extent_[d] = Reach(p_.spatial[d], block_places_[d]);
     pixels_ *= extent_[d];
