@@ -39,8 +39,8 @@ void Check(Monoid monoid, CType type, const std::vector<T>& a, Op op) {
     const ReduceRowsFn reduce =
         kernels->reduce_rows[static_cast<int>(monoid)][static_cast<int>(type)];
     ASSERT_NE(reduce, nullptr);
-    for (int64_t n :
-         {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 100, 500, 1000}) {
+    for (int64_t n : {1,  2,  3,  4,  5,  6,  7,  8,  10, 12, 15, 16,  17,  24,  31,
+                      32, 33, 39, 40, 47, 48, 56, 63, 64, 65, 95, 100, 500, 1000}) {
       // Rows shorter than 32 are folded 64 at a time.
       const int64_t most = n < 32 ? 70 : 20;
       const int64_t rows = std::min(static_cast<int64_t>(a.size()) / n, most);

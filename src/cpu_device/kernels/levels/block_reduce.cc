@@ -87,12 +87,22 @@ PJRT_INLINE G ApplyToGroups(G a, const G& b) {
   return a;
 }
 
-// The lanes of a row of n >= kLanes elements, which do not fill them again at the end.
+// Takes the lanes below `count` from `changed`, in the vector that begins with lane `first`.
+template <typename T, typename V, int... k>
+PJRT_INLINE V TakeLanes(V old, V changed, int first, int count, std::integer_sequence<int, k...>) {
+  using Places = typename VectorOfBytes<SignedOf<T>, static_cast<int>(sizeof(V))>::Type;
+  constexpr Places kPlaces = {static_cast<SignedOf<T>>(k)...};
+  return kPlaces < static_cast<SignedOf<T>>(count - first) ? changed : old;
+}
+
+// The lanes of a row of n >= kLanes elements, which do not fill them again at the end: those beyond
+// it are read as well where `goes_on` says that another row follows.
 template <class Op, typename T, class Source>
 PJRT_INLINE void LanesOfRow(typename RowLanes<T>::Vector* sums, const typename Source::Stored* a,
-                            int64_t n) {
+                            int64_t n, bool goes_on) {
   using Vector = typename RowLanes<T>::Vector;
   constexpr int kGroups = RowLanes<T>::kVectors / Source::kGroup, kWidth = kLanes / kGroups;
+  constexpr int kVectorWidth = kWidth / Source::kGroup;
   Group<Source, Vector> groups[kGroups];
 #pragma GCC unroll 32
   for (int g = 0; g < kGroups; ++g) groups[g] = Source::template LoadGroup<Vector>(a + g * kWidth);
@@ -105,23 +115,37 @@ PJRT_INLINE void LanesOfRow(typename RowLanes<T>::Vector* sums, const typename S
   }
 #pragma GCC unroll 32
   for (int g = 0; g < kGroups; ++g) groups[g] = Source::Ordered(groups[g]);
+  const int left = static_cast<int>(n - i);
+  typename Source::Stored end[kLanes];
+  const typename Source::Stored* from = a + i;
+  if (left > 0 && !goes_on) {
+    __builtin_memset(end, 0, sizeof(end));
+    __builtin_memcpy(end, from, left * sizeof(*from));
+    from = end;
+  }
+#pragma GCC unroll 32
+  for (int g = 0; g < kGroups; ++g) {
+    if (g * kWidth >= left) break;
+    const auto next = Source::Ordered(Source::template LoadGroup<Vector>(from + g * kWidth));
+#pragma GCC unroll 2
+    for (int v = 0; v < Source::kGroup; ++v) {
+      groups[g].v[v] = TakeLanes<T>(groups[g].v[v], Op::Apply(groups[g].v[v], next.v[v]),
+                                    g * kWidth + v * kVectorWidth, left,
+                                    std::make_integer_sequence<int, kVectorWidth>());
+    }
+  }
   __builtin_memcpy(sums, groups, sizeof(groups));
-  if (i == n) return;
-  T lanes[kLanes];
-  __builtin_memcpy(lanes, sums, sizeof(lanes));
-  for (int64_t j = 0; i + j < n; ++j) lanes[j] = Op::Run(lanes[j], Source::One(a[i + j]));
-  __builtin_memcpy(sums, lanes, sizeof(lanes));
 }
 
 template <class Op, typename T, class Source>
-PJRT_INLINE T ReduceRow(const typename Source::Stored* a, int64_t n) {
+PJRT_INLINE T ReduceRow(const typename Source::Stored* a, int64_t n, bool goes_on) {
   if (n < kLanes) {
     T lanes[kLanes];
     for (int64_t j = 0; j < n; ++j) lanes[j] = Source::One(a[j]);
     return FoldLanes<Op>(lanes, n);
   }
   typename RowLanes<T>::Vector sums[RowLanes<T>::kVectors];
-  LanesOfRow<Op, T, Source>(sums, a, n);
+  LanesOfRow<Op, T, Source>(sums, a, n, goes_on);
   T lanes[kLanes];
   __builtin_memcpy(lanes, sums, sizeof(lanes));
   return FoldAllLanes<Op>(lanes);
@@ -165,7 +189,7 @@ PJRT_INLINE int64_t ReduceSquares(T* out, const typename Source::Stored* a, int6
         continue;
       }
       Vector sums[kVectors];
-      LanesOfRow<Op, T, Source>(sums, row, n);
+      LanesOfRow<Op, T, Source>(sums, row, n, r + k + 1 < rows);
 #pragma GCC unroll 8
       for (int half = kVectors / 2; half > 0; half /= 2) {
 #pragma GCC unroll 8
@@ -247,7 +271,7 @@ void ReduceRows(void* out, const void* a, int64_t rows, int64_t n) {
     for (; r + kManyRows <= rows; r += kManyRows)
       ReduceManyRows<Op, T, Source>(d + r, s + r * n, n);
   }
-  for (; r < rows; ++r) d[r] = ReduceRow<Op, T, Source>(s + r * n, n);
+  for (; r < rows; ++r) d[r] = ReduceRow<Op, T, Source>(s + r * n, n, r + 1 < rows);
 }
 
 // The same tree for types that no vector holds.
