@@ -396,6 +396,51 @@ TEST(ScalarRunTest, ProductsOfAFewElementsAreInstructions) {
   }
 }
 
+// Seven times x[i] += x[i - 1] for i > 0, x[0] += 1: elements move to a part of a longer buffer.
+template <typename T>
+void ExpectNeighboursAreAdded(const char* type) {
+  constexpr char kText[] = R"(
+    func.func @main(%x: tensor<N>) -> tensor<N> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %seven = stablehlo.constant dense<7> : tensor<i32>
+      %in = stablehlo.constant dense<1> : tensor<T>
+      %w:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<N>
+      cond {
+        %go = stablehlo.compare LT, %i, %seven : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %moved = stablehlo.pad %v, %in, low = [1], high = [-1], interior = [0] : (tensor<N>, tensor<T>) -> tensor<N>
+        %sum = stablehlo.add %moved, %v : tensor<N>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %sum : tensor<i32>, tensor<N>
+      }
+      return %w#1 : tensor<N>
+    })";
+  for (int64_t n = 2; n <= 12; ++n) {
+    const std::string text = absl::StrReplaceAll(
+        kText,
+        {{"<N>", absl::StrCat("<", n, "x", type, ">")}, {"<T>", absl::StrCat("<", type, ">")}});
+    EXPECT_EQ(IsOneScalarProgram(text), n <= 8) << type << " " << n;
+    std::vector<T> v(n);
+    for (int64_t i = 0; i < n; ++i) v[i] = static_cast<T>(i % 3);
+    const Literal x = Array<T>({n}, v);
+    for (int round = 0; round < 7; ++round) {
+      for (int64_t i = n - 1; i >= 0; --i) v[i] = static_cast<T>(v[i] + (i == 0 ? 1 : v[i - 1]));
+    }
+    const auto results = RunAll(text, {&x});
+    ASSERT_EQ(results.size(), 1u);
+    EXPECT_EQ(Elements<T>(*results[0]), v) << type << " " << n;
+  }
+}
+
+TEST(ScalarRunTest, PartsOfSeveralElementsAreCopiedElementByElement) {
+  ExpectNeighboursAreAdded<int8_t>("i8");
+  ExpectNeighboursAreAdded<int16_t>("i16");
+  ExpectNeighboursAreAdded<int32_t>("i32");
+  ExpectNeighboursAreAdded<int64_t>("i64");
+}
+
 TEST(ScalarRunTest, PartsOfABufferMayBeReadInUnitsOfTheirOwn) {
   // The loop carries the first two of four i16, which are also read one by one.
   constexpr char kText[] = R"(

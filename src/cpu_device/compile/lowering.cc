@@ -213,7 +213,7 @@ absl::Status Lowering::Copy(const ArrayView& from, const ArrayView& to, Steps* s
   if (from.IsDense() && to.IsDense() && from.offset == to.offset) {
     plan_.Emit(steps,
                std::make_unique<CopyStep>(from.buffer, from.offset * size, to.buffer,
-                                          to.offset * size, from.ElementCount() * size),
+                                          to.offset * size, from.ElementCount() * size, size),
                {from.buffer}, {to.buffer}, {{to.buffer, from.buffer}});
     return absl::OkStatus();
   }

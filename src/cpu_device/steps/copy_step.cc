@@ -33,7 +33,7 @@ absl::Status CopyStep::Run(const RunContext& context) const {
 }
 
 bool CopyStep::EmitScalar(ScalarAssembler* assembler) const {
-  return assembler->Copy(from_, from_offset_, to_, to_offset_, bytes_);
+  return assembler->Copy(from_, from_offset_, to_, to_offset_, bytes_, size_);
 }
 
 std::string CopyStep::Describe() const { return absl::StrCat("copy ", bytes_, " bytes"); }

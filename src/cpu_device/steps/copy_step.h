@@ -13,9 +13,15 @@ namespace pjrt::cpu {
 
 class CopyStep final : public Step {
  public:
-  // Offsets and size in bytes.
-  CopyStep(BufferId from, int64_t from_offset, BufferId to, int64_t to_offset, int64_t bytes)
-      : from_(from), to_(to), from_offset_(from_offset), to_offset_(to_offset), bytes_(bytes) {}
+  // Of elements of `size` bytes. Offsets in bytes.
+  CopyStep(BufferId from, int64_t from_offset, BufferId to, int64_t to_offset, int64_t bytes,
+           int size)
+      : from_(from),
+        to_(to),
+        size_(size),
+        from_offset_(from_offset),
+        to_offset_(to_offset),
+        bytes_(bytes) {}
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   bool EmitScalar(ScalarAssembler* assembler) const override;
@@ -23,6 +29,7 @@ class CopyStep final : public Step {
 
  private:
   BufferId from_, to_;
+  int size_;
   int64_t from_offset_, to_offset_, bytes_;
 };
 

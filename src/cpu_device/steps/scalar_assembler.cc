@@ -179,7 +179,7 @@ void ScalarAssembler::WriteAt(BufferId buffer, int64_t offset, Reg at, int size,
 }
 
 bool ScalarAssembler::Copy(BufferId from, int64_t from_offset, BufferId to, int64_t to_offset,
-                           int64_t bytes) {
+                           int64_t bytes, int size) {
   Root& f = RootOf(from);
   Root& t = RootOf(to);
   const BufferPlace &fp = f.buffer.place, &tp = t.buffer.place;
@@ -201,9 +201,8 @@ bool ScalarAssembler::Copy(BufferId from, int64_t from_offset, BufferId to, int6
     }
   }
   if (!surveying_ && f.in_memory && t.in_memory && same_place) return true;
-  // A part of a buffer counts as one element.
-  if (!whole && !IsElementSize(bytes)) return false;
-  const int unit = whole ? f.unit : static_cast<int>(bytes);
+  if (!whole && (!IsElementSize(size) || bytes > kMaxElements * size)) return false;
+  const int unit = whole ? f.unit : size;
   for (int64_t at = 0; at < bytes; at += unit)
     Write(to, to_offset + at, unit, Read(from, from_offset + at, unit));
   return true;

@@ -91,8 +91,9 @@ class ScalarAssembler {
   // The same at `offset` plus what register `at`, an s64, holds.
   Reg ReadAt(BufferId buffer, int64_t offset, Reg at, int size);
   void WriteAt(BufferId buffer, int64_t offset, Reg at, int size, Reg value);
-  // Copies bytes. False for more than it is worth.
-  bool Copy(BufferId from, int64_t from_offset, BufferId to, int64_t to_offset, int64_t bytes);
+  // Copies bytes, elements of `size`. False for more than it is worth.
+  bool Copy(BufferId from, int64_t from_offset, BufferId to, int64_t to_offset, int64_t bytes,
+            int size);
 
   // Instructions. `dst`: kNoReg for a new register. An op whose operands are constants is computed
   // now. Op returns kNoReg, and emits nothing, for what has no kernel.
