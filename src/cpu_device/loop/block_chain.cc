@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/loop/chain_forms.h"
 #include "src/cpu_device/loop/join_shifts.h"
 
 namespace pjrt::cpu {
@@ -14,204 +14,7 @@ namespace {
 // How far behind the first instruction that is left another one may be moved up from.
 constexpr size_t kWindow = 24;
 
-// Kinds of numbers.
-constexpr int kFloats = 1, kSigned = 2, kUnsigned = 4, kIntegers = kSigned | kUnsigned;
-
-bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
-int KindOf(CType type) {
-  if (IsFloat(type)) return kFloats;
-  return type == CType::kS32 || type == CType::kS64 ? kSigned : kUnsigned;
-}
-
-// A binary operation in chains, by its form for blocks; those for one element and for B follow it.
-struct Forms {
-  ChainOp forward, reversed;  // `reversed`: with operands the other way; kEnd: none
-};
-struct ChainRow {
-  BlockOp op;
-  int kinds;  // what it is for
-  Forms forms;
-};
-constexpr ChainOp kNone = ChainOp::kEnd;
-constexpr ChainRow kRows[] = {
-    {BlockOp::kAdd, kFloats, {ChainOp::kAddBlock, ChainOp::kAddBlock}},
-    {BlockOp::kAdd, kIntegers, {ChainOp::kIntegerAddBlock, ChainOp::kIntegerAddBlock}},
-    {BlockOp::kMultiply, kFloats, {ChainOp::kMultiplyBlock, ChainOp::kMultiplyBlock}},
-    {BlockOp::kMultiply,
-     kIntegers,
-     {ChainOp::kIntegerMultiplyBlock, ChainOp::kIntegerMultiplyBlock}},
-    {BlockOp::kSubtract, kFloats, {ChainOp::kSubtractBlock, ChainOp::kSubtractFromBlock}},
-    {BlockOp::kSubtract,
-     kIntegers,
-     {ChainOp::kIntegerSubtractBlock, ChainOp::kIntegerSubtractFromBlock}},
-    {BlockOp::kDivide, kFloats, {ChainOp::kDivideBlock, ChainOp::kDivideIntoBlock}},
-    {BlockOp::kMaximum, kFloats, {ChainOp::kMaximumBlock, ChainOp::kMaximumBlock}},
-    {BlockOp::kMaximum, kSigned, {ChainOp::kSignedMaximumBlock, ChainOp::kSignedMaximumBlock}},
-    {BlockOp::kMaximum,
-     kUnsigned,
-     {ChainOp::kUnsignedMaximumBlock, ChainOp::kUnsignedMaximumBlock}},
-    {BlockOp::kMinimum, kFloats, {ChainOp::kMinimumBlock, ChainOp::kMinimumBlock}},
-    {BlockOp::kMinimum, kSigned, {ChainOp::kSignedMinimumBlock, ChainOp::kSignedMinimumBlock}},
-    {BlockOp::kMinimum,
-     kUnsigned,
-     {ChainOp::kUnsignedMinimumBlock, ChainOp::kUnsignedMinimumBlock}},
-    {BlockOp::kAnd, kIntegers, {ChainOp::kAndBlock, ChainOp::kAndBlock}},
-    {BlockOp::kOr, kIntegers, {ChainOp::kOrBlock, ChainOp::kOrBlock}},
-    {BlockOp::kXor, kIntegers, {ChainOp::kXorBlock, ChainOp::kXorBlock}},
-    {BlockOp::kShiftLeft, kIntegers, {ChainOp::kShiftLeftBlock, kNone}},
-    {BlockOp::kShiftRightLogical, kIntegers, {ChainOp::kShiftRightLogicalBlock, kNone}},
-    {BlockOp::kShiftRightArithmetic, kIntegers, {ChainOp::kShiftRightArithmeticBlock, kNone}},
-    {BlockOp::kCompareEq, kFloats, {ChainOp::kCompareEqBlock, ChainOp::kCompareEqBlock}},
-    {BlockOp::kCompareEq, kIntegers, {ChainOp::kIntegerEqBlock, ChainOp::kIntegerEqBlock}},
-    {BlockOp::kCompareNe, kFloats, {ChainOp::kCompareNeBlock, ChainOp::kCompareNeBlock}},
-    {BlockOp::kCompareNe, kIntegers, {ChainOp::kIntegerNeBlock, ChainOp::kIntegerNeBlock}},
-    {BlockOp::kCompareLt, kFloats, {ChainOp::kCompareLtBlock, ChainOp::kCompareGtBlock}},
-    {BlockOp::kCompareLt, kSigned, {ChainOp::kSignedLtBlock, ChainOp::kSignedGtBlock}},
-    {BlockOp::kCompareLt, kUnsigned, {ChainOp::kUnsignedLtBlock, ChainOp::kUnsignedGtBlock}},
-    {BlockOp::kCompareLe, kFloats, {ChainOp::kCompareLeBlock, ChainOp::kCompareGeBlock}},
-    {BlockOp::kCompareLe, kSigned, {ChainOp::kSignedLeBlock, ChainOp::kSignedGeBlock}},
-    {BlockOp::kCompareLe, kUnsigned, {ChainOp::kUnsignedLeBlock, ChainOp::kUnsignedGeBlock}},
-    {BlockOp::kCompareGt, kFloats, {ChainOp::kCompareGtBlock, ChainOp::kCompareLtBlock}},
-    {BlockOp::kCompareGt, kSigned, {ChainOp::kSignedGtBlock, ChainOp::kSignedLtBlock}},
-    {BlockOp::kCompareGt, kUnsigned, {ChainOp::kUnsignedGtBlock, ChainOp::kUnsignedLtBlock}},
-    {BlockOp::kCompareGe, kFloats, {ChainOp::kCompareGeBlock, ChainOp::kCompareLeBlock}},
-    {BlockOp::kCompareGe, kSigned, {ChainOp::kSignedGeBlock, ChainOp::kSignedLeBlock}},
-    {BlockOp::kCompareGe, kUnsigned, {ChainOp::kUnsignedGeBlock, ChainOp::kUnsignedLeBlock}},
-};
-
-std::optional<Forms> FindForms(BlockOp op, CType type) {
-  for (const ChainRow& row : kRows) {
-    if (row.op == op && (row.kinds & KindOf(type)) != 0) return row.forms;
-  }
-  return std::nullopt;
-}
-
-std::optional<ChainOp> FindUnary(BlockOp op, CType type) {
-  if (op == BlockOp::kNegate) return IsFloat(type) ? ChainOp::kNegate : ChainOp::kIntegerNegate;
-  if (op == BlockOp::kNot) return IsFloat(type) ? std::nullopt : std::optional(ChainOp::kNot);
-  if (!IsFloat(type)) return std::nullopt;
-  switch (op) {
-    case BlockOp::kAbs:
-      return ChainOp::kAbs;
-    case BlockOp::kSqrt:
-      return ChainOp::kSqrt;
-    case BlockOp::kRsqrt:
-      return ChainOp::kRsqrt;
-    case BlockOp::kSign:
-      return ChainOp::kSign;
-    case BlockOp::kFloor:
-      return ChainOp::kFloor;
-    case BlockOp::kCeil:
-      return ChainOp::kCeil;
-    case BlockOp::kRoundEven:
-      return ChainOp::kRoundEven;
-    default:
-      return std::nullopt;
-  }
-}
-
 bool IsCompare(BlockOp op) { return op >= BlockOp::kCompareEq && op <= BlockOp::kCompareGe; }
-
-// An operation on predicates, which chains of all types have.
-std::optional<ChainOp> FindLogic(const BlockInstr& instr) {
-  if (instr.kind != BlockInstr::kOp || instr.scalar || instr.type != CType::kPred ||
-      instr.form != Scalars::kNone || instr.a == instr.b)
-    return std::nullopt;
-  switch (instr.block_op) {
-    case BlockOp::kNot:
-      return ChainOp::kNotMask;
-    case BlockOp::kAnd:
-      return ChainOp::kAndMask;
-    case BlockOp::kOr:
-      return ChainOp::kOrMask;
-    case BlockOp::kXor:
-    case BlockOp::kCompareNe:
-    case BlockOp::kCompareEq:  // and not
-      return ChainOp::kXorMask;
-    default:
-      return std::nullopt;
-  }
-}
-
-// B = the result of a form for B as operand; kEnd: there is none.
-ChainOp ToSaved(ChainOp block) {
-  switch (block) {
-    case ChainOp::kAddBlock:
-      return ChainOp::kAddToB;
-    case ChainOp::kSubtractFromBlock:
-      return ChainOp::kSubtractFromB;
-    case ChainOp::kMultiplyBlock:
-      return ChainOp::kMultiplyB;
-    case ChainOp::kIntegerAddBlock:
-      return ChainOp::kIntegerAddToB;
-    case ChainOp::kIntegerSubtractFromBlock:
-      return ChainOp::kIntegerSubtractFromB;
-    case ChainOp::kIntegerMultiplyBlock:
-      return ChainOp::kIntegerMultiplyB;
-    case ChainOp::kAndBlock:
-      return ChainOp::kAndToB;
-    case ChainOp::kOrBlock:
-      return ChainOp::kOrToB;
-    case ChainOp::kXorBlock:
-      return ChainOp::kXorToB;
-    default:
-      return kNone;
-  }
-}
-
-// Conversions between bf16 in memory and f32.
-std::optional<ChainOp> FindBf16(const BlockKernels& kernels, const BlockInstr& instr) {
-  if (instr.kind != BlockInstr::kConvert || instr.scalar) return std::nullopt;
-  if (instr.convert == kernels.load[BF16]) return ChainOp::kLoadBf16;
-  if (instr.convert == kernels.round_to[BF16]) return ChainOp::kRoundBf16;
-  if (instr.convert == kernels.store[BF16]) return ChainOp::kStoreBf16;
-  return std::nullopt;
-}
-
-// Conversions between compute types of one width, and of predicates to them.
-struct Conversion {
-  CType to, from;
-  ChainOp op;
-};
-constexpr Conversion kConversions[] = {
-    {CType::kF32, CType::kS32, ChainOp::kFloatFromSigned},
-    {CType::kF32, CType::kU32, ChainOp::kFloatFromUnsigned},
-    {CType::kS32, CType::kF32, ChainOp::kSignedFromFloat},
-    {CType::kF64, CType::kS64, ChainOp::kFloatFromSigned},
-    {CType::kF64, CType::kU64, ChainOp::kFloatFromUnsigned},
-    {CType::kS64, CType::kF64, ChainOp::kSignedFromFloat},
-    {CType::kF32, CType::kPred, ChainOp::kFloatFromMask},
-    {CType::kF64, CType::kPred, ChainOp::kFloatFromMask},
-    {CType::kS32, CType::kPred, ChainOp::kIntegerFromMask},
-    {CType::kU32, CType::kPred, ChainOp::kIntegerFromMask},
-    {CType::kS64, CType::kPred, ChainOp::kIntegerFromMask},
-    {CType::kU64, CType::kPred, ChainOp::kIntegerFromMask},
-};
-const Conversion* FindConversion(const BlockKernels& kernels, const BlockInstr& instr) {
-  if (instr.kind != BlockInstr::kConvert || instr.scalar) return nullptr;
-  for (const Conversion& row : kConversions) {
-    if (row.from == instr.type &&
-        instr.convert == kernels.convert[static_cast<int>(row.to)][static_cast<int>(row.from)])
-      return &row;
-  }
-  return nullptr;
-}
-
-// The chains that the instruction can be part of; null for none.
-ChainFn ChainOf(const BlockKernels& kernels, const BlockInstr& instr) {
-  if (FindBf16(kernels, instr).has_value()) return kernels.chain[static_cast<int>(CType::kF32)];
-  if (const Conversion* conversion = FindConversion(kernels, instr))
-    return kernels.chain[static_cast<int>(conversion->to)];
-  if (instr.kind != BlockInstr::kOp || instr.scalar) return nullptr;
-  const ChainFn chain = kernels.chain[static_cast<int>(instr.type)];
-  if (chain == nullptr || instr.shifts_both) return chain;
-  if (FindForms(instr.block_op, instr.type).has_value() ||
-      FindUnary(instr.block_op, instr.type).has_value())
-    return chain;
-  // A predicate that all elements share moves memory at most.
-  if (instr.block_op == BlockOp::kSelect) return instr.form == Scalars::kFirst ? nullptr : chain;
-  return instr.block_op == BlockOp::kClamp ? chain : nullptr;
-}
 
 // Writes chains. Two values are at hand in A and B, and predicates in M; another one that is needed
 // again has been stored.
@@ -368,8 +171,8 @@ class ChainWriter {
 
   // A = x op y, or for `compares` M, and A stays. With a result `dst` that only this chain reads
   // and that may be made in B, where y ends while x is needed again. Returns true when it was.
-  bool Binary(Forms forms, int x, int y, bool compares = false, int dst = -1) {
-    if (forms.reversed != kNone && a_ != x && (a_ == y || slots_[x].scalar)) {
+  bool Binary(ChainForms forms, int x, int y, bool compares = false, int dst = -1) {
+    if (forms.reversed != ChainOp::kEnd && a_ != x && (a_ == y || slots_[x].scalar)) {
       std::swap(x, y);
       std::swap(forms.forward, forms.reversed);
     }
@@ -378,7 +181,7 @@ class ChainWriter {
     Use(x);
     Use(y);
     if (dst >= 0 && b_ == y && x != y && IsWanted(x) && !IsWanted(y) && !IsResult(dst)) {
-      if (const ChainOp to_saved = ToSaved(forms.forward); to_saved != kNone) {
+      if (const ChainOp to_saved = FormToSaved(forms.forward); to_saved != ChainOp::kEnd) {
         Put(to_saved);
         b_ = dst;
         return true;
@@ -416,13 +219,13 @@ class ChainWriter {
     if (low == x || high == x) CopyForOperand(x);
     for (int slot : {low, x, high}) Use(slot);
     Preserve(low, high);
-    Operate(FindForms(BlockOp::kMaximum, type)->forward, low);
-    Operate(FindForms(BlockOp::kMinimum, type)->forward, high);
+    Operate(FindChainForms(BlockOp::kMaximum, type)->forward, low);
+    Operate(FindChainForms(BlockOp::kMinimum, type)->forward, high);
   }
 
   void WriteInstr(const BlockInstr& instr) {
-    if (const auto bf16 = FindBf16(kernels_, instr)) return WriteBf16(*bf16, instr);
-    if (const Conversion* conversion = FindConversion(kernels_, instr)) {
+    if (const auto bf16 = FindChainBf16(kernels_, instr)) return WriteBf16(*bf16, instr);
+    if (const ChainConversion* conversion = FindChainConversion(kernels_, instr)) {
       if (conversion->from == CType::kPred) {
         FetchMask(instr.a);
         Use(instr.a);
@@ -433,7 +236,7 @@ class ChainWriter {
       }
       return Define(instr.dst);
     }
-    if (const auto logic = FindLogic(instr)) {
+    if (const auto logic = FindChainLogic(instr)) {
       if (*logic == ChainOp::kNotMask) {
         FetchMask(instr.a);
         Use(instr.a);
@@ -448,14 +251,14 @@ class ChainWriter {
     if (IsCompare(instr.block_op)) {
       PreserveMask();
       m_ = -1;
-      Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b, /*compares=*/true);
+      Binary(*FindChainForms(instr.block_op, instr.type), instr.a, instr.b, /*compares=*/true);
       return DefineMask(instr.dst);
     }
     if (instr.shifts_both) {
       Unary(ChainOp::kShiftBoth, instr.a);
       chain_.code.back().slot = instr.b;
       Put(ChainOp::kShiftBoth, instr.c);
-    } else if (const auto unary = FindUnary(instr.block_op, instr.type)) {
+    } else if (const auto unary = FindChainUnary(instr.block_op, instr.type)) {
       Unary(*unary, instr.a);
     } else if (instr.block_op == BlockOp::kSelect) {
       FetchMask(instr.a);
@@ -463,7 +266,7 @@ class ChainWriter {
       Binary({ChainOp::kSelectElseBlock, ChainOp::kSelectThenBlock}, instr.b, instr.c);
     } else if (instr.block_op == BlockOp::kClamp) {
       Clamp(instr.type, instr.a, instr.b, instr.c);
-    } else if (Binary(*FindForms(instr.block_op, instr.type), instr.a, instr.b,
+    } else if (Binary(*FindChainForms(instr.block_op, instr.type), instr.a, instr.b,
                       /*compares=*/false, instr.dst)) {
       return;
     }
@@ -503,7 +306,7 @@ class Scheduler {
     for (const BlockInstr& instr : instrs_) {
       if (instr.dst >= 0) ready_[instr.dst] = 0;
       chain_.push_back(ChainOf(kernels_, instr));
-      is_logic_.push_back(FindLogic(instr).has_value());
+      is_logic_.push_back(FindChainLogic(instr).has_value());
     }
     done_.assign(instrs_.size(), 0);
   }
