@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which instructions of block code chains have operations for (kernels/chain_ops.h): nullopt or null
-// where they have none.
+// Which instructions of block code chains have operations for (kernels/chain_ops.h): nullopt or
+// null where they have none.
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_CHAIN_FORMS_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_CHAIN_FORMS_H_
 
