@@ -27,9 +27,9 @@ constexpr int64_t kTileBytes = 512;
 // Transposed pieces of at most so many bytes are asked for ahead, so many bytes of them, where they
 // are no run of the source.
 constexpr int64_t kAheadBytes = 4096;
-// Pieces of lines that are scattered: shorter than this, or than two lines where many are read at a
-// time.
-constexpr int64_t kScatteredRun = 48;
+// Pieces of lines that are scattered: shorter than this, or up to a line where so many are read
+// that a row of the target takes so many bytes.
+constexpr int64_t kScatteredRun = 48, kManyBytes = 256;
 // A tile of a staged copy has runs of at most so many bytes of the source and of the target.
 constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
 // A small tile is asked for while the one before it is written.
@@ -168,7 +168,7 @@ bool NdCopy::IsScattered() const {
   }
   const int64_t run = rows_ * size_;
   return pattern_ == kTranspose && std::abs(from_inner_) != run &&
-         (run < kScatteredRun || (run < 2 * kLine && inner_ * size_ >= kStreamBand));
+         (run < kScatteredRun || (run <= kLine && inner_ * size_ >= kManyBytes));
 }
 
 // A copy of a tile to the buffer or from it, by itself: whoever runs it ends the stream.
