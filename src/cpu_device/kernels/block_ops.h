@@ -219,8 +219,8 @@ struct BlockKernels {
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];
   CopyRowsFn copy_rows;
-  // The same for targets much larger than the caches, which are written past them. After the last of
-  // them end_stream makes what they wrote seen before what the thread writes next.
+  // The same for targets much larger than the caches, which are written past them. After the last
+  // of them end_stream makes what they wrote seen before what the thread writes next.
   Transpose2dFn stream_transpose_2d[5];
   CopyRowsFn stream_rows;
   void (*end_stream)();

@@ -142,9 +142,8 @@ double ElementCostNs(const LoopProgram& program) {
     }
   }
   for (const LoopReduce& reduce : program.reduces) {
-    cost += reduce.body != nullptr && !reduce.choice.has_value()
-                ? 2 * ElementCostNs(*reduce.body)
-                : 0.1;
+    cost += reduce.body != nullptr && !reduce.choice.has_value() ? 2 * ElementCostNs(*reduce.body)
+                                                                 : 0.1;
   }
   return cost;
 }
