@@ -97,11 +97,12 @@ class ChainWriter {
   void Operate(ChainOp block, int slot) {
     const int form = static_cast<int>(block);
     if (slots_[slot].scalar) {
-      ChainInstr& last = chain_.code.back();
-      if (block == ChainOp::kAddBlock && last.op == ChainOp::kMultiplySaved) {
-        last = {ChainOp::kMultiplyAdd, slot};
-      } else if (block == ChainOp::kIntegerAddBlock && last.op == ChainOp::kIntegerMultiplySaved) {
-        last = {ChainOp::kIntegerMultiplyAdd, slot};
+      // A load may be the first of a chain; what is added follows something.
+      if (block == ChainOp::kAddBlock && chain_.code.back().op == ChainOp::kMultiplySaved) {
+        chain_.code.back() = {ChainOp::kMultiplyAdd, slot};
+      } else if (block == ChainOp::kIntegerAddBlock &&
+                 chain_.code.back().op == ChainOp::kIntegerMultiplySaved) {
+        chain_.code.back() = {ChainOp::kIntegerMultiplyAdd, slot};
       } else {
         Put(static_cast<ChainOp>(form + 1), slot);
       }
