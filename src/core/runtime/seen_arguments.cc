@@ -9,35 +9,37 @@ namespace pjrt {
 
 void SeenArguments::Remember(const ProgramTemplate& program, const SpecializationKey& key,
                              absl::Span<PjRtBuffer* const> arguments) {
-  seen_.clear();
+  *this = SeenArguments();
   num_arguments_ = arguments.size();
-  has_any_ = true;
-  const auto add = [&](int index) -> Seen& {
+  const auto add = [&](int index) -> const Shape& {
     const auto i = static_cast<size_t>(index);
-    const BufferTypeRef& type = static_cast<CommonPjRtBuffer*>(arguments[i])->type();
+    types_.push_back(static_cast<CommonPjRtBuffer*>(arguments[i])->type());
+    const Shape& shape = types_.back()->shape;
+    looks_.push_back({i, &shape});
     // Sizes that only the device knows may differ from one buffer of the type to the next.
-    has_any_ &= type->shape.is_static();
-    seen_.push_back({i, type, {}});
-    return seen_.back();
+    if (shape.is_dynamic()) num_arguments_ = kNone;
+    return shape;
   };
   for (const int i : program.dynamic_parameters()) add(i);
   absl::Span<const int64_t> values = program.ValuesIn(key);
   for (const int i : program.deciding_parameters()) {
-    Seen& seen = add(i);
-    seen.values.resize(static_cast<size_t>(ByteSize(seen.type->shape)));
-    values = program.TakeBytes(i, values, absl::MakeSpan(seen.values));
+    std::vector<char> bytes(static_cast<size_t>(ByteSize(add(i))));
+    values = program.TakeBytes(i, values, absl::MakeSpan(bytes));
+    values_.push_back({static_cast<size_t>(i), std::move(bytes)});
   }
 }
 
 bool SeenArguments::AreLike(absl::Span<PjRtBuffer* const> arguments,
                             const PjRtClient* client) const {
-  if (!has_any_ || arguments.size() != num_arguments_) return false;
-  for (const Seen& seen : seen_) {
-    PjRtBuffer* const given = arguments[seen.index];
-    if (given == nullptr || &given->on_device_shape() != &seen.type->shape) return false;
-    if (seen.values.empty()) continue;
+  if (arguments.size() != num_arguments_) return false;
+  for (const Look& look : looks_) {
+    const PjRtBuffer* const given = arguments[look.index];
+    if (given == nullptr || &given->on_device_shape() != look.shape) return false;
+  }
+  for (const Values& values : values_) {
+    PjRtBuffer* const given = arguments[values.index];
     if (given->client() != client ||
-        !static_cast<CommonPjRtBuffer*>(given)->BeginsWithNow(seen.values)) {
+        !static_cast<CommonPjRtBuffer*>(given)->BeginsWithNow(values.bytes)) {
       return false;
     }
   }

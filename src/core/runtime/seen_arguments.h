@@ -30,14 +30,20 @@ class SeenArguments {
   bool AreLike(absl::Span<PjRtBuffer* const> arguments, const PjRtClient* client) const;
 
  private:
-  struct Seen {
-    size_t index;              // of the argument
-    BufferTypeRef type;        // alive, so that no other has its address
-    std::vector<char> values;  // if they count
+  struct Look {
+    size_t index;  // of the argument
+    const Shape* shape;
   };
-  bool has_any_ = false;
-  size_t num_arguments_ = 0;
-  absl::InlinedVector<Seen, 4> seen_;
+  struct Values {
+    size_t index;
+    std::vector<char> bytes;
+  };
+  static constexpr size_t kNone = ~size_t{0};
+
+  size_t num_arguments_ = kNone;  // kNone: there are none that could be recognised
+  absl::InlinedVector<Look, 4> looks_;
+  std::vector<Values> values_;
+  std::vector<BufferTypeRef> types_;  // of looks_, alive, so that no other has their addresses
 };
 
 }  // namespace pjrt
