@@ -56,9 +56,8 @@ constexpr char kRemainder[] = R"(
   %r = stablehlo.select %w, %more, %q : $1, $0
 )";
 
-TEST(SimplifyFloorDivisionTest, TheCorrectionAsksOnlyForANegativeRemainder) {
-  for (const char* type : {"4xi32", "i64", "2x3xi8"}) {
-    ExpectSimple(type, 7, kQuotient, R"(
+// What the two amount to.
+constexpr char kSimpleQuotient[] = R"(
   %n = stablehlo.constant dense<$2> : $0
   %one = stablehlo.constant dense<1> : $0
   %d = stablehlo.divide %x, %n : $0
@@ -67,15 +66,20 @@ TEST(SimplifyFloorDivisionTest, TheCorrectionAsksOnlyForANegativeRemainder) {
   %p = stablehlo.compare LT, %q, %zero, SIGNED : ($0, $0) -> $1
   %less = stablehlo.subtract %d, %one : $0
   %r = stablehlo.select %p, %less, %d : $1, $0
-)");
-    ExpectSimple(type, 7, kRemainder, R"(
+)";
+constexpr char kSimpleRemainder[] = R"(
   %n = stablehlo.constant dense<$2> : $0
   %zero = stablehlo.constant dense<0> : $0
   %q = stablehlo.remainder %x, %n : $0
   %p = stablehlo.compare LT, %q, %zero, SIGNED : ($0, $0) -> $1
   %more = stablehlo.add %q, %n : $0
   %r = stablehlo.select %p, %more, %q : $1, $0
-)");
+)";
+
+TEST(SimplifyFloorDivisionTest, TheCorrectionAsksOnlyForANegativeRemainder) {
+  for (const char* type : {"4xi32", "i64", "2x3xi8"}) {
+    ExpectSimple(type, 7, kQuotient, kSimpleQuotient);
+    ExpectSimple(type, 7, kRemainder, kSimpleRemainder);
   }
 }
 
@@ -99,27 +103,8 @@ TEST(SimplifyFloorDivisionTest, WhatOnlyLooksLikeItStays) {
   // Negative divisors, and numbers that are not the ones divided.
   expect_unchanged(-8, kQuotient);
   expect_unchanged(8, absl::StrReplaceAll(kQuotient, {{"sign %x", "sign %y"}}));
-  const std::string remainder = R"(
-  %n = stablehlo.constant dense<$2> : $0
-  %zero = stablehlo.constant dense<0> : $0
-  %q = stablehlo.remainder %x, %n : $0
-  %p = stablehlo.compare LT, %q, %zero, SIGNED : ($0, $0) -> $1
-  %more = stablehlo.add %q, %y : $0
-  %r = stablehlo.select %p, %more, %q : $1, $0
-)";
-  expect_unchanged(8, remainder);
-  // The remainder of a division that rounds towards 0.
-  const std::string quotient = R"(
-  %n = stablehlo.constant dense<$2> : $0
-  %one = stablehlo.constant dense<1> : $0
-  %d = stablehlo.divide %y, %n : $0
-  %q = stablehlo.remainder %x, %n : $0
-  %zero = stablehlo.constant dense<0> : $0
-  %p = stablehlo.compare LT, %q, %zero, SIGNED : ($0, $0) -> $1
-  %less = stablehlo.subtract %d, %one : $0
-  %r = stablehlo.select %p, %less, %d : $1, $0
-)";
-  expect_unchanged(8, quotient);
+  expect_unchanged(8, absl::StrReplaceAll(kSimpleRemainder, {{"add %q, %n", "add %q, %y"}}));
+  expect_unchanged(8, absl::StrReplaceAll(kSimpleQuotient, {{"divide %x", "divide %y"}}));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BufferType: what buffers of the same shape share, and the table of those that are in use.
+// BufferType: what buffers of the same shape share, and the table of those made last.
 #ifndef PJRT_CORE_RUNTIME_BUFFER_TYPE_H_
 #define PJRT_CORE_RUNTIME_BUFFER_TYPE_H_
 
