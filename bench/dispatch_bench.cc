@@ -35,6 +35,14 @@ void BM_ExecuteAxpyOfAnySize(benchmark::State& state) {
 }
 BENCHMARK(BM_ExecuteAxpyOfAnySize);
 
+void BM_ExecuteAxpyOfSizesInTurn(benchmark::State& state) {
+  Program program(AnyAxpyText(), 1);
+  for (const int64_t size : {2, 3, 4}) program.AddArguments(size);
+  for (int i = 0; i < 4; ++i) program.ExecuteAndWait();
+  for (auto _ : state) program.Execute();
+}
+BENCHMARK(BM_ExecuteAxpyOfSizesInTurn);
+
 void BM_ExecuteAxpyForTwoPlatforms(benchmark::State& state) {
   Program program(PlatformsAxpyText(), 1);
   for (auto _ : state) program.Execute();

@@ -57,27 +57,38 @@ PjRtClient& Client(int threads) {
 Program::Program(absl::string_view text, int threads) {
   PjRtClient& client = Client(threads);
   executable_ = OrExit(client.Compile(text, CompileOptions()));
-  PjRtMemorySpace* const memory = OrExit(client.addressable_devices()[0]->default_memory_space());
-  const std::shared_ptr<const ir::Module> module = OrExit(executable_->GetModules())[0];
-  for (const ir::Type type : module->EntryFunction().type().inputs()) {
-    std::vector<int64_t> sizes(type.dims().begin(), type.dims().end());
-    std::replace(sizes.begin(), sizes.end(), ir::kDynamic, int64_t{1});
-    const Literal literal = Filled(type.primitive_type(), sizes);
-    inputs_.push_back(OrExit(client.BufferFromHostLiteral(literal, memory)));
-    const absl::Status ready = inputs_.back()->GetReadyFuture().Await();
-    if (!ready.ok()) OrExit(absl::StatusOr<int>(ready));
-    arguments_.push_back(inputs_.back().get());
-  }
+  memory_ = OrExit(client.addressable_devices()[0]->default_memory_space());
+  AddArguments(1);
   ExecuteAndWait();
 }
 
+void Program::AddArguments(int64_t size) {
+  const std::shared_ptr<const ir::Module> module = OrExit(executable_->GetModules())[0];
+  std::vector<PjRtBuffer*> arguments;
+  for (const ir::Type type : module->EntryFunction().type().inputs()) {
+    std::vector<int64_t> sizes(type.dims().begin(), type.dims().end());
+    std::replace(sizes.begin(), sizes.end(), ir::kDynamic, size);
+    const Literal literal = Filled(type.primitive_type(), sizes);
+    inputs_.push_back(OrExit(memory_->client()->BufferFromHostLiteral(literal, memory_)));
+    const absl::Status ready = inputs_.back()->GetReadyFuture().Await();
+    if (!ready.ok()) OrExit(absl::StatusOr<int>(ready));
+    arguments.push_back(inputs_.back().get());
+  }
+  arguments_.push_back(std::move(arguments));
+}
+
+std::vector<PjRtBuffer*>& Program::NextArguments() {
+  if (++turn_ >= arguments_.size()) turn_ = 0;
+  return arguments_[turn_];
+}
+
 void Program::Execute() {
-  auto results = executable_->Execute({arguments_}, ExecuteOptions());
+  auto results = executable_->Execute({NextArguments()}, ExecuteOptions());
   if (!results.ok()) OrExit(absl::StatusOr<int>(results.status()));
 }
 
 void Program::ExecuteAndWait() {
-  const auto results = OrExit(executable_->Execute({arguments_}, ExecuteOptions()));
+  const auto results = OrExit(executable_->Execute({NextArguments()}, ExecuteOptions()));
   for (const std::unique_ptr<PjRtBuffer>& result : results[0]) {
     const absl::Status ready = result->GetReadyFuture().Await();
     if (!ready.ok()) OrExit(absl::StatusOr<int>(ready));

@@ -27,6 +27,10 @@ class Program {
   // ends the process with a message.
   Program(absl::string_view text, int threads);
 
+  // Makes one more set of arguments, with `size` for the sizes that the program leaves open.
+  // Executions take the sets in turn.
+  void AddArguments(int64_t size);
+
   // Dispatches one execution and drops its results.
   void Execute();
   // Executes and waits until the results are there.
@@ -35,7 +39,11 @@ class Program {
  private:
   std::unique_ptr<PjRtLoadedExecutable> executable_;
   std::vector<std::unique_ptr<PjRtBuffer>> inputs_;
-  std::vector<PjRtBuffer*> arguments_;
+  std::vector<PjRtBuffer*>& NextArguments();
+
+  PjRtMemorySpace* memory_;
+  std::vector<std::vector<PjRtBuffer*>> arguments_;
+  size_t turn_ = 0;
 };
 
 // Executes `program` as long as `state` asks, waiting for each result. Returns the seconds that one

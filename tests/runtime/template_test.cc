@@ -57,6 +57,50 @@ TEST(TemplateTest, EachShapeIsCompiledOnceAtItsFirstExecution) {
   EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 5));
 }
 
+TEST(TemplateTest, TheFirstSizesStayCompiledHoweverManyComeAfterThem) {
+  std::vector<int64_t> sizes;
+  const TestClient test(Compiling(&sizes));
+  const auto executable = test.client->Compile(PjRtProgram(kAddOne, ProgramFormat::kText), {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  constexpr int64_t kMany = 3 * TemplatePjRtLoadedExecutable::kMaxPrograms;
+  const auto run = [&](int64_t size) {
+    const auto outputs = RunOnce(**executable, {test.MakeIota(size).get()});
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(Values((*outputs)[0].get())->back(), size);
+  };
+  for (int64_t size = 1; size <= kMany; ++size) run(size);
+  sizes.clear();
+  for (int64_t size = 1; size <= 4; ++size) run(size);
+  EXPECT_THAT(sizes, ElementsAre());
+  // Those in the middle had to go, the last ones are there.
+  run(kMany);
+  EXPECT_THAT(sizes, ElementsAre());
+  run(kMany / 2);
+  EXPECT_THAT(sizes, ElementsAre(kMany / 2));
+}
+
+TEST(TemplateTest, ThreadsWithSizesOfTheirOwnGetTheirResults) {
+  MemoryBackendOptions options;
+  options.compile = [](const ir::Module& module) {
+    return AddOne(module.EntryFunction().type().inputs()[0].dim(0));
+  };
+  const TestClient test(options);
+  const auto executable = test.client->Compile(PjRtProgram(kAddOne, ProgramFormat::kText), {});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const int64_t size = 1 + (i * (t + 1)) % 70;
+        const auto outputs = RunOnce(**executable, {test.MakeIota(size).get()});
+        ASSERT_TRUE(outputs.ok()) << outputs.status();
+        EXPECT_EQ(Values((*outputs)[0].get())->back(), size);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(TemplateTest, WhatTheBackendRefusesForEverySizeIsRefusedAtOnce) {
   std::vector<int64_t> sizes;
   MemoryBackendOptions options;

@@ -47,7 +47,11 @@ class AssignedExecutable : public PjRtLoadedExecutable {
   // The same, and INVALID_ARGUMENT [PJRT-R059] for a portable executable.
   absl::Status CheckAssigned(absl::string_view caller) const;
   // The same, and [PJRT-R060] for another number of argument lists than there are devices.
-  absl::Status CheckLists(absl::string_view caller, size_t lists) const;
+  absl::Status CheckLists(absl::string_view caller, size_t lists) const {
+    // A portable executable has no devices.
+    const bool is_fine = !IsDeleted() && lists == devices_.size() && lists != 0;
+    return is_fine ? absl::OkStatus() : LookAtLists(caller, lists);
+  }
 
   bool has_assignment() const { return resolved_.device_assignment != nullptr; }
 
@@ -57,6 +61,8 @@ class AssignedExecutable : public PjRtLoadedExecutable {
   const std::shared_ptr<const DeviceAssignment> device_assignment_;
 
  private:
+  absl::Status LookAtLists(absl::string_view caller, size_t lists) const;
+
   std::vector<LogicalDeviceIds> logical_ids_;
   std::vector<PjRtDevice*> devices_;
   std::atomic<bool> is_deleted_{false};

@@ -7,17 +7,19 @@
 
 namespace pjrt {
 
-void SeenArguments::Remember(const ProgramTemplate& program, const SpecializationKey& key,
-                             absl::Span<PjRtBuffer* const> arguments) {
-  *this = SeenArguments();
-  num_arguments_ = arguments.size();
+std::optional<SeenArguments> SeenArguments::Of(const ProgramTemplate& program,
+                                               const SpecializationKey& key,
+                                               absl::Span<PjRtBuffer* const> arguments) {
+  SeenArguments seen;
+  seen.num_arguments_ = arguments.size();
+  // Sizes that only the device knows may differ from one buffer of the type to the next.
+  bool follows = true;
   const auto add = [&](int index) -> const Shape& {
     const auto i = static_cast<size_t>(index);
-    types_.push_back(static_cast<CommonPjRtBuffer*>(arguments[i])->type());
-    const Shape& shape = types_.back()->shape;
-    looks_.push_back({i, &shape});
-    // Sizes that only the device knows may differ from one buffer of the type to the next.
-    if (shape.is_dynamic()) num_arguments_ = kNone;
+    seen.types_.push_back(static_cast<CommonPjRtBuffer*>(arguments[i])->type());
+    const Shape& shape = seen.types_.back()->shape;
+    seen.looks_.push_back({i, &shape});
+    follows &= !shape.is_dynamic();
     return shape;
   };
   for (const int i : program.dynamic_parameters()) add(i);
@@ -25,17 +27,14 @@ void SeenArguments::Remember(const ProgramTemplate& program, const Specializatio
   for (const int i : program.deciding_parameters()) {
     std::vector<char> bytes(static_cast<size_t>(ByteSize(add(i))));
     values = program.TakeBytes(i, values, absl::MakeSpan(bytes));
-    values_.push_back({static_cast<size_t>(i), std::move(bytes)});
+    seen.values_.push_back({static_cast<size_t>(i), std::move(bytes)});
   }
+  if (!follows) return std::nullopt;
+  return seen;
 }
 
-bool SeenArguments::AreLike(absl::Span<PjRtBuffer* const> arguments,
-                            const PjRtClient* client) const {
-  if (arguments.size() != num_arguments_) return false;
-  for (const Look& look : looks_) {
-    const PjRtBuffer* const given = arguments[look.index];
-    if (given == nullptr || &given->on_device_shape() != look.shape) return false;
-  }
+bool SeenArguments::HaveTheValues(absl::Span<PjRtBuffer* const> arguments,
+                                  const PjRtClient* client) const {
   for (const Values& values : values_) {
     PjRtBuffer* const given = arguments[values.index];
     if (given->client() != client ||
@@ -44,6 +43,11 @@ bool SeenArguments::AreLike(absl::Span<PjRtBuffer* const> arguments,
     }
   }
   return true;
+}
+
+bool SeenArguments::operator==(const SeenArguments& other) const {
+  return num_arguments_ == other.num_arguments_ && looks_ == other.looks_ &&
+         values_ == other.values_;
 }
 
 }  // namespace pjrt

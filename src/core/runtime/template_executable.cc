@@ -85,57 +85,14 @@ absl::StatusOr<std::string> TemplatePjRtExecutable::FingerprintExecutable() cons
   return Fingerprint({ir::PrintModule(*program_->module()), options_.Serialize()});
 }
 
-// ----- The cache -----
-
-absl::StatusOr<SpecializationCache::Program> SpecializationCache::Get(
-    const SpecializationKey& key, absl::FunctionRef<absl::StatusOr<Program>()> make) {
-  std::shared_ptr<Entry> entry;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto it = by_key_.find(key);
-    if (it != by_key_.end()) {
-      entries_.splice(entries_.begin(), entries_, it->second);
-      entry = entries_.front();
-    } else {
-      entry = std::make_shared<Entry>(key);
-      entries_.push_front(entry);
-      by_key_[key] = entries_.begin();
-      if (entries_.size() > capacity_) {
-        by_key_.erase(entries_.back()->key);
-        entries_.pop_back();
-      }
-    }
-  }
-  std::call_once(entry->once, [&] { entry->program = make(); });
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (entry->program.ok()) {
-    latest_ = *entry->program;
-    return latest_;
-  }
-  const auto it = by_key_.find(key);
-  if (it != by_key_.end() && *it->second == entry) {
-    entries_.erase(it->second);
-    by_key_.erase(it);
-  }
-  return entry->program.status();
-}
-
-SpecializationCache::Program SpecializationCache::latest() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return latest_;
-}
-
-size_t SpecializationCache::size() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return entries_.size();
-}
-
 // ----- Running -----
 
 TemplatePjRtLoadedExecutable::TemplatePjRtLoadedExecutable(
     CommonPjRtClient* client, std::shared_ptr<TemplatePjRtExecutable> executable,
     ResolvedAssignment assignment)
-    : AssignedExecutable(client, std::move(assignment)), executable_(std::move(executable)) {}
+    : AssignedExecutable(client, std::move(assignment)),
+      executable_(std::move(executable)),
+      seen_(*executable_->program()) {}
 
 absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> TemplatePjRtLoadedExecutable::Create(
     CommonPjRtClient* client, std::shared_ptr<TemplatePjRtExecutable> executable,
@@ -146,14 +103,19 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> TemplatePjRtLoadedExecutab
   return loaded;
 }
 
+SpecializationCache::Program TemplatePjRtLoadedExecutable::Latest() const {
+  const SeenPrograms::Seen* const seen = last_.load(std::memory_order_acquire);
+  return seen != nullptr ? seen->program : programs_.latest();
+}
+
 absl::StatusOr<CompiledMemoryStats> TemplatePjRtLoadedExecutable::GetCompiledMemoryStats() const {
-  const SpecializationCache::Program latest = programs_.latest();
+  const SpecializationCache::Program latest = Latest();
   return latest != nullptr ? latest->GetCompiledMemoryStats()
                            : executable_->GetCompiledMemoryStats();
 }
 
 absl::StatusOr<CostMap> TemplatePjRtLoadedExecutable::GetCostAnalysis() const {
-  const SpecializationCache::Program latest = programs_.latest();
+  const SpecializationCache::Program latest = Latest();
   return latest != nullptr ? latest->GetCostAnalysis() : executable_->GetCostAnalysis();
 }
 
@@ -189,27 +151,33 @@ absl::StatusOr<SpecializationKey> TemplatePjRtLoadedExecutable::KeyOf(
 }
 
 template <typename Lists>
+const SeenPrograms::Seen* TemplatePjRtLoadedExecutable::FindSeen(const Lists& arguments) const {
+  const SeenPrograms::Seen* seen = seen_.Find(arguments[0], client_);
+  for (size_t i = 1; seen != nullptr && i < arguments.size(); ++i) {
+    if (!seen->arguments.AreLike(arguments[i], client_)) seen = nullptr;
+  }
+  last_.store(seen, std::memory_order_release);
+  return seen;
+}
+
+template <typename Lists>
 absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Find(
-    const Lists& arguments, bool is_claimed) const {
+    const Lists& arguments) const {
   PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
   PJRT_ASSIGN_OR_RETURN(SpecializationCache::Program program, Get(key));
-  if (is_claimed) {
-    last_.arguments.Remember(*executable_->program(), key, arguments[0]);
-    last_.program = program;
-  }
+  seen_.Add(key, arguments[0], program);
   return program;
 }
 
 template <typename Lists, typename Run>
 auto TemplatePjRtLoadedExecutable::RunSpecialized(const Lists& arguments, Run run) const
     -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>())) {
-  const LastProgram::Claim claim(&last_);
-  bool is_last = claim.holds();
-  for (size_t i = 0; is_last && i < arguments.size(); ++i) {
-    is_last = last_.arguments.AreLike(arguments[i], client_);
+  const SeenPrograms::Seen* seen = last_.load(std::memory_order_acquire);
+  if (seen == nullptr || !seen->arguments.AreLikeAllOf(arguments, client_)) {
+    seen = FindSeen(arguments);
   }
-  if (is_last) return run(*last_.program);
-  PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Find(arguments, claim.holds()));
+  if (seen != nullptr) return run(*seen->program);
+  PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Find(arguments));
   return run(*program);
 }
 

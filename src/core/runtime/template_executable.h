@@ -7,20 +7,18 @@
 
 #include <atomic>
 #include <cstddef>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "pjrt/executable.h"
 #include "src/core/runtime/assigned_executable.h"
 #include "src/core/runtime/common_executable.h"
 #include "src/core/runtime/program_template.h"
-#include "src/core/runtime/seen_arguments.h"
+#include "src/core/runtime/seen_programs.h"
+#include "src/core/runtime/specialization_cache.h"
 
 namespace pjrt {
 
@@ -76,39 +74,10 @@ class TemplatePjRtExecutable final : public PjRtExecutable {
   std::string platform_name_;
 };
 
-// The programs specialised last, the one used least recently dropped first. Thread-safe; a program
-// that several threads ask for is made once, by one of them, while the others wait.
-class SpecializationCache {
- public:
-  using Program = std::shared_ptr<const CommonPjRtLoadedExecutable>;
-  explicit SpecializationCache(size_t capacity) : capacity_(capacity) {}
-
-  // The program of that key, made by `make` if it isn't there. Errors aren't kept.
-  absl::StatusOr<Program> Get(const SpecializationKey& key,
-                              absl::FunctionRef<absl::StatusOr<Program>()> make);
-  // The program that Get returned last; null before that.
-  Program latest() const;
-  size_t size() const;
-
- private:
-  struct Entry {
-    explicit Entry(SpecializationKey k) : key(std::move(k)) {}
-    const SpecializationKey key;
-    std::once_flag once;
-    absl::StatusOr<Program> program = Program();
-  };
-  using Entries = std::list<std::shared_ptr<Entry>>;
-
-  const size_t capacity_;
-  mutable std::mutex mutex_;
-  Entries entries_;  // the one used last first
-  Program latest_;
-  absl::flat_hash_map<SpecializationKey, Entries::iterator> by_key_;
-};
-
 class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
  public:
-  // How many specialised programs one executable keeps, beside the one that it ran last.
+  // How many specialised programs one executable keeps: the first ones for as long as it lives, as
+  // many as SeenPrograms has room for, and of the others those used last.
   static constexpr size_t kMaxPrograms = 64;
 
   static absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> Create(
@@ -139,46 +108,30 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
   TemplatePjRtLoadedExecutable(CommonPjRtClient* client,
                                std::shared_ptr<TemplatePjRtExecutable> executable,
                                ResolvedAssignment assignment);
-  // The program that ran last, so that executions like the one before find theirs with neither lock
-  // nor hash. It belongs to the execution that holds the claim, until that has been launched;
-  // others at the same time ask the cache.
-  struct LastProgram {
-    SeenArguments arguments;  // none before the first execution
-    SpecializationCache::Program program;
-    std::atomic<bool> is_taken{false};
-
-    class Claim {
-     public:
-      explicit Claim(LastProgram* last)
-          : last_(last->is_taken.exchange(true, std::memory_order_acquire) ? nullptr : last) {}
-      ~Claim() {
-        if (last_ != nullptr) last_->is_taken.store(false, std::memory_order_release);
-      }
-      Claim(const Claim&) = delete;
-      Claim& operator=(const Claim&) = delete;
-      bool holds() const { return last_ != nullptr; }
-
-     private:
-      LastProgram* const last_;
-    };
-  };
-
   // What `run` returns for the program of these arguments, one list a device, which all have the
   // same key.
   template <typename Lists, typename Run>
   auto RunSpecialized(const Lists& arguments, Run run) const
       -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>()));
-  // The program for these arguments, which becomes the last one where that is claimed.
+  // What has been seen of these arguments, which becomes the last; null when nothing has.
   template <typename Lists>
-  absl::StatusOr<SpecializationCache::Program> Find(const Lists& arguments, bool is_claimed) const;
+  const SeenPrograms::Seen* FindSeen(const Lists& arguments) const;
+  // The program for these arguments, made if need be, which is seen from then on.
+  template <typename Lists>
+  absl::StatusOr<SpecializationCache::Program> Find(const Lists& arguments) const;
   // The key of these arguments.
   template <typename Lists>
   absl::StatusOr<SpecializationKey> KeyOf(const Lists& arguments) const;
   absl::StatusOr<SpecializationCache::Program> Get(const SpecializationKey& key) const;
+  // The program whose sizes came last; null before the first.
+  SpecializationCache::Program Latest() const;
 
   const std::shared_ptr<TemplatePjRtExecutable> executable_;
-  mutable SpecializationCache programs_{kMaxPrograms};
-  mutable LastProgram last_;
+  mutable SpecializationCache programs_{kMaxPrograms - SeenPrograms::kMaxPrograms};
+  mutable SeenPrograms seen_;
+  // What the last execution found in seen_, so that one like it has to compare only; null where it
+  // had to ask programs_.
+  mutable std::atomic<const SeenPrograms::Seen*> last_{nullptr};
 };
 
 }  // namespace pjrt
