@@ -302,8 +302,9 @@ TEST(CustomCall, RefusesASignatureThatTheFunctionHasNot) {
     const absl::Status status = refusal(c.call, c.arguments);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << c.call;
     EXPECT_EQ(ErrorId(status), "PJRT-K002") << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr(c.says));
-    EXPECT_THAT(std::string(status.message()), HasSubstr(":2:"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat(": custom call @f: ", c.says)));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("[PJRT-K002] <input>:2:"));
   }
 }
 

@@ -3,6 +3,7 @@
 // Programs with dynamic shapes on the CPU device: templates, what specialises them, and ops whose
 // operands are computed at run time while their result's type is static.
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -137,6 +138,7 @@ TEST(DynamicTest, WhatContradictsTheProgramIsInvalid) {
   ASSERT_NE(executable, nullptr);
   const auto invalid = absl::StatusCode::kInvalidArgument;
   const Literal n = Scalar<int64_t>(1), minus = Scalar<int64_t>(-1), narrow = Scalar<int32_t>(1);
+  const Literal least = Scalar<int64_t>(std::numeric_limits<int64_t>::min());
   const Literal x = Array<float>({2, 3}, Counting(6)), wide = Array<float>({2, 4}, Counting(8));
   const Literal flat = Array<float>({6}, Counting(6)), ints = Array<int32_t>({1, 3}, {1, 2, 3});
   ExpectError(RunWith(client, *executable, {&n, &wide}).status(), invalid, "argument 1 of @main");
@@ -147,6 +149,7 @@ TEST(DynamicTest, WhatContradictsTheProgramIsInvalid) {
   ExpectError(RunWith(client, *executable, {&narrow, &x}).status(), invalid,
               "[PJRT-R071] argument 0");
   ExpectError(RunWith(client, *executable, {&minus, &x}).status(), invalid, "[PJRT-I033]");
+  ExpectError(RunWith(client, *executable, {&least, &x}).status(), invalid, "-9223372036854775808");
   ExpectError(RunWith(client, *executable, {&n}).status(), invalid, "[PJRT-R054]");
   // Errors leave it usable.
   EXPECT_TRUE(RunWith(client, *executable, {&n, &x}).ok());

@@ -42,6 +42,16 @@ TEST(ExtremeProgramTest, ArraysThatNoMachineHoldsAreRefused) {
                   "tensor<9223372036854775804xf32>");
 }
 
+TEST(ExtremeProgramTest, ASizeOfZeroHidesNoHugeOnes) {
+  ExpectExhausted("%0 = stablehlo.iota dim = 0 : tensor<0x5000000000000xi64>",
+                  "tensor<0x5000000000000xi64>");
+  ExpectExhausted("%0 = stablehlo.constant dense<> : tensor<4294967296x0x4294967296xbf16>",
+                  "tensor<4294967296x0x4294967296xbf16>");
+  EXPECT_THAT(RunOne<int64_t>(Program("%0 = stablehlo.iota dim = 0 : tensor<0x1000000000000xi64>",
+                                      "tensor<0x1000000000000xi64>")),
+              ElementsAre());
+}
+
 TEST(ExtremeProgramTest, AFourierTransformOfTooLongALineIsRefused) {
   ExpectExhausted(
       R"(%1 = stablehlo.constant dense<(1.0, 0.0)> : tensor<1000000000000xcomplex<f32>>

@@ -193,6 +193,7 @@ TEST_P(HostToDeviceTest, TokensCarryNoBytes) {
   EXPECT_EQ(*buffer->GetOnDeviceSizeInBytes(), 0);
   EXPECT_OK(buffer->GetReadyFuture().Await());
   EXPECT_OK(buffer->ToLiteralSync(&token));
+  EXPECT_TRUE((*buffer->ToLiteralSync())->shape().IsToken());
 }
 
 TEST_P(HostToDeviceTest, EmptyArraysAndScalarsWork) {

@@ -65,6 +65,12 @@ TEST_F(UsageTest, BadUsageIsOneMessageAndExitCodeTwo) {
   }
 }
 
+TEST_F(UsageTest, AnUnknownCommandIsNamed) {
+  const ToolResult result = RunTool({"frobnicate", "--threads", "2"});
+  EXPECT_EQ(result.exit_code, 2) << result;
+  EXPECT_EQ(result.err, "pjrt: there is no command 'frobnicate'; pjrt --help lists them\n");
+}
+
 TEST_F(UsageTest, UnknownPlatformsAndKernelLevelsAreRefused) {
   ToolResult result = RunTool({"info", "--device", "abacus"});
   EXPECT_EQ(result.exit_code, 2) << result;

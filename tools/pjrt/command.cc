@@ -53,6 +53,13 @@ int Main(int argc, const char* const* argv) {
     CLI::App app("Runs, checks and measures StableHLO programs.", "pjrt");
     app.set_version_flag("--version", fmt::format("pjrt {}", LibraryVersionString()));
     app.require_subcommand(1);
+    app.failure_message([&app](const CLI::App* at, const CLI::Error& error) {
+      const bool is_unknown =
+          at == &app && app.get_subcommands().empty() && !app.remaining().empty();
+      return is_unknown ? fmt::format("pjrt: there is no command '{}'; pjrt --help lists them\n",
+                                      app.remaining().front())
+                        : CLI::FailureMessage::simple(at, error);
+    });
     app.footer(
         "PROGRAM is a file of StableHLO text, or - for stdin, or a WORKLOAD: a folder with\n"
         "workload.json and program.mlir.\n"

@@ -201,11 +201,12 @@ struct Kernel {
 };
 
 // Called once for each call of a program that is compiled, maybe on several threads at a time. What
-// it refuses, the compilation fails with, the place of the call added.
+// it refuses, the compilation fails with, the place and name of the call added.
 using Factory = std::function<absl::StatusOr<Kernel>(const Signature& signature)>;
 
-// Makes an error about a signature: INVALID_ARGUMENT "[PJRT-K002] custom call @target: message".
-absl::Status SignatureError(const Signature& signature, absl::string_view message);
+// What a factory answers to a signature that it doesn't take: INVALID_ARGUMENT "[PJRT-K002]
+// message".
+absl::Status SignatureError(absl::string_view message);
 
 }  // namespace custom_call
 

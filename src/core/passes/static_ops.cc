@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "pjrt/ir/op_set.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/diagnostics.h"
@@ -29,8 +31,9 @@ absl::Status CheckSizes(const Op& op, absl::Span<const int64_t> sizes) {
     fits = sizes[d] >= 0 && CompatibleExtents({sizes[d], kDynamic}, ExtentOf(result, d));
   }
   if (fits) return absl::OkStatus();
-  return Contradiction(op, absl::StrCat("the operand gives the result the sizes ", DimsText(sizes),
-                                        "; expected some for ", result.ToString()));
+  return Contradiction(
+      op, absl::StrCat("the operand gives the result the sizes [", absl::StrJoin(sizes, ", "),
+                       "]; expected some for ", result.ToString()));
 }
 
 using Attributes = std::vector<NamedAttribute>;

@@ -169,10 +169,7 @@ absl::StatusOr<BufferTypeRef> CommonPjRtClient::MakeBufferType(const Shape& shap
   }
   Shape with_layout = shape;
   bool is_usual = shape.IsArray() && shape.is_static();
-  if (shape.IsToken()) {
-    with_layout.clear_layout();
-    with_layout.mutable_layout();  // of rank 0
-  } else {
+  if (shape.IsArray()) {
     PJRT_ASSIGN_OR_RETURN(Layout layout,
                           backend_->GetDefaultLayout(shape.element_type(), shape.dimensions()));
     if (device_layout != nullptr) {

@@ -287,9 +287,9 @@ absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op) {
   int64_t count = 1;
   bool fits = true;
   for (int64_t d : dims) {
-    if (d == 0) return absl::OkStatus();
-    fits = fits && count <= kMaxElements / d;
-    if (fits) count *= d;
+    const int64_t size = std::max<int64_t>(d, 1);
+    fits = fits && count <= kMaxElements / size;
+    if (fits) count *= size;
   }
   if (fits) return absl::OkStatus();
   return ResourceExhausted("PJRT-C004",

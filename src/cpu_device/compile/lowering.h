@@ -134,7 +134,8 @@ class Lowering {
 bool ClaimsOp(const ir::Op& op, const CustomCallRegistry* custom_calls);
 
 // RESOURCE_EXHAUSTED, naming the op, for an array, or the points of a loop, of more than 2^42
-// elements: more than a machine holds, and sizes in bytes stay far from overflow below that.
+// elements: more than a machine holds, and sizes in bytes stay far from overflow below that. Sizes
+// of 0 count as 1, since strides are products of the others.
 absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op);
 
 // True when there are kernels for the ops of `program` from instruction `first` on.

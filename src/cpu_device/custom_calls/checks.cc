@@ -75,8 +75,8 @@ custom_call::Factory FindCheck(absl::string_view target) {
           static_cast<int>(out.size()) != row.results ||
           (row.results == 1 && !IsPredicate(out[0]))) {
         return custom_call::SignatureError(
-            signature, row.results == 1 ? "expected two arrays of one shape and an i1 of rank 0"
-                                        : "expected two arrays of one shape and no result");
+            row.results == 1 ? "expected two arrays of one shape and an i1 of rank 0"
+                             : "expected two arrays of one shape and no result");
       }
       Kernel kernel;
       kernel.cost_ns = 100 + 10 * static_cast<double>(in[0].size());

@@ -153,7 +153,7 @@ class FormReader {
     return signature_.results[static_cast<size_t>(call_.results[part])];
   }
   absl::Status Error(absl::string_view message) const {
-    return custom_call::SignatureError(signature_, message);
+    return custom_call::SignatureError(message);
   }
 
   absl::Status ReadSizes() {
@@ -323,8 +323,7 @@ absl::Status ReadOption(const Signature& signature, absl::string_view name,
                         absl::string_view letters, LapackOption* option) {
   const custom_call::Attribute* attribute = signature.attributes->Find(name);
   if (attribute == nullptr) {
-    return custom_call::SignatureError(signature,
-                                       absl::StrCat("the attribute '", name, "' is missing"));
+    return custom_call::SignatureError(absl::StrCat("the attribute '", name, "' is missing"));
   }
   if (const bool* flag = attribute->As<bool>()) {
     option->value = *flag;
@@ -337,7 +336,6 @@ absl::Status ReadOption(const Signature& signature, absl::string_view name,
        (*number > 0 && *number < 128 && absl::StrContains(letters, static_cast<char>(*number))));
   if (!is_letter) {
     return custom_call::SignatureError(
-        signature,
         absl::StrCat("the attribute '", name, "' is none of the codes of '", letters, "'"));
   }
   option->value = *number;
@@ -472,7 +470,7 @@ absl::StatusOr<LapackCall> ReadLapackCall(const LapackName& name, const Signatur
                         (name.routine == Routine::kCsrDense && (type == S32 || type == S64));
   if (!is_known) {
     return custom_call::SignatureError(
-        signature, absl::StrCat("there is none of elements of type ", PrimitiveTypeName(type)));
+        absl::StrCat("there is none of elements of type ", PrimitiveTypeName(type)));
   }
   int scalars = 0;
   while (static_cast<size_t>(scalars) < signature.operands.size() &&
@@ -496,11 +494,10 @@ absl::StatusOr<LapackCall> ReadLapackCall(const LapackName& name, const Signatur
       for (int i = 0; i < codes; ++i) {
         if (!IsInteger(signature.operands[static_cast<size_t>(i)].type) &&
             signature.operands[static_cast<size_t>(i)].type != PRED)
-          return custom_call::SignatureError(signature,
-                                             absl::StrCat("operand ", i, " must be an integer"));
+          return custom_call::SignatureError(absl::StrCat("operand ", i, " must be an integer"));
       }
       if (name.routine == Routine::kTrsm && signature.operands[7].type != type)
-        return custom_call::SignatureError(signature, "operand 7 must be of the matrices' type");
+        return custom_call::SignatureError("operand 7 must be of the matrices' type");
       ReadScalars(&*call);
     } else if (name.is_portable) {
       ReadPortable(signature, &*call);
@@ -511,9 +508,9 @@ absl::StatusOr<LapackCall> ReadLapackCall(const LapackName& name, const Signatur
   }
   if (!first_error.ok()) return first_error;
   return custom_call::SignatureError(
-      signature, absl::StrCat("there is no form of it with ", scalars, " parameters, ",
-                              signature.operands.size() - static_cast<size_t>(scalars),
-                              " other operands and ", signature.results.size(), " results"));
+      absl::StrCat("there is no form of it with ", scalars, " parameters, ",
+                   signature.operands.size() - static_cast<size_t>(scalars), " other operands and ",
+                   signature.results.size(), " results"));
 }
 
 }  // namespace pjrt::cpu

@@ -46,8 +46,8 @@ void Dict::Set(absl::string_view name, Attribute value) {
   }
 }
 
-absl::Status SignatureError(const Signature& signature, absl::string_view message) {
-  return InvalidArgument("PJRT-K002", "custom call @", Shorten(signature.target), ": ", message);
+absl::Status SignatureError(absl::string_view message) {
+  return InvalidArgument("PJRT-K002", message);
 }
 
 namespace internal {
@@ -79,15 +79,14 @@ absl::Status Decoder::Finish() const {
   for (const bool is_result : {false, true}) {
     const size_t given = (is_result ? signature_.results : signature_.operands).size();
     if (static_cast<int>(given) == next_[is_result]) continue;
-    return SignatureError(signature_,
-                          absl::StrCat("given ", given, is_result ? " results" : " operands",
+    return SignatureError(absl::StrCat("given ", given, is_result ? " results" : " operands",
                                        "; expected ", next_[is_result]));
   }
   return status_;
 }
 
 void Decoder::Fail(absl::string_view message) {
-  if (status_.ok()) status_ = SignatureError(signature_, message);
+  if (status_.ok()) status_ = SignatureError(message);
 }
 
 void Decoder::MissAttr(absl::string_view name) {
