@@ -190,7 +190,9 @@ TEST(NdCopyTest, LinesThatLieFarApartAreMovedInTwoStages) {
                {{33, 16, 4, 31, 260}, {4, 3, 2, 1, 0}, {1, 1, 1, 1, -1}, 1, 0},
                // Rows that stay rows.
                {{320, 100, 40, 15}, {0, 2, 1, 3}, {1, 1, 1, 1}, 1, 0},
-               {{1031, 530, 9}, {1, 0, 2}, {1, -1, 1}, 4, 0}};
+               {{1031, 530, 9}, {1, 0, 2}, {1, -1, 1}, 4, 0},
+               {{9, 35, 53, 257}, {0, 2, 1, 3}, {1, 1, 1, 1}, 4, 0},
+               {{37, 7, 129, 512}, {0, 2, 1, 3}, {1, 1, 1, 1}, 1, 0}};
   for (const auto& box : boxes) {
     std::vector<int> identity(box.dims.size());
     std::iota(identity.begin(), identity.end(), 0);

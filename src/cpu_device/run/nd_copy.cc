@@ -30,10 +30,10 @@ constexpr int64_t kAheadBytes = 4096;
 // Pieces of lines that are scattered: shorter than this, or up to a line where so many are read
 // that a row of the target takes so many bytes.
 constexpr int64_t kScatteredRun = 48, kManyBytes = 256;
-// A tile of a staged copy has runs of at most so many bytes of the source and of the target.
+// A tile of a staged copy has runs of at most so many bytes of the source and of the target; one of
+// rows, which may have up to kStagedRow, has longer ones: four rows at least, and eight.
 constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
-// A small tile is asked for while the one before it is written.
-constexpr int64_t kAheadTileBytes = 8192;
+constexpr int64_t kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1024;
 
 }  // namespace
 
@@ -162,7 +162,7 @@ void NdCopy::MakeTiles() {
 bool NdCopy::IsScattered() const {
   if (bytes() < kStreamBytes) return false;
   if (pattern_ == kRows) {
-    return inner_ < 2 * kLine && to_row_ == inner_ && rows_ * inner_ >= kStageTo &&
+    return inner_ <= kStagedRow && to_row_ == inner_ && rows_ * inner_ >= kStageTo &&
            std::any_of(outer_.begin(), outer_.end(),
                        [&](const Dim& dim) { return dim.from == inner_; });
   }
@@ -203,14 +203,19 @@ void NdCopy::MakeStages() {
       size_t d = 0;
       while (d < dims.size() && dims[d].*stride != run) ++d;
       if (d == dims.size()) return;
-      const int64_t taken = std::min(dims[d].size, limit / run);
+      int64_t taken = std::min(dims[d].size, limit / run);
+      // Of whole lines, where not all of the dim.
+      const int64_t lines = kLine / std::gcd(kLine, run);
+      if (taken > lines && taken < dims[d].size) taken -= taken % lines;
       tile[d].size = std::max(tile[d].size, taken);
       if (taken < dims[d].size) return;
       run *= taken;
     }
   };
-  take_run(&Dim::from, kStageFrom);
-  take_run(&Dim::to, std::min(kStageTo, kStageBytes / kStageFrom * together));
+  const int64_t from_limit = of_rows ? std::max(kRowsFrom, 4 * inner_) : kStageFrom;
+  const int64_t to_limit = of_rows ? std::max(kRowsTo, 8 * inner_) : kStageTo;
+  take_run(&Dim::from, from_limit);
+  take_run(&Dim::to, std::min(to_limit, kStageBytes / from_limit * together));
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto sort_by = [&](int64_t Dim::*stride) {
@@ -244,14 +249,25 @@ void NdCopy::MakeStages() {
     stages_.push_back(Stage(in, false));
     stages_.push_back(Stage(out, true));
   }
-  if (stages_[0].bytes() <= kAheadTileBytes) {
-    stages_[0].ForEachElement(
-        [&](int64_t element, int64_t) { lines_.push_back(element * size_ / kLine * kLine); });
-    std::sort(lines_.begin(), lines_.end());
-    lines_.erase(std::unique(lines_.begin(), lines_.end()), lines_.end());
-  }
+  FindLines(std::move(tile));
   pieces_per_unit_ = std::max<int64_t>(kUnitBytes / stages_[0].bytes(), 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
+}
+
+// The runs of the source that `tile` consists of, a line at a time.
+void NdCopy::FindLines(DimList tile) {
+  std::sort(tile.begin(), tile.end(),
+            [](const Dim& a, const Dim& b) { return std::abs(a.from) < std::abs(b.from); });
+  int64_t run = size_;
+  size_t d = 0;
+  for (; d < tile.size() && (tile[d].size == 1 || tile[d].from == run); ++d) run *= tile[d].size;
+  for (int64_t line = 0; line < run; line += kLine) lines_.push_back(line);
+  for (; d < tile.size(); ++d) {
+    const size_t lines = lines_.size();
+    for (int64_t i = 1; i < tile[d].size; ++i) {
+      for (size_t line = 0; line < lines; ++line) lines_.push_back(lines_[line] + i * tile[d].from);
+    }
+  }
 }
 
 void NdCopy::SplitIntoUnits() {
@@ -387,8 +403,9 @@ void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) c
     in.RunRange(0, in.pieces_, place.from, buffer);
     char* const tile = place.to;
     Advance(&place);
+    // To the second cache: the first one has the buffer.
     if (piece + 1 < end) {
-      for (int64_t line : lines_) __builtin_prefetch(place.from + line);
+      for (int64_t line : lines_) __builtin_prefetch(place.from + line, 0, 2);
     }
     out.RunRange(0, out.pieces_, buffer, tile);
   }

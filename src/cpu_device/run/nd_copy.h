@@ -69,6 +69,7 @@ class NdCopy {
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
   void MakeStages();
+  void FindLines(DimList tile);
   NdCopy Stage(const DimList& dims, bool is_streamed) const;
   void MakeTiles();
   void SplitIntoUnits();
