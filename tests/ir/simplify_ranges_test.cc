@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/ir/pass_test_util.h"
@@ -39,13 +40,7 @@ struct Counter {
 };
 
 // "true" or "false" when the pass decides %r, else "?".
-std::string Decided(const Counter& counter, absl::string_view lines) {
-  const std::string text = absl::StrReplaceAll(kLoop, {{"START", counter.start},
-                                                       {"STEP", counter.step},
-                                                       {"COMPARE", counter.compare},
-                                                       {"LIMIT", counter.limit},
-                                                       {"BOUND", counter.bound},
-                                                       {"LINES", lines}});
+std::string DecidedIn(const std::string& text) {
   const std::string after = After(
       [](Module* module) {
         SimplifyRanges(module);
@@ -59,6 +54,16 @@ std::string Decided(const Counter& counter, absl::string_view lines) {
                  absl::StrContains(after.substr(after.find("do {")), "compare")
              ? "?"
              : "false";
+}
+
+std::string Decided(const Counter& counter, absl::string_view lines) {
+  const std::string text = absl::StrReplaceAll(kLoop, {{"START", counter.start},
+                                                       {"STEP", counter.step},
+                                                       {"COMPARE", counter.compare},
+                                                       {"LIMIT", counter.limit},
+                                                       {"BOUND", counter.bound},
+                                                       {"LINES", lines}});
+  return DecidedIn(text);
 }
 
 std::string Compared(const Counter& counter, absl::string_view compare, absl::string_view a,
@@ -80,6 +85,41 @@ TEST(SimplifyRangesTest, CountersAreWithinTheirLoop) {
   EXPECT_EQ(Compared({"9", "-3", "GT", "0"}, "EQ", "%i", "%1"), "false");  // 9, 6, 3
   EXPECT_EQ(Compared({"9", "-3", "GT", "0"}, "EQ", "%i", "%9"), "?");
   EXPECT_EQ(Compared({"12", "1", "LT", "10"}, "EQ", "%i", "%0"), "false");
+}
+
+TEST(SimplifyRangesTest, CountersKeepToTheSideOfTheirStart) {
+  // From any of 7 numbers, though %start alone is known to the loop.
+  const auto from = [](const Counter& counter, absl::string_view compare, absl::string_view a,
+                       absl::string_view b, absl::string_view start) {
+    const std::string text = absl::StrReplaceAll(
+        kLoop, {{"while(%i = %start", "while(%i = %from"},
+                {"%false = ",
+                 absl::StrCat("%mask = stablehlo.constant dense<7> : tensor<i32>\n",
+                              "  %from = stablehlo.", start, " : tensor<i32>\n", "  %false = ")},
+                {"START", "0"},
+                {"STEP", counter.step},
+                {"COMPARE", counter.compare},
+                {"LIMIT", counter.limit},
+                {"BOUND", counter.bound},
+                {"LINES", absl::StrCat("%r = stablehlo.compare ", compare, ", ", a, ", ", b,
+                                       " : (tensor<i32>, tensor<i32>) -> tensor<i1>")}});
+    return DecidedIn(text);
+  };
+  const Counter down = {"", "-1", "GE", "0"};
+  EXPECT_EQ(from(down, "GE", "%i", "%0", "and %k, %mask"), "true");
+  EXPECT_EQ(from(down, "LE", "%i", "%7", "and %k, %mask"), "true");
+  EXPECT_EQ(from(down, "LT", "%i", "%7", "and %k, %mask"), "?");
+  EXPECT_EQ(from(down, "GE", "%next", "%0", "and %k, %mask"), "?");
+  EXPECT_EQ(from({"", "1", "LT", "10"}, "GE", "%i", "%0", "and %k, %mask"), "true");
+  EXPECT_EQ(from({"", "3", "LT", "10"}, "LE", "%i", "%9", "and %k, %mask"), "true");
+  // Any start: what the condition lets through is all that is known.
+  EXPECT_EQ(from({"", "1", "LT", "10"}, "LE", "%i", "%9", "add %k, %mask"), "true");
+  EXPECT_EQ(from({"", "1", "LT", "10"}, "GE", "%i", "%0", "add %k, %mask"), "?");
+  EXPECT_EQ(from({"", "1", "GE", "0"}, "GE", "%i", "%0", "add %k, %mask"), "true");
+  EXPECT_EQ(from({"", "1", "EQ", "9"}, "EQ", "%i", "%9", "add %k, %mask"), "true");
+  // It may wrap around, and then go on.
+  EXPECT_EQ(from({"", "1", "GE", "-9"}, "GE", "%i", "%0", "and %k, %mask"), "?");
+  EXPECT_EQ(from({"", "1", "NE", "9"}, "GE", "%i", "%0", "and %k, %mask"), "?");
 }
 
 TEST(SimplifyRangesTest, ALimitThatIsNotKnownBoundsNothingFromBelow) {
@@ -112,11 +152,32 @@ TEST(SimplifyRangesTest, ArithmeticCarriesRangesOn) {
   EXPECT_EQ(Decided({}, of("remainder %i, %7")), "false");
   EXPECT_EQ(Decided({}, of("remainder %x, %7")), "?");
   EXPECT_EQ(Decided({}, of("and %x, %7")), "false");
+  EXPECT_EQ(Decided({}, of("shift_right_arithmetic %i, %x")), "false");
+  EXPECT_EQ(Decided({}, of("shift_right_arithmetic %x, %7")), "?");
+  EXPECT_EQ(Decided({}, of("shift_right_logical %i, %7")), "false");
+  EXPECT_EQ(Decided({}, of("shift_right_logical %x, %0")), "?");
   EXPECT_EQ(Decided({}, of("maximum %x, %0")), "false");
   EXPECT_EQ(Decided({}, of("minimum %x, %0")), "?");
   EXPECT_EQ(Decided({}, of("abs %x")), "?");  // of the least number
   EXPECT_EQ(Decided({}, of("sign %x")), "?");
   EXPECT_EQ(Decided({}, of("clamp %0, %x, %7")), "false");
+}
+
+TEST(SimplifyRangesTest, ShiftsDivide) {
+  const Counter to_70 = {"0", "1", "LT", "70"};
+  const auto is_above = [&](absl::string_view by, absl::string_view limit) {
+    return Decided(to_70, absl::StrReplaceAll(R"(
+      %by = stablehlo.constant dense<BY> : tensor<i32>
+      %most = stablehlo.constant dense<MOST> : tensor<i32>
+      %q = stablehlo.shift_right_arithmetic %i, %by : tensor<i32>
+      %r = stablehlo.compare GT, %q, %most : (tensor<i32>, tensor<i32>) -> tensor<i1>)",
+                                              {{"BY", by}, {"MOST", limit}}));
+  };
+  EXPECT_EQ(is_above("3", "8"), "false");  // 69 / 8
+  EXPECT_EQ(is_above("3", "7"), "?");
+  EXPECT_EQ(is_above("0", "69"), "false");
+  EXPECT_EQ(is_above("40", "0"), "false");
+  EXPECT_EQ(is_above("-1", "69"), "false");
 }
 
 TEST(SimplifyRangesTest, IndicesThatAreNotNegativeStayAsTheyAre) {

@@ -140,7 +140,8 @@ void UnrollLoops(Module* module);
 void Simplify(Module* module);
 
 // Decides comparisons, selections, extremes and the like of integers by the ranges of what they are
-// computed from: constants, iota, the counters of loops, and arithmetic on these.
+// computed from: constants, iota, the counters and conditions of loops, and arithmetic on these.
+// Gathers and scatters whose indices are surely within bounds become ones of windows and slices.
 void SimplifyRanges(Module* module);
 
 // Writes gathers of single elements as gathers from a list, by one index each, with the arithmetic

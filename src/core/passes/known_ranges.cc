@@ -53,9 +53,9 @@ std::optional<KnownRange> OfConstant(const Op& op) {
   return range;
 }
 
-// An upper bound of a loop's iterations that a comparison of a counter in its condition gives.
+// What a loop's condition asks of a carried value to go on.
 struct Bound {
-  size_t counter = 0;  // which carried value
+  size_t value = 0;  // its number
   ComparisonDirection direction = ComparisonDirection::kEq;
   const Value* limit = nullptr;
 };
@@ -75,13 +75,12 @@ std::vector<Bound> BoundsOf(const Op& loop) {
     if (compare == nullptr) continue;
     auto direction = EnumFrom<ComparisonDirection>(compare->attr("comparison_direction"));
     if (!direction.has_value()) continue;
-    const Value *counter = compare->operand(0), *limit = compare->operand(1);
-    if (counter->argument_of() != condition) {
-      std::swap(counter, limit);
+    const Value *value = compare->operand(0), *limit = compare->operand(1);
+    if (value->argument_of() != condition) {
+      std::swap(value, limit);
       direction = Mirrored(*direction);
     }
-    if (counter->argument_of() == condition)
-      bounds.push_back({counter->index(), *direction, limit});
+    if (value->argument_of() == condition) bounds.push_back({value->index(), *direction, limit});
   }
   return bounds;
 }
@@ -160,6 +159,11 @@ void KnownRanges::Learn(const Op& op) {
     case OpCode::kAnd:
       if (al >= 0 || bl >= 0) Note(result, 0, al < 0 ? bm : bl < 0 ? am : std::min(am, bm));
       return;
+    case OpCode::kShiftRightArithmetic:
+    case OpCode::kShiftRightLogical:
+      // By as much as the type has bits, or by a negative number, none are left.
+      if (al >= 0) Note(result, 0, bl >= 0 ? am >> std::min<Wide>(bl, 64) : am);
+      return;
     case OpCode::kMaximum:
       return Note(result, std::max(al, bl), std::max(am, bm));
     case OpCode::kMinimum:
@@ -187,53 +191,85 @@ void KnownRanges::Learn(const Op& op) {
   }
 }
 
-// Counters: values that grow by a constant each time around.
+// What the condition lets through, and counters: values that grow by a constant each time around.
 void KnownRanges::LearnLoop(const Op& loop) {
   const Block *condition = loop.region(0)->block(), *body = loop.region(1)->block();
-  const size_t count = loop.num_operands();
-  const auto step_of = [&](size_t i) {
-    return StepOf(body->terminator()->operand(i), body->argument(i));
-  };
-  // The most iterations that there can be; -1: not known.
-  Wide trips = -1;
-  if (const std::optional<int64_t> exact = TripCount(loop)) trips = *exact;
-  for (const Bound& bound : trips >= 0 ? std::vector<Bound>() : BoundsOf(loop)) {
-    const std::optional<KnownRange> start = Of(loop.operand(bound.counter)),
-                                    limit = Of(bound.limit),
-                                    all = RangeOfType(loop.operand(bound.counter)->type());
-    const std::optional<int64_t> step = step_of(bound.counter);
-    if (!start.has_value() || !limit.has_value() || !step.has_value()) continue;
-    // The last value that the body may see. Were the next one to wrap, the loop could go on.
-    Wide last;
-    if (*step > 0 && bound.direction == ComparisonDirection::kLt) {
-      last = Wide{limit->most} - 1;
-    } else if (*step > 0 && bound.direction == ComparisonDirection::kLe) {
-      last = limit->most;
-    } else if (*step < 0 && bound.direction == ComparisonDirection::kGt) {
-      last = Wide{limit->least} + 1;
-    } else if (*step < 0 && bound.direction == ComparisonDirection::kGe) {
-      last = limit->least;
-    } else {
-      continue;
+  struct Ends {
+    Wide least, most;
+    void Meet(Wide low, Wide high) {
+      least = std::max(least, low);
+      most = std::min(most, high);
     }
-    if (last + *step > all->most || last + *step < all->least) continue;
-    const Wide way = *step > 0 ? last - start->least : Wide{start->most} - last;
-    const Wide most = way < 0 ? 0 : way / (*step > 0 ? *step : -Wide{*step}) + 1;
+  };
+  struct Carried {
+    KnownRange start, all;
+    std::optional<int64_t> step;
+    Ends inside;  // what the body sees
+
+    // A counter whose next value cannot wrap: were it to, the loop could go on.
+    bool Climbs() const { return step.value_or(0) > 0 && inside.most + *step <= all.most; }
+    bool Falls() const { return step.value_or(0) < 0 && inside.least + *step >= all.least; }
+  };
+  std::vector<std::optional<Carried>> values(loop.num_operands());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::optional<KnownRange> start = Of(loop.operand(i)),
+                                    all = RangeOfType(loop.operand(i)->type());
+    if (!start.has_value()) continue;
+    const Value* const next = body->terminator()->operand(i);
+    const bool is_same = next == body->argument(i);
+    values[i] = {
+        *start, *all, is_same ? 0 : StepOf(next, body->argument(i)), {all->least, all->most}};
+  }
+  for (const Bound& bound : BoundsOf(loop)) {
+    std::optional<Carried>& value = values[bound.value];
+    const std::optional<KnownRange> limit = Of(bound.limit);
+    if (!value.has_value() || !limit.has_value()) continue;
+    using D = ComparisonDirection;
+    const D d = bound.direction;
+    const Wide least = limit->least, most = limit->most;
+    if (d == D::kLt || d == D::kLe || d == D::kEq)
+      value->inside.Meet(value->all.least, d == D::kLt ? most - 1 : most);
+    if (d == D::kGt || d == D::kGe || d == D::kEq)
+      value->inside.Meet(d == D::kGt ? least + 1 : least, value->all.most);
+  }
+
+  // The most iterations that there can be; -1: not known.
+  Wide trips = TripCount(loop).value_or(-1);
+  const bool is_exact = trips >= 0;
+  for (const std::optional<Carried>& value : values) {
+    if (is_exact || !value.has_value() || (!value->Climbs() && !value->Falls())) continue;
+    const Wide way = value->Climbs() ? value->inside.most - value->start.least
+                                     : value->start.most - value->inside.least;
+    const Wide step = *value->step;
+    const Wide most = way < 0 ? 0 : way / (step < 0 ? -step : step) + 1;
     trips = trips < 0 ? most : std::min(trips, most);
   }
-  for (size_t i = 0; i < count; ++i) {
-    const std::optional<KnownRange> start = Of(loop.operand(i));
-    if (!start.has_value()) continue;
-    const bool is_same = body->terminator()->operand(i) == body->argument(i);
-    const std::optional<int64_t> step = is_same ? 0 : step_of(i);
-    if (!step.has_value() || (trips < 0 && *step != 0)) continue;
-    const auto note = [&](const Value* value, Wide steps) {
-      const Wide way = *step == 0 ? 0 : steps * *step;
-      Note(value, start->least + std::min<Wide>(way, 0), start->most + std::max<Wide>(way, 0));
-    };
-    note(body->argument(i), std::max<Wide>(trips - 1, 0));
-    note(condition->argument(i), trips);
-    note(loop.result(i), trips);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].has_value()) continue;
+    const Carried& value = *values[i];
+    const KnownRange start = value.start, all = value.all;
+    Ends inside = value.inside, before = {all.least, all.most};  // of the body, of the condition
+    if (value.Climbs()) {
+      before.Meet(start.least, std::max<Wide>(start.most, inside.most + *value.step));
+      inside.Meet(start.least, all.most);
+    } else if (value.Falls()) {
+      before.Meet(std::min<Wide>(start.least, inside.least + *value.step), start.most);
+      inside.Meet(all.least, start.most);
+    }
+    if (value.step.has_value() && (trips >= 0 || *value.step == 0)) {
+      const auto meet = [&](Ends* ends, Wide steps) {
+        const Wide way = *value.step == 0 ? 0 : steps * *value.step;
+        const Wide least = start.least + std::min<Wide>(way, 0),
+                   most = start.most + std::max<Wide>(way, 0);
+        if (least >= all.least && most <= all.most) ends->Meet(least, most);
+      };
+      meet(&inside, std::max<Wide>(trips - 1, 0));
+      meet(&before, trips);
+    }
+    if (inside.least > inside.most) inside = {start.least, start.most};  // a body that never runs
+    Note(body->argument(i), inside.least, inside.most);
+    Note(condition->argument(i), before.least, before.most);
+    Note(loop.result(i), before.least, before.most);
   }
 }
 

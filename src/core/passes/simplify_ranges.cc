@@ -11,6 +11,7 @@
 #include "src/core/passes/emitter.h"
 #include "src/core/passes/gather_windows.h"
 #include "src/core/passes/known_ranges.h"
+#include "src/core/passes/scatter_slice.h"
 #include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
@@ -74,6 +75,10 @@ class RangeSimplifier {
     if (op.Is(OpCode::kGather)) {
       Emitter emit(module_, const_cast<Op*>(&op));
       return GatherWindows(op, ranges_, emit);
+    }
+    if (op.Is(OpCode::kScatter)) {
+      Emitter emit(module_, const_cast<Op*>(&op));
+      return ScatterSlice(op, ranges_, emit);
     }
     const std::optional<KnownRange> a = ranges_.Of(op.operand(0));
     if (!a.has_value()) return nullptr;
