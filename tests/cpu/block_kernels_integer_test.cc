@@ -95,6 +95,22 @@ TYPED_TEST(IntegerKernelsTest, RemaindersHaveTheDividendsSignAndByZeroAreTheDivi
   this->Binary(BlockOp::kRemainder, [](Wide x, Wide y) { return y == 0 ? x : x % y; });
 }
 
+TYPED_TEST(IntegerKernelsTest, NumbersBesideMultiplesOfTheirDivisorsAreDividedExactly) {
+  using T = TypeParam;
+  using U = std::make_unsigned_t<T>;
+  this->operands_ = {};
+  std::mt19937_64 random(6);
+  for (int i = 0; i < 20000; ++i) {
+    const U divisor = static_cast<U>(random() >> (random() % 64));
+    const U factor = static_cast<U>(random() >> (random() % 64));
+    const U multiple = static_cast<U>(uint64_t{divisor} * factor);
+    this->operands_.a.push_back(static_cast<T>(multiple + static_cast<U>(random() % 3) - 1));
+    this->operands_.b.push_back(static_cast<T>(divisor));
+  }
+  this->Binary(BlockOp::kDivide, [](Wide x, Wide y) { return y == 0 ? Wide{-1} : x / y; });
+  this->Binary(BlockOp::kRemainder, [](Wide x, Wide y) { return y == 0 ? x : x % y; });
+}
+
 TYPED_TEST(IntegerKernelsTest, OneDivisorDividesNumbersBesideItsMultiples) {
   using T = TypeParam;
   using U = std::make_unsigned_t<T>;

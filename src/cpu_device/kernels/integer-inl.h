@@ -65,18 +65,40 @@ struct Xor {
   }
 };
 
-// The quotient cut towards zero, for b not 0 and, on signed types, not -1. Up to 16 bits through
-// float and s32 through double, which vectors can divide: the exact quotient is an integer or
-// further from the next one than the rounding error.
+#if defined(__AVX512DQ__)
+// The quotient cut to an integer, b not 0. The first estimate, with a reciprocal that is too small
+// by a few units in the last place, is never too large and leaves less than b + 2^15; the second
+// leaves less than 2 b.
+PJRT_INLINE uint64_t QuotientInDouble(uint64_t a, uint64_t b) {
+  const double reciprocal = (1 - 0x1p-50) / static_cast<double>(b);
+  const uint64_t most = static_cast<uint64_t>(static_cast<double>(a) * reciprocal);
+  const uint64_t left = a - most * b;
+  const uint64_t more = static_cast<uint64_t>(static_cast<double>(left) * reciprocal);
+  return most + more + (left - more * b >= b ? 1 : 0);
+}
+#endif
+
+// The quotient cut towards zero, for b not 0 and, on signed types, not -1. Through floats of more
+// digits, which vectors can divide: the exact quotient is an integer or further from the next one
+// than the rounding error. 64 bits where vectors can convert them.
 template <typename T>
 PJRT_INLINE T SafeQuotient(T a, T b) {
   if constexpr (sizeof(T) <= 2) {
     return static_cast<T>(
         static_cast<int32_t>(static_cast<float>(int32_t{a}) / static_cast<float>(int32_t{b})));
-  } else if constexpr (std::is_same_v<T, int32_t>) {
-    return static_cast<int32_t>(static_cast<double>(a) / static_cast<double>(b));
+  } else if constexpr (sizeof(T) == 4) {
+    return static_cast<T>(static_cast<double>(a) / static_cast<double>(b));
   } else {
+#if defined(__AVX512DQ__)
+    const uint64_t a_sign = std::is_signed_v<T> && a < 0 ? ~uint64_t{0} : 0;
+    const uint64_t b_sign = std::is_signed_v<T> && b < 0 ? ~uint64_t{0} : 0;
+    const uint64_t quotient = QuotientInDouble((static_cast<uint64_t>(a) ^ a_sign) - a_sign,
+                                               (static_cast<uint64_t>(b) ^ b_sign) - b_sign);
+    const uint64_t sign = a_sign ^ b_sign;
+    return static_cast<T>((quotient ^ sign) - sign);
+#else
     return static_cast<T>(a / b);
+#endif
   }
 }
 
