@@ -87,13 +87,21 @@ PJRT_INLINE double ExpInside(double x) {
   return (1 + (e.r + e.rest)) * e.first * e.second;
 }
 
+// Below this exp(x) is 0. Products that underflow take a hundred times as long as others, so none
+// is formed there.
+constexpr double kExpVanishes = -745.14;
+
 struct Exp {
-  PJRT_INLINE double Run(double x) { return ExpInside(wide::Bound(x, -746, 710)); }
+  PJRT_INLINE double Run(double x) {
+    const bool vanishes = x < kExpVanishes;
+    const double bounded = x > 710 ? 710 : x;
+    return wide::Choose(vanishes, 0.0, ExpInside(wide::Choose(vanishes, 0.0, bounded)));
+  }
 };
 
 struct Expm1 {
   PJRT_INLINE double Run(double x) {
-    const ExpParts e = SplitExp(wide::Bound(x, -746, 710));
+    const ExpParts e = SplitExp(wide::Bound(x, -50, 710));
     // (2^n - 1) + 2^n r, with what the sum loses: for n = 0 nothing, else the first term is the
     // larger.
     const double scale = e.first * e.second;

@@ -12,7 +12,9 @@ namespace {
 // parts, and the first quotient is corrected by what the second parts add.
 struct Logistic {
   PJRT_INLINE double Run(double x) {
-    const f64::ExpParts p = f64::SplitExp(-wide::Bound(wide::Abs(x), 0, 746));
+    const bool vanishes = x < f64::kExpVanishes;
+    const double bounded = wide::Choose(vanishes, 0.0, x > 50 ? 50 : x);
+    const f64::ExpParts p = f64::SplitExp(-wide::Abs(bounded));
     const double part = p.r + p.rest, power = 1 + part;
     const double high = power * p.first * p.second;
     const double low = (part - (power - 1)) * p.first * p.second;
@@ -21,7 +23,8 @@ struct Logistic {
     const bool negative = x < 0;
     const double quotient = (negative ? high : 1.0) / divisor;
     const double reciprocal = negative ? 1 - quotient : quotient;
-    return quotient + ((negative ? low : 0.0) - quotient * divisor_low) * reciprocal;
+    const double value = quotient + ((negative ? low : 0.0) - quotient * divisor_low) * reciprocal;
+    return wide::Choose(vanishes, 0.0, value);
   }
 };
 
