@@ -13,6 +13,7 @@
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 #include "src/cpu_device/kernels/window.h"
+#include "tests/cpu/kernel_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -117,8 +118,8 @@ void CheckNarrow(PrimitiveType type, const std::vector<uint16_t>& pattern) {
             std::vector<float> values = starts;
             scan(out.data(), in.data(), stride, values.data(), lines, n, is_reverse);
             EXPECT_EQ(out, expected) << what;
-            EXPECT_EQ(std::memcmp(values.data(), running.data(), values.size() * sizeof(float)), 0)
-                << what;
+            for (int64_t l = 0; l < lines; ++l)
+              EXPECT_TRUE(SameValue(values[l], running[l])) << what << " line " << l;
             values = starts;
             scan(in.data(), in.data(), stride, values.data(), lines, n, is_reverse);
             EXPECT_EQ(in, expected) << what << " in place";

@@ -41,12 +41,12 @@ struct Layout {
 template <class Format>
 PJRT_INLINE float DecodeIeeeLike(uint32_t bits) {
   using L = Layout<Format>;
-  const uint32_t sign = (bits & L::kSign) << (32 - Format::kBits);
-  const uint32_t magnitude = bits & L::kMagnitude;
-  const uint32_t shifted = magnitude << (23 - L::kMantissa);
   if constexpr (L::kSameExponent) {
-    return BitCast<float>(sign | shifted | (magnitude > L::kInfinity ? 0x400000u : 0u));
+    return BitCast<float>(bits << (32 - Format::kBits));
   } else {
+    const uint32_t sign = (bits & L::kSign) << (32 - Format::kBits);
+    const uint32_t magnitude = bits & L::kMagnitude;
+    const uint32_t shifted = magnitude << (23 - L::kMantissa);
     const uint32_t normal = shifted + (static_cast<uint32_t>(127 - L::kBias) << 23);
     // Denormals count units of the smallest one.
     constexpr float kUnit =

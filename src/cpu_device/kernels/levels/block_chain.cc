@@ -3,6 +3,7 @@
 // Chains of operations (block_ops.h). The registers of the machine are eight vectors each, so that
 // the jump from one instruction to the next is paid once for eight vector operations; they are
 // variables with names, because compilers leave arrays in memory.
+#include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/chain_ops.h"
 #include "src/cpu_device/kernels/mask-inl.h"
 
@@ -143,35 +144,6 @@ PJRT_INLINE Vector<T> Sign(Vector<T> a) {
   const Vector<T> unit = (Vector<T>)((U)one | ((U)a & kSign));
   return Blend<T>(CompareLess<T>(Vector<T>{}, (Vector<T>)((U)a & (kSign - 1))), a, unit);
 }
-
-// Between bf16 in memory and f32: as BlockKernels::load, store and round_to.
-struct Bf16 {
-  using Bits = Vector<uint32_t>;
-  typedef uint16_t Half __attribute__((vector_size(PJRT_VECTOR_BYTES / 2)));
-  typedef uint16_t UnalignedHalf
-      __attribute__((vector_size(PJRT_VECTOR_BYTES / 2), aligned(2), may_alias));
-  static constexpr uint32_t kMagnitude = 0x7fffffffu, kInfinity = 0x7f800000u, kQuiet = 0x400000u;
-
-  PJRT_INLINE Bits Quieted(Bits bits) {
-    return bits | ((bits & kMagnitude) > kInfinity ? Bits{} + kQuiet : Bits{});
-  }
-  PJRT_INLINE Vector<float> Load(const uint16_t* from) {
-    const Half half = *reinterpret_cast<const UnalignedHalf*>(from);
-    return (Vector<float>)Quieted(__builtin_convertvector(half, Bits) << 16);
-  }
-  // The upper halves are the result.
-  PJRT_INLINE Bits Rounded(Vector<float> x) {
-    const Bits bits = (Bits)x;
-    const Bits rounded = bits + 0x7fffu + ((bits >> 16) & 1);
-    return (bits & kMagnitude) > kInfinity ? bits | kQuiet : rounded;
-  }
-  PJRT_INLINE Vector<float> Round(Vector<float> x) {
-    return (Vector<float>)(Rounded(x) & 0xffff0000u);
-  }
-  PJRT_INLINE void Store(uint16_t* to, Vector<float> x) {
-    *reinterpret_cast<UnalignedHalf*>(to) = __builtin_convertvector(Rounded(x) >> 16, Half);
-  }
-};
 
 template <typename T>
 void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
@@ -464,14 +436,14 @@ L_IntegerFromMask:
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
     const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
-#define PJRT_X(i) a##i = Bf16::Load(block + i * kLanes);
+#define PJRT_X(i) a##i = bf16::Load(block + i * kLanes);
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
   }
   PJRT_NEXT();
 L_RoundBf16:
   if constexpr (std::is_same_v<T, float>) {
-#define PJRT_X(i) a##i = Bf16::Round(a##i);
+#define PJRT_X(i) a##i = bf16::Round(a##i);
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
   }
@@ -479,8 +451,8 @@ L_RoundBf16:
 L_StoreBf16:
   if constexpr (std::is_same_v<T, float>) {
     uint16_t* const block = reinterpret_cast<uint16_t*>(slots[in->slot]) + element;
-#define PJRT_X(i) Bf16::Store(block + i * kLanes, a##i);
-    PJRT_EACH(PJRT_X)
+#define PJRT_X(i, j) bf16::StoreTwo(block + i * kLanes, a##i, a##j);
+    PJRT_X(0, 1) PJRT_X(2, 3) PJRT_X(4, 5) PJRT_X(6, 7)
 #undef PJRT_X
   }
   PJRT_NEXT();

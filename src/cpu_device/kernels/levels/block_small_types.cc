@@ -4,6 +4,7 @@
 // a byte. All without branches, so that compilers vectorise the loops; f16 by instruction where
 // there is one.
 #include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/small_float-inl.h"
 
@@ -93,6 +94,16 @@ void RoundToHalf(void* dst, const void* src, int64_t n) {
 }
 #endif
 
+void StoreBf16(void* dst, const void* src, int64_t n) {
+  uint16_t* const d = static_cast<uint16_t*>(dst);
+  const float* const s = static_cast<const float*>(src);
+  int64_t i = 0;
+  for (; i + 2 * bf16::kLanes <= n; i += 2 * bf16::kLanes) {
+    bf16::StoreTwo(d + i, LoadVector<float>(s + i), LoadVector<float>(s + i + bf16::kLanes));
+  }
+  Store<bfloat16>(d + i, s + i, n - i);
+}
+
 // Integers of kBits in a byte: a store keeps the low bits and extends them again. Loads change
 // nothing.
 template <int kBits>
@@ -130,6 +141,7 @@ void FillSmallTypes(BlockKernels* k) {
   SetFloat<half>(k, F16);
 #endif
   SetFloat<bfloat16>(k, BF16);
+  k->store[BF16] = StoreBf16;
   SetFloat<float8_e5m2>(k, F8E5M2);
   SetFloat<float8_e4m3>(k, F8E4M3);
   SetFloat<float8_e3m4>(k, F8E3M4);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between bf16 in memory and vectors of f32, as BlockKernels::load, store and round_to. See
+// level-inl.h for who may include this.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_BF16_VECTORS_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_BF16_VECTORS_INL_H_
+
+#include "src/cpu_device/kernels/mask-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL::bf16 {
+
+using Bits = Vector<uint32_t>;
+typedef uint16_t Half __attribute__((vector_size(PJRT_VECTOR_BYTES / 2)));
+typedef uint16_t UnalignedHalf
+    __attribute__((vector_size(PJRT_VECTOR_BYTES / 2), aligned(2), may_alias));
+constexpr int64_t kLanes = PJRT_VECTOR_BYTES / 4;
+
+PJRT_INLINE Vector<float> Load(const uint16_t* from) {
+  const Half half = *reinterpret_cast<const UnalignedHalf*>(from);
+  return (Vector<float>)(__builtin_convertvector(half, Bits) << 16);
+}
+
+// The upper halves are the result.
+PJRT_INLINE Bits Rounded(Vector<float> x) {
+  constexpr uint32_t kQuiet = 0x400000u;
+  const Bits bits = (Bits)x;
+  const Bits rounded = bits + 0x7fffu + ((bits >> 16) & 1);
+  return (Bits)Blend<float>(CompareUnequal<float>(x, x), (Vector<float>)rounded,
+                            (Vector<float>)(bits | kQuiet));
+}
+PJRT_INLINE Vector<float> Round(Vector<float> x) {
+  return (Vector<float>)(Rounded(x) & 0xffff0000u);
+}
+
+// x to to[0, kLanes) and y behind it.
+PJRT_INLINE void StoreTwo(uint16_t* to, Vector<float> x, Vector<float> y) {
+#if defined(__AVX512BW__)
+  const __m512i counted =
+      _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+                       12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i upper = _mm512_add_epi16(_mm512_add_epi16(counted, counted), _mm512_set1_epi16(1));
+  _mm512_storeu_si512(to,
+                      _mm512_permutex2var_epi16((__m512i)Rounded(x), upper, (__m512i)Rounded(y)));
+#else
+  *reinterpret_cast<UnalignedHalf*>(to) = __builtin_convertvector(Rounded(x) >> 16, Half);
+  *reinterpret_cast<UnalignedHalf*>(to + kLanes) = __builtin_convertvector(Rounded(y) >> 16, Half);
+#endif
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::bf16
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_BF16_VECTORS_INL_H_
