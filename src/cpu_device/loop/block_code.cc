@@ -61,16 +61,18 @@ class Lowering {
   CType TypeOf(LoopValue v) const { return p_.instrs[v].type; }
 
   // A value whose own instruction can write its store's memory needs no register: the first store,
-  // contiguous and without conversion, of a value that an instruction computes.
+  // contiguous and without conversion, of a value that an instruction computes or converts from its
+  // memory type.
   void PlanDirectStores() {
     direct_store_.assign(p_.instrs.size(), -1);
     for (size_t i = 0; i < p_.stores.size(); ++i) {
       const LoopStore& store = p_.stores[i];
       const LoopInstr& instr = p_.instrs[store.value];
-      const bool computes = instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kConvert ||
-                            instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kGather ||
-                            instr.kind == LoopInstr::kReducePrecision ||
-                            instr.kind == LoopInstr::kRoundTo;
+      const bool computes =
+          instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kConvert ||
+          instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kGather ||
+          instr.kind == LoopInstr::kReducePrecision || instr.kind == LoopInstr::kRoundTo ||
+          (instr.kind == LoopInstr::kInput && k_.load[p_.inputs[instr.index].type] != nullptr);
       if (computes && store_access_[i] == Access::kPointer && k_.store[store.type] == nullptr &&
           direct_store_[store.value] < 0) {
         direct_store_[store.value] = static_cast<int>(i);
@@ -208,7 +210,7 @@ class Lowering {
     convert.convert = load;
     convert.scalar = scalar;
     convert.a = raw;
-    convert.dst = NewRegister(SizeOf(TypeOf(v)));
+    convert.dst = Destination(v, scalar);
     code_.instrs.push_back(convert);
     Define(v, convert.dst, scalar);
   }
