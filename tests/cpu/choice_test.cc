@@ -195,11 +195,11 @@ void Check(const Comparator<T>& comparator, int64_t outer, int64_t reduced, int6
 template <typename T, typename I>
 void CheckShapes(bool nans) {
   constexpr int64_t kShapes[][3] = {
-      {1, 1, 1},    {3, 0, 4},    {5, 1, 3},    {1, 10, 1},   {70, 10, 1},  {4, 33, 1},
-      {3, 100, 1},  {20, 130, 1}, {2, 700, 1},  {1, 5, 2},    {9, 6, 5},    {2, 70, 20},
-      {1, 9, 150},  {2, 20, 300}, {1, 12, 700}, {300, 7, 1},  {1100, 3, 1}, {40, 16, 1},
-      {33, 64, 1},  {90, 72, 1},  {40, 255, 1}, {40, 256, 1}, {2, 1000, 1}, {1, 600, 131},
-      {900, 33, 1}, {2, 900, 3},  {1, 2000, 13}};
+      {1, 1, 1},    {3, 0, 4},    {5, 1, 3},     {1, 10, 1},   {70, 10, 1},  {4, 33, 1},
+      {3, 100, 1},  {20, 130, 1}, {2, 700, 1},   {1, 5, 2},    {9, 6, 5},    {2, 70, 20},
+      {1, 9, 150},  {2, 20, 300}, {1, 12, 700},  {300, 7, 1},  {1100, 3, 1}, {40, 16, 1},
+      {33, 64, 1},  {90, 72, 1},  {300, 3, 1},   {1500, 8, 1}, {500, 2, 1},  {40, 255, 1},
+      {40, 256, 1}, {2, 1000, 1}, {1, 600, 131}, {900, 33, 1}, {2, 900, 3},  {1, 2000, 13}};
   using Limits = std::numeric_limits<T>;
   const T lowest = kIsFloat<T> ? -Limits::infinity() : Limits::lowest();
   const T highest = kIsFloat<T> ? Limits::infinity() : Limits::max();
@@ -441,6 +441,53 @@ TEST(ChoiceTest, KernelsChoosePlacesByEachRule) {
         CheckPlaces<float, bfloat16, uint32_t>(kernels->name, kernels->fold->bf16_choice, runs, n);
         if (kernels->fold->f16_choice.choose_places != nullptr)
           CheckPlaces<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, runs, n);
+      }
+    }
+  }
+}
+
+// `kernels` choose from rows of n values of S as above.
+template <typename T, typename S, typename P>
+void CheckRows(const char* level, const ChoiceKernels& kernels, int64_t rows, int64_t n) {
+  const std::vector<S> a = Values<S>(rows * n, true);
+  for (int bits = 0; bits < 64; ++bits) {
+    const Choice rule = RuleOfBits(kIsFloat<S> ? bits : bits & 7);
+    if (!rule.TakesFirstNan() && !rule.TakesSecondByNan()) continue;
+    std::vector<T> values(rows);
+    std::vector<P> places(rows + 1, 99);
+    kernels.choose_rows(rule, values.data(), places.data(), a.data(), rows, n);
+    ASSERT_EQ(places[rows], 99) << "wrote behind the places";
+    for (int64_t r = 0; r < rows; ++r) {
+      Pair<T> expected{static_cast<T>(a[r * n]), 1};
+      for (int64_t k = 1; k < n; ++k)
+        expected = Chosen(rule, expected, {static_cast<T>(a[r * n + k]), k + 1});
+      ASSERT_TRUE(SameValue(values[r], expected.value)) << level << " " << bits << " " << r;
+      ASSERT_EQ(static_cast<int64_t>(places[r]), expected.index)
+          << level << " " << bits << " row " << r << " of " << rows << "x" << n;
+    }
+  }
+}
+
+TEST(ChoiceTest, KernelsChooseFromRowsByEachRule) {
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    const auto of = [&](CType type) -> const ChoiceKernels& {
+      return kernels->fold->choice[static_cast<int>(type)];
+    };
+    for (int64_t n : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 64, 255}) {
+      for (int64_t more : {0, 1, 37}) {
+        const auto least = [&](int64_t size) { return kLeastColumnBytes / size + more; };
+        CheckRows<float, float, uint32_t>(kernels->name, of(CType::kF32), least(4), n);
+        CheckRows<double, double, uint64_t>(kernels->name, of(CType::kF64), least(8), n);
+        CheckRows<int8_t, int8_t, uint8_t>(kernels->name, of(CType::kS8), least(1), n);
+        CheckRows<uint8_t, uint8_t, uint8_t>(kernels->name, of(CType::kU8), least(1), n);
+        CheckRows<uint16_t, uint16_t, uint16_t>(kernels->name, of(CType::kU16), least(2), n);
+        CheckRows<int32_t, int32_t, uint32_t>(kernels->name, of(CType::kS32), least(4), n);
+        CheckRows<int64_t, int64_t, uint64_t>(kernels->name, of(CType::kS64), least(8), n);
+        CheckRows<float, bfloat16, uint32_t>(kernels->name, kernels->fold->bf16_choice, least(2),
+                                             n);
+        if (kernels->fold->f16_choice.choose_rows != nullptr)
+          CheckRows<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, least(2), n);
       }
     }
   }

@@ -34,6 +34,10 @@ struct Choice {
   bool TakesFirstNan() const {
     return first_if_first_nan && !first_if_second_nan && first_if_both_nan;
   }
+  // The second pair is chosen where there is a NaN.
+  bool TakesSecondByNan() const {
+    return !first_if_first_nan && !first_if_second_nan && !first_if_both_nan;
+  }
 };
 // (values[k], companions[k]), k < n, become the choice between themselves and (b[k], j[k]).
 using ChooseFn = void (*)(const Choice& choice, void* values, void* companions, const void* b,
@@ -45,6 +49,12 @@ using ChooseFn = void (*)(const Choice& choice, void* values, void* companions, 
 using ChoosePlacesFn = void (*)(const Choice& choice, void* values, void* places, const void* b,
                                 int64_t first, int64_t runs, int64_t n, int64_t stride);
 inline constexpr int64_t kMostPlaces = 255;  // fit any type
+// Chooses from each of `rows` contiguous rows of n elements: (values[row], places[row]) are what
+// was chosen and its place, counted from 1 on. 2 <= n <= kMostPlaces; a column has
+// kLeastColumnBytes bytes or more; the rule TakesFirstNan() or TakesSecondByNan().
+using ChooseRowsFn = void (*)(const Choice& choice, void* values, void* places, const void* a,
+                              int64_t rows, int64_t n);
+inline constexpr int64_t kLeastColumnBytes = 128;
 // companions[k] = companion + places[k] * step where places[k] is not 0.
 using TakePlacesFn = void (*)(void* companions, const void* places, int64_t companion, int64_t step,
                               int64_t n);
@@ -56,6 +66,7 @@ using FindFn = int64_t (*)(const void* a, const void* x, int64_t n);
 struct ChoiceKernels {
   ChooseFn choose[2] = {};  // by whether companions have 8 bytes or 4
   ChoosePlacesFn choose_places = nullptr;
+  ChooseRowsFn choose_rows = nullptr;
   FindFn find_first = nullptr, find_last = nullptr;
 };
 

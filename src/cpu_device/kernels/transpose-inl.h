@@ -45,21 +45,21 @@ PJRT_INLINE Row EveryOtherLane(Row a, Row b, std::integer_sequence<int, kIndex..
   return __builtin_shufflevector(a, b, ((kIndex / kLane * 2 + kOdd) * kLane + kIndex % kLane)...);
 }
 
-// Of as many rows as a lane has elements: lane l of row j becomes what stood in element j of lane l
-// of each. Interleaving row i with row i + half, log2 times over, does that.
-template <typename T, int kBytes>
+// Of kRows vectors, each lane of which holds rows of kRows elements, one or several: lane l of
+// vector j becomes what stood in element j of the rows in lane l of each vector, in order.
+// Interleaving vector i with vector i + half, as often as a lane can be halved, does that.
+template <typename T, int kBytes, int kRows = Lanes<T, kBytes>::kPerLane>
 PJRT_INLINE void TransposeLanes(typename Lanes<T, kBytes>::Row* rows) {
   using L = Lanes<T, kBytes>;
-  if constexpr (L::kPerLane > 1) {
-    constexpr int kRows = L::kPerLane;
+  if constexpr (kRows > 1) {
     constexpr std::make_integer_sequence<int, L::kSide> kAll;
     typename L::Row next[kRows];
 #pragma GCC unroll 4
-    for (int step = 1; step < kRows; step *= 2) {
+    for (int step = 1; step < L::kPerLane; step *= 2) {
 #pragma GCC unroll 8
       for (int i = 0; i < kRows / 2; ++i) {
-        next[2 * i] = InterleaveInLanes<0, kRows>(rows[i], rows[i + kRows / 2], kAll);
-        next[2 * i + 1] = InterleaveInLanes<1, kRows>(rows[i], rows[i + kRows / 2], kAll);
+        next[2 * i] = InterleaveInLanes<0, L::kPerLane>(rows[i], rows[i + kRows / 2], kAll);
+        next[2 * i + 1] = InterleaveInLanes<1, L::kPerLane>(rows[i], rows[i + kRows / 2], kAll);
       }
 #pragma GCC unroll 16
       for (int i = 0; i < kRows; ++i) rows[i] = next[i];

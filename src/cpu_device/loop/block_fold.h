@@ -117,6 +117,12 @@ class Folder {
   void ChoosePlaces(char* memory, const Fold& fold, const char* values, int64_t first_place,
                     int64_t points, int64_t n, int64_t stride, int64_t at = 0) const;
   void TakePlaces(char* memory, const Fold& fold, int64_t n, int64_t point, int64_t at = 0) const;
+  // Whether ChooseRows can choose from so many rows of n values.
+  bool CanChooseRows(const Fold& fold, int64_t rows, int64_t n) const;
+  // accumulators[at..at + rows) = what is chosen from each of `rows` rows of n contiguous values,
+  // the first of which is that of point number `point`.
+  void ChooseRows(char* memory, const Fold& fold, const char* values, int64_t rows, int64_t n,
+                  int64_t point, int64_t at) const;
   // Folds `rows` runs of n contiguous elements of each value to one each, in order, from out[i] on.
   // The first element is that of the iteration space's point number `point`.
   void FoldRows(char* memory, const Fold& fold, const char* const* values, int64_t rows, int64_t n,

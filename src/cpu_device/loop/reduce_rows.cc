@@ -8,7 +8,8 @@
 // * Short rows: a block holds several whole rows; each folds to one element.
 // * Where there is nothing to compute but the fold, rows are read where they lie, many at a time.
 //   Of rows that lie in pieces, the pieces are folded with each other first, element by element.
-// * A body that is a choice folds a row by its largest value and the place of that.
+// * A body that is a choice folds a long row by its largest value and the place of that, and many
+//   short ones at a time in vector registers.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,8 @@ constexpr int64_t kInPlace = 1024;
 constexpr int64_t kNumberedBytes = kMostPlaces;
 // A choice reads a row twice, so that it must stay in the L1 cache.
 constexpr int64_t kChoiceRow = 4096;
+// So much is chosen from at a time.
+constexpr int64_t kChoiceBytes = 64 * 1024;
 
 class RowReduction final : public ReduceKernel {
  public:
@@ -76,10 +79,8 @@ class RowReduction final : public ReduceKernel {
     }
     together_ = block_;
     for (const Fold& fold : folds_) {
-      // Rows that are chosen from may be turned in a temporary block.
-      const int64_t row_bytes = piece_ * fold.value_sizes[fold.value()];
       if (fold.choice != nullptr)
-        together_ = std::clamp<int64_t>(block_ * Folder::kElementBytes / row_bytes, 1, together_);
+        together_ = std::clamp<int64_t>(kChoiceBytes / RowBytes(fold), 1, together_);
     }
     return block_;
   }
@@ -166,9 +167,14 @@ class RowReduction final : public ReduceKernel {
   // accumulators from element `at` on.
   void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows, int64_t at) const {
     Blocks values = BlocksAt(w, fold);
+    if (folder_.CanChooseRows(fold, rows, reduced_)) {
+      folder_.ChooseRows(w.memory, fold, values[fold.value()], rows, reduced_, first, at);
+      return;
+    }
     const bool are_numbered_bytes = fold.CountsCompanions() && fold.value_sizes[fold.value()] == 1;
     const bool is_long = are_numbered_bytes ? reduced_ > kNumberedBytes : reduced_ >= kLongRow;
     if (fold.body == nullptr || rows < kTurnedRows || is_long ||
+        rows * RowBytes(fold) > block_ * Folder::kElementBytes ||
         (fold.CountsCompanions() && !fold.rows_share_companions)) {
       folder_.FoldRows(w.memory, fold, values.data(), rows, reduced_,
                        Accumulators(w, fold, at).data(), first);
@@ -229,6 +235,8 @@ class RowReduction final : public ReduceKernel {
       accumulators.push_back(folder_.Accumulator(w.memory, fold, i) + at * fold.sizes[i]);
     return accumulators;
   }
+
+  int64_t RowBytes(const Fold& fold) const { return reduced_ * fold.value_sizes[fold.value()]; }
 
   bool in_pieces_ = false;  // the values of a row lie in several pieces
   bool in_place_ = false;   // values are folded where they lie

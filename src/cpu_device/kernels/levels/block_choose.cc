@@ -8,16 +8,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// What is done about NaNs: there are none, or the second pair is always chosen; TakesFirstNan();
-// anything else.
-enum class NanRule { kSecond, kFirstNan, kOther };
-
-// All bits of an integer as wide as T, or none.
-template <typename T>
-PJRT_INLINE UnsignedOf<T> Lane(bool on) {
-  return on ? static_cast<UnsignedOf<T>>(-1) : UnsignedOf<T>{0};
-}
-
 template <typename T, typename C, NanRule kRule>
 void ChooseBy(const Choice& choice, T* values, C* companions, const T* bs, const C* js, int64_t n) {
   using Bits = UnsignedOf<T>;
@@ -55,68 +45,10 @@ void Choose(const Choice& choice, void* values, void* companions, const void* b,
   const C* const d = static_cast<const C*>(j);
   if constexpr (std::is_floating_point_v<T>) {
     if (choice.TakesFirstNan()) return ChooseBy<T, C, NanRule::kFirstNan>(choice, v, c, w, d, n);
-    if (choice.first_if_first_nan || choice.first_if_second_nan || choice.first_if_both_nan)
-      return ChooseBy<T, C, NanRule::kOther>(choice, v, c, w, d, n);
+    if (!choice.TakesSecondByNan()) return ChooseBy<T, C, NanRule::kOther>(choice, v, c, w, d, n);
   }
   ChooseBy<T, C, NanRule::kSecond>(choice, v, c, w, d, n);
 }
-
-template <typename T>
-inline constexpr UnsignedOf<T> kHighestBit = static_cast<UnsignedOf<T>>(UnsignedOf<T>{1}
-                                                                        << (8 * sizeof(T) - 1));
-
-// Keeps a or takes b, of vectors or elements, by comparing `x` and `y`, which are in the order of
-// choosing: of equal ones it keeps a if kEqual.
-template <bool kEqual, NanRule kRule, typename X, typename A>
-PJRT_INLINE A Keep(const Choice& choice, X x, X y, A a, A b) {
-  A kept = b;
-  if constexpr (kEqual) {
-    kept = x >= y ? a : b;
-  } else {
-    kept = x > y ? a : b;
-  }
-  if constexpr (kRule == NanRule::kFirstNan) kept = x == x ? kept : a;
-  if constexpr (kRule == NanRule::kOther) {
-    const A second = choice.first_if_second_nan ? a : b, first = choice.first_if_first_nan ? a : b;
-    const A both = choice.first_if_both_nan ? a : b;
-    kept = y == y ? kept : second;
-    kept = x == x ? kept : y == y ? first : both;
-  }
-  return kept;
-}
-
-// (x, at) becomes the choice between itself and (y, place), in vectors.
-template <bool kEqualValue, bool kEqualPlace, NanRule kRule, typename X, typename P>
-PJRT_INLINE void ChooseVector(const Choice& choice, X* x, P* at, X y, P place) {
-  const X before = *x;
-  *x = Keep<kEqualValue, kRule>(choice, before, y, before, y);
-  *at = Keep<kEqualPlace, kRule>(choice, before, y, *at, place);
-}
-
-#if defined(__AVX512DQ__)
-// The same in half of the instructions: comparisons take a mask, and the larger of two floats is
-// the second one where they are equal or do not compare.
-#define PJRT_CHOOSE_FLOATS(suffix, width, number, mask)                                           \
-  template <bool kEqualValue, bool kEqualPlace, NanRule kRule>                                    \
-  PJRT_INLINE void ChooseFloats(number* x, __m512i* at, number y, __m512i place) {                \
-    mask all = static_cast<mask>(-1);                                                             \
-    if constexpr (kRule == NanRule::kFirstNan)                                                    \
-      all = _mm512_cmp_##suffix##_mask(*x, *x, _CMP_ORD_Q);                                       \
-    const number before = *x;                                                                     \
-    const mask takes =                                                                            \
-        _mm512_mask_cmp_##suffix##_mask(all, before, y, kEqualPlace ? _CMP_NGE_UQ : _CMP_NGT_UQ); \
-    *at = _mm512_mask_mov_epi##width(*at, takes, place);                                          \
-    if constexpr (!kEqualValue) {                                                                 \
-      *x = _mm512_mask_max_##suffix(before, all, before, y);                                      \
-    } else {                                                                                      \
-      *x = _mm512_mask_mov_##suffix(                                                              \
-          before, _mm512_mask_cmp_##suffix##_mask(all, before, y, _CMP_NGE_UQ), y);               \
-    }                                                                                             \
-  }
-PJRT_CHOOSE_FLOATS(ps, 32, __m512, __mmask16)
-PJRT_CHOOSE_FLOATS(pd, 64, __m512d, __mmask8)
-#undef PJRT_CHOOSE_FLOATS
-#endif
 
 // Values of K, whose order is turned where the smallest is looked for.
 template <class Source, typename K, bool kEqualValue, bool kEqualPlace, NanRule kRule>
@@ -157,7 +89,8 @@ struct PlaceChoice {
           const Group<Source, V> next = Source::template LoadGroup<V>(from + g * kWidth);
 #pragma GCC unroll 2
           for (int v = 0; v < kVectors; ++v) {
-            Next(&best[g].v[v], &at[g].v[v], (V)((P)next.v[v] ^ turn), place);
+            ChooseNext<K, kEqualValue, kEqualPlace, kRule>(choice, &best[g].v[v], &at[g].v[v],
+                                                           (V)((P)next.v[v] ^ turn), place);
           }
         }
       }
@@ -172,28 +105,6 @@ struct PlaceChoice {
       __builtin_memcpy(places + i, at, sizeof(at));
     }
     return i;
-  }
-
-  template <typename V, typename P>
-  PJRT_INLINE_MEMBER void Next(V* x, P* at, V y, P place) const {
-#if defined(__AVX512DQ__)
-    if constexpr (sizeof(V) == 64 && std::is_floating_point_v<K> && kRule != NanRule::kOther) {
-      auto best = [x] {
-        if constexpr (sizeof(K) == 4) {
-          return (__m512)*x;
-        } else {
-          return (__m512d)*x;
-        }
-      }();
-      __m512i best_place = (__m512i)*at;
-      ChooseFloats<kEqualValue, kEqualPlace, kRule>(&best, &best_place, (decltype(best))y,
-                                                    (__m512i)place);
-      *x = (V)best;
-      *at = (P)best_place;
-      return;
-    }
-#endif
-    ChooseVector<kEqualValue, kEqualPlace, kRule>(choice, x, at, y, place);
   }
 
   PJRT_INLINE_MEMBER void Run(K* values, Bits* places) const {
@@ -234,7 +145,7 @@ template <class Source, typename K, bool kEqualValue, bool kEqualPlace>
 PJRT_INLINE auto FloatPlacesBy(const Choice& choice) {
   if (choice.TakesFirstNan())
     return ChoosePlacesBy<Source, K, kEqualValue, kEqualPlace, NanRule::kFirstNan>;
-  if (choice.first_if_first_nan || choice.first_if_second_nan || choice.first_if_both_nan)
+  if (!choice.TakesSecondByNan())
     return ChoosePlacesBy<Source, K, kEqualValue, kEqualPlace, NanRule::kOther>;
   return ChoosePlacesBy<Source, K, kEqualValue, kEqualPlace, NanRule::kSecond>;
 }
@@ -246,7 +157,7 @@ void ChooseFloatPlaces(const Choice& choice, void* values, void* places, const v
                                      : FloatPlacesBy<Source, K, true, false>(choice))
                             : (place ? FloatPlacesBy<Source, K, false, true>(choice)
                                      : FloatPlacesBy<Source, K, false, false>(choice));
-  choose(choice, values, places, b, first, runs, n, stride, choice.greater ? 0 : kHighestBit<K>);
+  choose(choice, values, places, b, first, runs, n, stride, TurnOf<K>(choice));
 }
 
 // Unsigned numbers are in the order of signed ones once the highest bit is flipped, and equal ones
@@ -257,12 +168,10 @@ void ChooseIntPlaces(const Choice& choice, void* values, void* places, const voi
   using Bits = UnsignedOf<T>;
   using Source = Direct<Bits>;
   using Key = SignedOf<T>;
-  constexpr Bits kFlip = std::is_signed_v<T> ? Bits{0} : kHighestBit<T>;
-  const Bits turn = static_cast<Bits>(kFlip ^ Lane<T>(!choice.greater));
   const auto choose = choice.first_of_equal_companions
                           ? ChoosePlacesBy<Source, Key, true, true, NanRule::kSecond>
                           : ChoosePlacesBy<Source, Key, false, false, NanRule::kSecond>;
-  choose(choice, values, places, b, first, runs, n, stride, turn);
+  choose(choice, values, places, b, first, runs, n, stride, TurnOf<T>(choice));
 }
 
 template <typename P, typename C>
@@ -371,7 +280,7 @@ int64_t FindNarrow(const void* a, const void* x, int64_t n) {
 template <typename T>
 ChoiceKernels KernelsOf() {
   ChoiceKernels k = {
-      {Choose<T, uint32_t>, Choose<T, uint64_t>}, nullptr, Find<true, T>, Find<false, T>};
+      {Choose<T, uint32_t>, Choose<T, uint64_t>}, nullptr, nullptr, Find<true, T>, Find<false, T>};
   if constexpr (std::is_floating_point_v<T>) {
     k.choose_places = ChooseFloatPlaces<Direct<T>, T>;
   } else {
@@ -384,6 +293,7 @@ template <class Source, uint16_t kInfinity>
 ChoiceKernels KernelsOfNarrow() {
   return {{Choose<float, uint32_t>, Choose<float, uint64_t>},
           ChooseFloatPlaces<Source, float>,
+          nullptr,
           FindNarrow<true, kInfinity>,
           FindNarrow<false, kInfinity>};
 }

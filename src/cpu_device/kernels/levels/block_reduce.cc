@@ -416,6 +416,7 @@ FoldKernels MakeFolds() {
   FoldKernels folds = {};
   ForEachFold(PointFolds{&folds});
   FillChoose(&folds);
+  FillChooseRows(&folds);
   ForEachFoldOfFloat<float>(NarrowFolds<FromBf16>{folds.bf16});
 #if defined(__F16C__)
   ForEachFoldOfFloat<float>(NarrowFolds<FromF16>{folds.f16});
