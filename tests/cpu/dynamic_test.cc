@@ -90,6 +90,22 @@ TEST(DynamicTest, OneTemplateServesManyShapes) {
   }
 }
 
+TEST(DynamicTest, AProgramWithoutArgumentsMayHaveDynamicShapes) {
+  PjRtClient& client = OneThreadClient();
+  const auto executable = Compile(client, R"(
+    func.func @main() -> tensor<?xi32> {
+      %size = stablehlo.constant dense<3> : tensor<1xi64>
+      %0 = stablehlo.dynamic_iota %size, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
+      return %0 : tensor<?xi32>
+    })");
+  ASSERT_NE(executable, nullptr);
+  for (int execution = 0; execution < 2; ++execution) {
+    const Results results = RunWith(client, *executable, {});
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(Elements<int32_t>(*(*results)[0]), std::vector<int32_t>({0, 1, 2}));
+  }
+}
+
 TEST(DynamicTest, ATemplateReportsDynamicShapes) {
   const auto executable = Compile(OneThreadClient(), kSums);
   ASSERT_NE(executable, nullptr);

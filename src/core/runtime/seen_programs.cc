@@ -39,6 +39,7 @@ const SeenPrograms::Seen* SeenPrograms::Find(absl::Span<PjRtBuffer* const> argum
 
 void SeenPrograms::Add(const SpecializationKey& key, absl::Span<PjRtBuffer* const> arguments,
                        const std::shared_ptr<const CommonPjRtLoadedExecutable>& program) {
+  if (index_ >= arguments.size()) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (seen_.size() == kMaxPrograms) return;
   std::optional<SeenArguments> look = SeenArguments::Of(template_, key, arguments);
