@@ -108,7 +108,6 @@ PJRT_INFER(InferCollectiveReduce);
 PJRT_INFER(InferCollectivePermute);
 PJRT_VERIFY(VerifyAllGather);
 PJRT_VERIFY(VerifyAllReduce);
-PJRT_VERIFY(VerifyAllToAll);
 PJRT_VERIFY(VerifyReduceScatter);
 PJRT_VERIFY(VerifyInfeed);
 PJRT_VERIFY(VerifySend);

@@ -166,8 +166,7 @@ absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(CpuClientOptions option
                                                        options.cpu_device_count.value_or(1)));
     }
   }
-  absl::StatusOr<const cpu::Kernels*> kernels = cpu::ChooseKernels(options.kernel_level);
-  if (!kernels.ok()) return absl::InvalidArgumentError(kernels.status().message());
+  PJRT_ASSIGN_OR_RETURN(const cpu::Kernels* kernels, cpu::ChooseKernels(options.kernel_level));
   int threads = options.executor != nullptr ? options.executor_concurrency : options.threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
   CommonClientOptions common;
@@ -175,7 +174,7 @@ absl::StatusOr<std::unique_ptr<PjRtClient>> GetCpuClient(CpuClientOptions option
   common.max_inflight_computations_per_device = options.max_inflight_computations_per_device;
   common.process_index = options.process_id;
   common.max_transpose_threads = options.max_transpose_threads;
-  return MakeCommonPjRtClient(std::make_unique<cpu::CpuBackend>(options, *kernels, threads),
+  return MakeCommonPjRtClient(std::make_unique<cpu::CpuBackend>(options, kernels, threads),
                               std::move(common));
 }
 

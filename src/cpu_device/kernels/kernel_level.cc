@@ -117,13 +117,13 @@ absl::StatusOr<const Kernels*> ChooseKernels(absl::string_view name) {
   for (const Kernels* level : all) {
     if (name != level->name) continue;
     if (level->supported()) return level;
-    return FailedPrecondition(
+    return InvalidArgument(
         "PJRT-C002", "kernel level \"", name, "\" needs ", level->required,
         ", which this machine does not have or its operating system does not enable");
   }
   const auto append_name = [](std::string* out, const Kernels* level) { out->append(level->name); };
-  return NotFound("PJRT-C001", "kernel level \"", name, "\" is not compiled in; there are ",
-                  absl::StrJoin(all, ", ", append_name));
+  return InvalidArgument("PJRT-C001", "kernel level \"", name, "\" is not compiled in; there are ",
+                         absl::StrJoin(all, ", ", append_name));
 }
 
 CType ComputeTypeOf(PrimitiveType type) {
