@@ -191,7 +191,8 @@ TEST(NdCopyTest, LinesThatLieFarApartAreMovedInTwoStages) {
                // Rows that stay rows.
                {{320, 100, 40, 15}, {0, 2, 1, 3}, {1, 1, 1, 1}, 1, 0},
                {{1031, 530, 9}, {1, 0, 2}, {1, -1, 1}, 4, 0},
-               {{47, 35, 53, 51}, {0, 2, 1, 3}, {1, 1, 1, 1}, 4, 0}};
+               {{47, 35, 53, 51}, {0, 2, 1, 3}, {1, 1, 1, 1}, 4, 0},
+               {{350, 451, 2, 27}, {0, 2, 1, 3}, {1, 1, 1, 1}, 2, 0}};
   for (const auto& box : boxes) {
     std::vector<int> identity(box.dims.size());
     std::iota(identity.begin(), identity.end(), 0);

@@ -33,7 +33,9 @@ constexpr int64_t kScatteredRun = 48, kManyBytes = 256;
 // A tile of a staged copy has runs of at most so many bytes of the source and of the target; one of
 // rows, which may have up to kStagedRow, has longer ones: four rows at least, and eight.
 constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
-constexpr int64_t kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1024;
+constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1024;
+// One that is smaller than this, as both runs are along the same dims, has a longer one still.
+constexpr int64_t kSmallTile = 4096;
 
 }  // namespace
 
@@ -162,9 +164,13 @@ void NdCopy::MakeTiles() {
 bool NdCopy::IsScattered() const {
   if (bytes() < kStreamBytes) return false;
   if (pattern_ == kRows) {
-    return inner_ <= kStagedRow && to_row_ == inner_ && rows_ * inner_ >= kStageTo &&
-           std::any_of(outer_.begin(), outer_.end(),
-                       [&](const Dim& dim) { return dim.from == inner_; });
+    const auto goes_on = [&](int64_t Dim::*stride, int64_t run) {
+      return std::any_of(outer_.begin(), outer_.end(),
+                         [&](const Dim& dim) { return dim.*stride == run; });
+    };
+    const int64_t run = rows_ * inner_;
+    return inner_ <= kStagedRow && to_row_ == inner_ && goes_on(&Dim::from, inner_) &&
+           (run >= kStageTo || (inner_ >= kShortRow && goes_on(&Dim::to, run)));
   }
   const int64_t run = rows_ * size_;
   return pattern_ == kTranspose && std::abs(from_inner_) != run &&
@@ -215,7 +221,13 @@ void NdCopy::MakeStages() {
   const int64_t from_limit = of_rows ? std::max(kRowsFrom, 4 * inner_) : kStageFrom;
   const int64_t to_limit = of_rows ? std::max(kRowsTo, 8 * inner_) : kStageTo;
   take_run(&Dim::from, from_limit);
-  take_run(&Dim::to, std::min(to_limit, kStageBytes / from_limit * together));
+  int64_t bytes = 0;
+  for (int64_t limit = std::min(to_limit, kStageBytes / from_limit * together);
+       bytes < kSmallTile && limit <= kStageBytes; limit *= 2) {
+    take_run(&Dim::to, limit);
+    bytes = size_;
+    for (const Dim& dim : tile) bytes *= dim.size;
+  }
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto sort_by = [&](int64_t Dim::*stride) {
@@ -250,7 +262,7 @@ void NdCopy::MakeStages() {
     stages_.push_back(Stage(out, true));
   }
   FindLines(std::move(tile));
-  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / stages_[0].bytes(), 1);
+  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / bytes, 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
