@@ -111,8 +111,8 @@ TEST(ReduceRowsTest, TheMaximumOfARowWithANanIsANan) {
 
 // Over an outer and the inner dim, of many rows next to each other.
 TEST(ReduceRowsTest, PiecesOfNeighbouringRowsAreSummed) {
-  for (int64_t length : {64, 70, 500, 1024, 1100}) {
-    constexpr int64_t kPieces = 35, kRows = 40;
+  for (int64_t length : {2, 3, 30, 63, 64, 70, 500, 1024, 1100}) {
+    constexpr int64_t kPieces = 135, kRows = 40;
     const std::vector<float> x = SmallNumbers<float>(kPieces * kRows * length);
     std::vector<float> expected(kRows, 2.0f);
     for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i)
@@ -131,6 +131,29 @@ TEST(ReduceRowsTest, PiecesOfNeighbouringRowsAreSummed) {
         expected)
         << "pieces of " << length;
   }
+}
+
+// The same where neighbouring rows lie apart, so that their pieces don't follow each other.
+TEST(ReduceRowsTest, ShortPiecesOfRowsThatLieApartAreSummed) {
+  constexpr int64_t kPieces = 100, kRows = 9, kLength = 5;
+  const std::vector<float> x = SmallNumbers<float>(kPieces * kRows * kLength);
+  std::vector<float> expected(kRows, 2.0f);
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    if (i % kLength != 0) expected[i / kLength / kPieces] += x[i];
+  }
+  const Literal operand = Array<float>({kRows, kPieces, kLength}, x);
+  EXPECT_EQ(RunOne<float>("func.func @main(%x: tensor<9x100x5xf32>) -> tensor<9xf32> {\n"
+                          "  %init = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                          "  %t = stablehlo.transpose %x, dims = [1, 0, 2] : "
+                          "(tensor<9x100x5xf32>) -> tensor<100x9x5xf32>\n"
+                          "  %s = stablehlo.slice %t [0:100, 0:9, 1:5] : "
+                          "(tensor<100x9x5xf32>) -> tensor<100x9x4xf32>\n"
+                          "  %0 = stablehlo.reduce(%s init: %init) applies stablehlo.add across "
+                          "dimensions = [0, 2] : (tensor<100x9x4xf32>, tensor<f32>) -> "
+                          "tensor<9xf32>\n"
+                          "  return %0 : tensor<9xf32>\n}\n",
+                          {&operand}),
+            expected);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ bool IsScalarView(const LoopView& view, const Dims& dims) {
 void BlockFrame::ChooseMode(int64_t flat_rows) {
   const Dims& dims = program_.dims;
   row_length_ = dims.empty() ? 1 : dims.back();
-  row_mode_ = flat_rows <= 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength);
+  row_mode_ =
+      flat_rows < 0 || (flat_rows == 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength));
   if (!row_mode_ || flat_rows < 0 || dims.size() <= 1 || dims.back() >= kLongRow) return;
   int moves = 0;
   const auto count = [&](const LoopView& view, bool moved) {

@@ -29,7 +29,7 @@ class BlockFrame {
 
   // Row mode when the innermost dim is long enough and blocks that cross its rows (flat mode) are
   // no better. `flat_rows` > 0 asks for flat mode because the caller's blocks are that many rows of
-  // a short reduction; < 0 for row mode where rows are not very short.
+  // a short reduction; < 0 for row mode, however short rows are.
   void ChooseMode(int64_t flat_rows);
   // Lowers the program's instructions; `blocks` as in LowerToBlocks.
   absl::Status Lower(absl::Span<const LoopValue> blocks);

@@ -51,13 +51,30 @@ class RowReduction final : public ReduceKernel {
   int64_t FlatRows() const override {
     const LoopProgram& p = program();
     // Rows cross blocks when several fit in one, or when the innermost reduced dim alone is short.
-    if (reduced_ < kSharedRow || (!p.dims.empty() && p.dims.back() < kLongRow)) return 1;
+    const bool is_short = !p.dims.empty() && p.dims.back() < kLongRow;
+    if (reduced_ < kSharedRow || (is_short && !PiecesFollowEachOther())) return 1;
     // Pieces of rows that need no computing are read where they lie.
-    const bool only_reads =
-        p.num_reduced >= 2 && p.stores.empty() &&
-        std::all_of(p.instrs.begin(), p.instrs.end(),
-                    [](const LoopInstr& instr) { return instr.kind == LoopInstr::kInput; });
-    return only_reads ? -1 : 0;
+    return p.num_reduced >= 2 && OnlyReads() ? -1 : 0;
+  }
+
+  // Whether the values are inputs as they are.
+  bool OnlyReads() const {
+    const LoopProgram& p = program();
+    return p.stores.empty() &&
+           std::all_of(p.instrs.begin(), p.instrs.end(),
+                       [](const LoopInstr& instr) { return instr.kind == LoopInstr::kInput; });
+  }
+  // Whether rows lie in pieces and monoids fold those of neighbouring rows in one run, so that it
+  // doesn't matter how short they are.
+  bool PiecesFollowEachOther() const {
+    const LoopProgram& p = program();
+    if (p.num_outer != 1 || p.num_reduced != 2 || !OnlyReads()) return false;
+    return std::all_of(p.reduces.begin(), p.reduces.end(),
+                       [](const LoopReduce& reduce) { return reduce.has_monoid; }) &&
+           std::all_of(p.instrs.begin(), p.instrs.end(), [&](const LoopInstr& instr) {
+             const Dims& strides = p.inputs[instr.index].view.strides;
+             return strides.back() == 1 && strides[0] == p.dims.back();
+           });
   }
 
   int64_t ChooseWay() override {
