@@ -29,7 +29,7 @@ constexpr int64_t kTileBytes = 512;
 constexpr int64_t kAheadBytes = 4096;
 // Pieces of lines that are scattered: shorter than this, or up to a line where so many are read
 // that a row of the target takes so many bytes.
-constexpr int64_t kScatteredRun = 48, kManyBytes = 256;
+constexpr int64_t kScatteredRun = 48, kManyBytes = 64;
 // A tile of a staged copy has runs of at most so many bytes of the source and of the target; one of
 // rows, which may have up to kStagedRow, has longer ones: four rows at least, and eight.
 constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
@@ -412,14 +412,18 @@ void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) c
     }
     const NdCopy& in = stages_[2 * shape];
     const NdCopy& out = stages_[2 * shape + 1];
-    in.RunRange(0, in.pieces_, place.from, buffer);
-    char* const tile = place.to;
+    const char* from_tile = place.from;
+    if (!in.is_contiguous()) {
+      in.RunRange(0, in.pieces_, place.from, buffer);
+      from_tile = buffer;
+    }
+    char* const to_tile = place.to;
     Advance(&place);
     // To the second cache: the first one has the buffer.
     if (piece + 1 < end) {
       for (int64_t line : lines_) __builtin_prefetch(place.from + line, 0, 2);
     }
-    out.RunRange(0, out.pieces_, buffer, tile);
+    out.RunRange(0, out.pieces_, from_tile, to_tile);
   }
 }
 

@@ -18,8 +18,9 @@ namespace {
 // Tiles below each other are transposed one after the other, as many as this: their results are
 // neighbours.
 constexpr int64_t kBandTiles = 8;
-// Small matrices, in bytes, are made in a buffer and then written as one run.
-constexpr int64_t kDenseBytes = 8192;
+// Small matrices, in bytes, are made in a buffer and then written as one run; those of so few rows
+// of src, which are collected, where the run is long enough for its ends not to matter.
+constexpr int64_t kDenseBytes = 8192, kFewRows = 4, kWholeLines = 256, kLongRun = 2048;
 
 // A tile too large for the registers. Strips of as many rows as a lane has elements have their
 // lanes transposed, then lanes of all strips are put together to rows of dst.
@@ -172,14 +173,29 @@ void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
   }
 }
 
-// Streams a small matrix whose rows of dst follow each other.
+template <typename T, bool kStream>
+void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
+                 int64_t cols);
+
+PJRT_INLINE bool IsWorthStreaming(const void* dst, int64_t bytes) {
+  const bool of_lines =
+      (reinterpret_cast<uintptr_t>(dst) | static_cast<uintptr_t>(bytes)) % kLine == 0;
+  return bytes >= (of_lines ? kWholeLines : kLongRun);
+}
+
+// Streams a matrix whose rows of dst follow each other.
 template <typename T>
 __attribute__((noinline)) void StreamDense(T* dst, const T* src, int64_t src_stride, int64_t rows,
                                            int64_t cols) {
   alignas(kLine) T buffer[kDenseBytes / sizeof(T)];
-  TransposeByTiles<T, false>(buffer, rows, src, src_stride, rows, cols);
-  StreamBytes(reinterpret_cast<char*>(dst), reinterpret_cast<const char*>(buffer),
-              rows * cols * static_cast<int64_t>(sizeof(T)));
+  int64_t together = kDenseBytes / static_cast<int64_t>(sizeof(T)) / rows;
+  if (together > kLine) together -= together % kLine;
+  for (int64_t c = 0; c < cols; c += together) {
+    const int64_t n = cols - c < together ? cols - c : together;
+    Transpose2d<T, false>(buffer, rows, src + c, src_stride, rows, n);
+    StreamBytes(reinterpret_cast<char*>(dst + c * rows), reinterpret_cast<const char*>(buffer),
+                n * rows * static_cast<int64_t>(sizeof(T)));
+  }
 }
 
 template <typename T, bool kStream>
@@ -187,6 +203,9 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
                  int64_t cols) {
   Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
   const Anywhere<T>* const s = static_cast<const Anywhere<T>*>(src);
+  if (kStream && rows <= kFewRows && dst_stride == rows &&
+      IsWorthStreaming(dst, rows * cols * static_cast<int64_t>(sizeof(T))))
+    return StreamDense<T>(static_cast<T*>(dst), static_cast<const T*>(src), src_stride, rows, cols);
   switch (cols) {
     case 2:
       return Deal<T, 2>(d, dst_stride, s, src_stride, rows);
