@@ -203,62 +203,66 @@ PJRT_INLINE int64_t ReduceSquares(T* out, const typename Source::Stored* a, int6
   return r;
 }
 
-// Rows that are shorter than the lanes are folded many at a time: lane j of all of them is an
-// array.
-constexpr int kManyRows = 64;
+// Rows that are shorter than the lanes are folded many at a time, at least kFewRows, which make
+// squares to transpose: lane j of all of them is an array.
+constexpr int kManyRows = 64, kFewRows = 4;
 
-// to[j * kManyRows + r] = from[r * n + j], for unsigned T. Alike for all operations, so that there
-// is one for a size.
+// to[j * kManyRows + r] = from[r * n + j] for r < rows, for unsigned T. Alike for all operations,
+// so that there is one for a size.
 template <typename T, int kCount>
-void SplitLanesOf(T* __restrict to, const T* __restrict from) {
-  for (int r = 0; r < kManyRows; ++r) {
+void SplitLanesOf(T* __restrict to, const T* __restrict from, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
     for (int j = 0; j < kCount; ++j) to[j * kManyRows + r] = from[r * kCount + j];
   }
 }
 template <typename T>
-__attribute__((noinline)) void SplitLanes(T* __restrict to, const T* __restrict from, int64_t n) {
+__attribute__((noinline)) void SplitLanes(T* __restrict to, const T* __restrict from, int64_t n,
+                                          int64_t rows) {
   switch (n) {
     case 0:
       return;
     case 1:
-      return SplitLanesOf<T, 1>(to, from);
+      return SplitLanesOf<T, 1>(to, from, rows);
     case 2:
-      return SplitLanesOf<T, 2>(to, from);
+      return SplitLanesOf<T, 2>(to, from, rows);
     case 3:
-      return SplitLanesOf<T, 3>(to, from);
+      return SplitLanesOf<T, 3>(to, from, rows);
     case 4:
-      return SplitLanesOf<T, 4>(to, from);
+      return SplitLanesOf<T, 4>(to, from, rows);
     case 8:
-      if constexpr (sizeof(T) <= 2) return SplitLanesOf<T, 8>(to, from);
+      if constexpr (sizeof(T) <= 2) return SplitLanesOf<T, 8>(to, from, rows);
       [[fallthrough]];
     default:
-      TransposeEdge<T>(to, kManyRows, from, n, kManyRows, n);
+      TransposeEdge<T>(to, kManyRows, from, n, rows, n);
   }
 }
 
 template <class Op, typename T, class Source>
-PJRT_INLINE void ReduceManyRows(T* out, const typename Source::Stored* a, int64_t n) {
+PJRT_INLINE void ReduceManyRows(T* out, const typename Source::Stored* a, int64_t n, int64_t rows) {
   using Stored = typename Source::Stored;
   using Bits = UnsignedOf<Stored>;
   T lanes[kLanes * kManyRows];
   if constexpr (std::is_same_v<T, Stored>) {
-    SplitLanes<Bits>(reinterpret_cast<Bits*>(lanes), reinterpret_cast<const Bits*>(a), n);
+    SplitLanes<Bits>(reinterpret_cast<Bits*>(lanes), reinterpret_cast<const Bits*>(a), n, rows);
   } else {
     Stored stored[kLanes * kManyRows];
-    SplitLanes<Bits>(stored, a, n);
-    for (int64_t i = 0; i < n * kManyRows; ++i) lanes[i] = Source::One(stored[i]);
+    SplitLanes<Bits>(stored, a, n, rows);
+    for (int64_t j = 0; j < n; ++j) {
+      for (int64_t r = j * kManyRows; r < j * kManyRows + rows; ++r)
+        lanes[r] = Source::One(stored[r]);
+    }
   }
   for (int64_t half = kLanes / 2; half > 0; half /= 2) {
     for (int64_t j = 0; j + half < n; ++j) {
       T* const x = lanes + j * kManyRows;
       const T* const y = x + half * kManyRows;
       PJRT_INDEPENDENT_ITERATIONS
-      for (int r = 0; r < kManyRows; ++r) x[r] = Op::Run(x[r], y[r]);
+      for (int64_t r = 0; r < rows; ++r) x[r] = Op::Run(x[r], y[r]);
     }
     if (n > half) n = half;
   }
-  __builtin_memcpy(out, lanes, kManyRows * sizeof(T));
+  __builtin_memcpy(out, lanes, rows * sizeof(T));
 }
 
 template <class Op, typename T, class Source>
@@ -269,7 +273,11 @@ void ReduceRows(void* out, const void* a, int64_t rows, int64_t n) {
   if constexpr (sizeof(T) >= 4) r = ReduceSquares<Op, T, Source>(d, s, rows, n);
   if (n < kLanes) {
     for (; r + kManyRows <= rows; r += kManyRows)
-      ReduceManyRows<Op, T, Source>(d + r, s + r * n, n);
+      ReduceManyRows<Op, T, Source>(d + r, s + r * n, n, kManyRows);
+    if (rows - r >= kFewRows) {
+      ReduceManyRows<Op, T, Source>(d + r, s + r * n, n, rows - r);
+      return;
+    }
   }
   for (; r < rows; ++r) d[r] = ReduceRow<Op, T, Source>(s + r * n, n, r + 1 < rows);
 }
