@@ -80,6 +80,7 @@ std::vector<T> Random(int64_t count, int64_t distinct) {
 TEST(TopK, SelectsWhatASortPutsFirst) {
   for (const int64_t k : {1, 3, 64, 250}) {
     ExpectSelects<float>(3, 1000, k, "f32", Random<float>(3000, 1000000));
+    ExpectSelects<float>(2, 70, std::min<int64_t>(k, 70), "f32", Random<float>(140, 30));
     ExpectSelects<double>(2, 1000, k, "f64", Random<double>(2000, 300));
     ExpectSelects<bfloat16>(2, 1000, k, "bf16", Random<bfloat16>(2000, 100));
     ExpectSelects<half>(2, 1000, k, "f16", Random<half>(2000, 500));

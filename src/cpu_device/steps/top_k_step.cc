@@ -37,7 +37,9 @@ inline Bits KeyOf(Bits bits, Order order) {
   return bits;
 }
 
-int64_t Capacity(int64_t k) { return 2 * k + 4 * kBlock; }
+// Little beyond the k largest: cutting a few is cheap, and the sooner the mark is high, the fewer
+// follow.
+int64_t Capacity(int64_t k) { return 2 * k + kBlock; }
 
 // Collects from x[0, n); returns how many, the k largest among them.
 template <Order kOrder, typename Bits>
@@ -56,7 +58,8 @@ int64_t Collect(const Bits* x, int64_t n, int64_t k, Candidate<Bits>* found) {
     }
     for (int64_t i = begin; i < end; ++i) {
       const Bits key = KeyOf(x[i], kOrder);
-      if (!has_mark || key > mark) found[count++] = {key, static_cast<int32_t>(i)};
+      found[count] = {key, static_cast<int32_t>(i)};  // which of them stay is hard to foresee
+      count += !has_mark || key > mark ? 1 : 0;
     }
     if (count + kBlock <= capacity) continue;
     std::nth_element(found, found + (k - 1), found + count);
