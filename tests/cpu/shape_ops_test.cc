@@ -330,6 +330,40 @@ TEST(ShapeOpsTest, StartsOfEveryIntegerTypeAreMovedInside) {
   }
 }
 
+// Boxes so large that threads share them, in one run of bytes and in rows.
+TEST(DynamicSliceTest, LargeBoxesAreSharedByThreads) {
+  constexpr int64_t kRows = 900, kColumns = 700;
+  const Literal x = Array<int32_t>({kRows, kColumns}, Counting<int32_t>(kRows * kColumns));
+  const Literal row = Scalar<int32_t>(77), column = Scalar<int32_t>(33);
+  const auto results = RunProgram(*MakeClient(WithThreads(4)), R"(
+    func.func @main(%x: tensor<900x700xi32>, %i: tensor<i32>, %j: tensor<i32>)
+        -> (tensor<800x700xi32>, tensor<800x600xi32>, tensor<900x700xi32>) {
+      %z = stablehlo.constant dense<0> : tensor<i32>
+      %0 = stablehlo.dynamic_slice %x, %i, %z, sizes = [800, 700] : (tensor<900x700xi32>, tensor<i32>, tensor<i32>) -> tensor<800x700xi32>
+      %1 = stablehlo.dynamic_slice %x, %i, %j, sizes = [800, 600] : (tensor<900x700xi32>, tensor<i32>, tensor<i32>) -> tensor<800x600xi32>
+      %n = stablehlo.negate %x : tensor<900x700xi32>
+      %2 = stablehlo.dynamic_update_slice %n, %1, %i, %j : (tensor<900x700xi32>, tensor<800x600xi32>, tensor<i32>, tensor<i32>) -> tensor<900x700xi32>
+      return %0, %1, %2 : tensor<800x700xi32>, tensor<800x600xi32>, tensor<900x700xi32>
+    })",
+                                  {&x, &row, &column});
+  ASSERT_TRUE(results.ok()) << results.status();
+  const auto at = [&](int result, int64_t i) { return (*results)[result]->data<int32_t>()[i]; };
+  int64_t wrong = 0;
+  for (int64_t r = 0; r < 800; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) {
+      wrong += at(0, r * kColumns + c) != (r + 77) * kColumns + c;
+      if (c < 600) wrong += at(1, r * 600 + c) != (r + 77) * kColumns + c + 33;
+    }
+  }
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) {
+      const bool updated = r >= 77 && r < 877 && c >= 33 && c < 633;
+      wrong += at(2, r * kColumns + c) != (updated ? 1 : -1) * (r * kColumns + c);
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(ReturnTest, ArgumentsConstantsAndTheSameValueTwice) {
   const Literal x = Array<float>({2}, {1, 2});
   const auto results = RunAll(R"(

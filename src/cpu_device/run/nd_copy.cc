@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/round_up.h"
+#include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -439,6 +440,11 @@ void NdCopy::RunRange(int64_t begin, int64_t end, const char* from, char* to) co
 }
 
 void NdCopy::Run(const char* from, char* to) const { RunUnits(0, units_, from, to); }
+
+void NdCopy::Run(const char* from, char* to, Team* team) const {
+  if (units_ <= 1 || team == nullptr) return Run(from, to);
+  team->ParallelFor(units_, [&](int64_t unit, int) { RunUnit(unit, from, to); });
+}
 
 void NdCopy::RunUnit(int64_t unit, const char* from, char* to) const {
   RunUnits(unit, unit + 1, from, to);

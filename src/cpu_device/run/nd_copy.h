@@ -15,6 +15,8 @@
 
 namespace pjrt::cpu {
 
+class Team;
+
 // A box with its walk fixed. Dims of size 1 are dropped and dims that both sides walk as one are
 // merged, in whatever order suits; what is left is a two-dimensional piece that one kernel copies,
 // inside of loops over the other dims. Immutable; any number of threads may run it at once.
@@ -32,6 +34,8 @@ class NdCopy {
   // Copies the box whose elements of lowest index stand at `from` and `to`. The two must not
   // overlap.
   void Run(const char* from, char* to) const;
+  // The same, shared by `team`, which may be null, where the box is large.
+  void Run(const char* from, char* to, Team* team) const;
 
   // A large box falls into units that may be copied in any order and at the same time.
   int64_t num_units() const { return units_; }

@@ -25,10 +25,10 @@ absl::Status DynamicSliceStep::Run(const RunContext& context) const {
   const int64_t start = start_.Offset(context);
   const char* from = context.buffer(from_) + (from_offset_ + (is_update_ ? 0 : start)) * size_;
   char* to = context.buffer(to_) + (to_offset_ + (is_update_ ? start : 0)) * size_;
-  if (copy_.is_contiguous()) {
+  if (copy_.is_contiguous() && copy_.num_units() <= 1) {
     CopyBytes(to, from, copy_.bytes());
   } else {
-    copy_.Run(from, to);
+    copy_.Run(from, to, context.team);
   }
   return absl::OkStatus();
 }
