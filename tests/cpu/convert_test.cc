@@ -166,6 +166,26 @@ TEST(ConvertTest, BitsAreReadAsAnotherType) {
             (std::vector<float>{1.0f, 3.5f}));
 }
 
+TEST(ConvertTest, PredicatesAreZeroAndOneByWayOfAnyType) {
+  const Literal x = Array<float>({3}, {-1, 0, 2});
+  const auto results = RunAll(R"(
+    func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xi64>, tensor<3xi1>) {
+      %z = stablehlo.constant dense<0.0> : tensor<3xf32>
+      %p = stablehlo.compare GE, %x, %z : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+      %byte = stablehlo.convert %p : (tensor<3xi1>) -> tensor<3xui8>
+      %0 = stablehlo.convert %byte : (tensor<3xui8>) -> tensor<3xf32>
+      %sign = stablehlo.convert %p : (tensor<3xi1>) -> tensor<3xbf16>
+      %1 = stablehlo.convert %sign : (tensor<3xbf16>) -> tensor<3xi64>
+      %2 = stablehlo.convert %byte : (tensor<3xui8>) -> tensor<3xi1>
+      return %0, %1, %2 : tensor<3xf32>, tensor<3xi64>, tensor<3xi1>
+    })",
+                              {&x});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(Elements<float>(*results[0]), (std::vector<float>{0, 1, 1}));
+  EXPECT_EQ(Elements<int64_t>(*results[1]), (std::vector<int64_t>{0, 1, 1}));
+  EXPECT_EQ(Elements<bool>(*results[2]), (std::vector<bool>{false, true, true}));
+}
+
 // Nothing is computed where types change: operands, what follows and results share the bits.
 TEST(ConvertTest, TypesChangeWithinALoopWhileBitsStay) {
   constexpr int64_t kCount = 1003;

@@ -234,6 +234,9 @@ LoopValue LoopBuilder::Op(BlockOp op, CType type, CType operand_type, LoopValue 
 }
 
 LoopValue LoopBuilder::Convert(LoopValue value, CType to) {
+  // Predicates are 0 and 1 in each type on their way.
+  const LoopInstr& made = program_.instrs[value];
+  if (made.kind == LoopInstr::kConvert && type(made.args[0]) == CType::kPred) value = made.args[0];
   if (type(value) == to) return value;
   LoopInstr instr;
   instr.kind = LoopInstr::kConvert;
