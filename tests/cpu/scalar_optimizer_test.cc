@@ -89,6 +89,34 @@ TEST(ScalarOptimizerTest, ACountingLoopEndsWithOneInstruction) {
             (std::vector<O>{O::kMul32, O::kAddJumpIfLtS32, O::kEnd}));
 }
 
+TEST(ScalarOptimizerTest, AJumpByTwoComparisonsIsTwoJumps) {
+  const auto jumps = [](O both, O jump) {
+    return Optimized({Make(O::kLtS32, 10, 4, 5), Make(O::kLtF32, 11, 6, 7), Make(both, 12, 10, 11),
+                      Make(jump, 0, 12, 0, 0, 2), Make(O::kAdd32, 8, 8, 1), Make(O::kEnd, 0, 0)},
+                     {8});
+  };
+  EXPECT_EQ(jumps(O::kAnd, O::kJumpIf),
+            (std::vector<O>{O::kJumpUnlessLtS32, O::kJumpIfLtF32, O::kAdd32, O::kEnd}));
+  EXPECT_EQ(jumps(O::kAnd, O::kJumpUnless),
+            (std::vector<O>{O::kJumpUnlessLtS32, O::kJumpUnlessLtF32, O::kAdd32, O::kEnd}));
+  EXPECT_EQ(jumps(O::kOr, O::kJumpIf),
+            (std::vector<O>{O::kJumpIfLtS32, O::kJumpIfLtF32, O::kAdd32, O::kEnd}));
+  EXPECT_EQ(jumps(O::kOr, O::kJumpUnless),
+            (std::vector<O>{O::kJumpIfLtS32, O::kJumpUnlessLtF32, O::kAdd32, O::kEnd}));
+  // One of them from elsewhere.
+  EXPECT_EQ(
+      Optimized({Make(O::kLtS32, 10, 4, 5), Make(O::kAnd, 12, 6, 10),
+                 Make(O::kJumpIf, 0, 12, 0, 0, 2), Make(O::kAdd32, 8, 8, 1), Make(O::kEnd, 0, 0)},
+                {8}),
+      (std::vector<O>{O::kJumpUnless, O::kJumpIfLtS32, O::kAdd32, O::kEnd}));
+  // The conjunction is read behind the jump.
+  EXPECT_EQ(
+      Optimized({Make(O::kLtS32, 10, 4, 5), Make(O::kLtF32, 11, 6, 7), Make(O::kAnd, 12, 10, 11),
+                 Make(O::kJumpIf, 0, 12, 0, 0, 2), Make(O::kAdd32, 8, 8, 1), Make(O::kEnd, 0, 0)},
+                {8, 12}),
+      (std::vector<O>{O::kLtS32, O::kLtF32, O::kAnd, O::kJumpIf, O::kAdd32, O::kEnd}));
+}
+
 TEST(ScalarOptimizerTest, IndexAndAccessAreOneInstruction) {
   EXPECT_EQ(Optimized({Make(O::kLtS32, 10, 5, 0), Make(O::kAdd32, 11, 5, 2),
                        Make(O::kSelect, 12, 10, 11, 5), Make(O::kIndexS32, 13, 12, 0, 2, 4),
@@ -124,7 +152,15 @@ class RandomCode {
     const int length = 5 + Below(30);
     std::vector<int> jumps;
     for (int i = 0; i < length; ++i) {
-      if (Below(8) == 0) {
+      if (Below(8) == 0) {  // Where one of two, or both, hold.
+        const uint16_t p = To(kPred), q = To(kPred), both = To(kPred);
+        code.push_back(Make(Pick({O::kLtF32, O::kLeF32}), p, Any(kFloat), Any(kFloat)));
+        if (Below(4) != 0)
+          code.push_back(Make(Pick({O::kLtS32, O::kEq32}), q, Any(kInt), Any(kInt)));
+        code.push_back(Make(Pick({O::kAnd, O::kOr}), both, p, q));
+        jumps.push_back(static_cast<int>(code.size()));
+        code.push_back(Make(Pick({O::kJumpIf, O::kJumpUnless}), 0, both));
+      } else if (Below(8) == 0) {
         jumps.push_back(static_cast<int>(code.size()));
         const O op = Below(2) ? O::kJumpIf : O::kJumpUnlessLtS32;
         code.push_back(op == O::kJumpIf ? Make(op, 0, Any(kPred))

@@ -444,13 +444,47 @@ class Optimizer {
   void JoinJump(int j) {
     const int i = PartOf(j, 0);
     if (i < 0) return;
+    const bool when = code_[j].op == O::kJumpIf;
+    if (code_[i].op == O::kAnd || code_[i].op == O::kOr) return SplitJump(j, i, when);
     ScalarInstr in = code_[j];
-    const auto jump = CompareAsJump(code_[i].op, in.op == O::kJumpIf);
+    const auto jump = CompareAsJump(code_[i].op, when);
     if (!jump.has_value()) return;
     in.op = *jump;
     in.a = code_[i].a;
     in.b = code_[i].b;
     Replace(j, i, in);
+  }
+
+  // A jump by p & q or p | q, computed at `i` right before it, as two: p alone may decide.
+  void SplitJump(int j, int i, bool when) {
+    if (std::find(gone_.begin() + i + 1, gone_.begin() + j, 0) != gone_.begin() + j) return;
+    const ScalarInstr both = code_[i];
+    const bool is_and = both.op == O::kAnd;
+    const int target = TargetOf(j, code_[j]);
+    const int p = PartOf(i, 0), q = PartOf(i, 1);
+    const bool p_joins = p >= 0 && CompareAsJump(code_[p].op, when).has_value();
+    const bool q_joins = q >= 0 && CompareAsJump(code_[q].op, when).has_value();
+    if (!p_joins && !q_joins) return;
+    PutJump(i, p_joins ? p : -1, both.a, !is_and, when == is_and ? j + 1 : target);
+    PutJump(j, q_joins ? q : -1, both.b, when, target);
+  }
+
+  // Puts a jump at `at` that is taken when the predicate in `reg` is `when`, the comparison that
+  // makes it included, unless `compare` is -1.
+  void PutJump(int at, int compare, uint16_t reg, bool when, int target) {
+    ScalarInstr in;
+    if (compare >= 0) {
+      in = code_[compare];
+      in.op = *CompareAsJump(in.op, when);
+      gone_[compare] = true;
+    } else {
+      in.op = when ? O::kJumpIf : O::kJumpUnless;
+      in.a = reg;
+    }
+    in.u.imm = target - at;
+    code_[at] = in;
+    facts_[at] = FactsOf(in.op);
+    joined_[at] = true;
   }
 
   // The end of a loop that counts.
