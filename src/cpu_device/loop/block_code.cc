@@ -70,8 +70,9 @@ class Lowering {
       const LoopInstr& instr = p_.instrs[store.value];
       const bool computes =
           instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kConvert ||
-          instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kGather ||
-          instr.kind == LoopInstr::kReducePrecision || instr.kind == LoopInstr::kRoundTo ||
+          instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kCompareIota ||
+          instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kReducePrecision ||
+          instr.kind == LoopInstr::kRoundTo ||
           (instr.kind == LoopInstr::kInput && k_.load[p_.inputs[instr.index].type] != nullptr);
       if (computes && store_access_[i] == Access::kPointer && k_.store[store.type] == nullptr &&
           direct_store_[store.value] < 0) {
@@ -147,9 +148,10 @@ class Lowering {
         Define(v, slot, true);
         return absl::OkStatus();
       }
-      case LoopInstr::kIota: {
+      case LoopInstr::kIota:
+      case LoopInstr::kCompareIota: {
         BlockInstr out;
-        out.kind = BlockInstr::kIota;
+        out.kind = instr.kind == LoopInstr::kIota ? BlockInstr::kIota : BlockInstr::kCompareIota;
         out.index = v;
         out.dst = Destination(v, false);
         code_.instrs.push_back(out);

@@ -31,10 +31,11 @@ enum class Access : uint8_t {
 
 struct BlockInstr {
   enum Kind : uint8_t {
-    kOp,       // op(dst, a, b, c, n)
-    kConvert,  // convert(dst, a, n)
-    kFill,     // dst[0..n) = a[0]
-    kIota,     // instruction `index` of the loop program
+    kOp,           // op(dst, a, b, c, n)
+    kConvert,      // convert(dst, a, n)
+    kFill,         // dst[0..n) = a[0]
+    kIota,         // instruction `index` of the loop program
+    kCompareIota,  // likewise
     kReducePrecision,
     kGather,  // dst[i] = input `index` at a[i], of `type`
     kLoad,    // dst = input `index`, moved

@@ -19,6 +19,7 @@
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/block_frame.h"
 #include "src/cpu_device/loop/block_reduce.h"
+#include "src/cpu_device/loop/compare_iotas.h"
 #include "src/cpu_device/loop/float_bits.h"
 #include "src/cpu_device/loop/loop_engine.h"
 
@@ -138,6 +139,7 @@ class BlockEngine final : public LoopEngine {
 
   absl::StatusOr<std::unique_ptr<LoopKernel>> Compile(const LoopProgram& program) const override {
     LoopProgram simplified = program;
+    CompareIotas(&simplified);
     ComputeOnBits(*kernels_.block, &simplified);
     Simplify(&simplified);
     if (!simplified.reduces.empty())

@@ -8,6 +8,7 @@
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/gather_at.h"
 #include "src/cpu_device/kernels/round_up.h"
+#include "src/cpu_device/loop/compare_iotas.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -244,6 +245,18 @@ void BlockFrame::State::Iota(const LoopInstr& instr, char* dst, int64_t from, in
       });
 }
 
+void BlockFrame::State::CompareIota(const LoopInstr& instr, char* dst, int64_t from,
+                                    int64_t n) const {
+  frame_.iota_walks_[instr.index].ForEachPiece(
+      from, n,
+      [&](int64_t offset, int64_t rows, int64_t row_stride, int64_t count, int64_t stride) {
+        for (int64_t row = 0; row < rows; ++row) {
+          FillComparison(dst, instr.op, offset + row * row_stride, stride, count);
+          dst += count;
+        }
+      });
+}
+
 // The n points from number `from` on of an input that repeats.
 char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
   const Repeat& repeat = frame_.repeats_[index];
@@ -286,6 +299,9 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
         break;
       case BlockInstr::kIota:
         Iota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
+        break;
+      case BlockInstr::kCompareIota:
+        CompareIota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
         break;
       case BlockInstr::kReducePrecision: {
         const LoopInstr& loop = frame_.program_.instrs[instr.index];

@@ -72,6 +72,7 @@ class BlockFrame {
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
     void RunChain(const BlockChain& chain, int64_t n);
     void Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
+    void CompareIota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
 
     const BlockFrame& frame_;
     const char* const* inputs_;

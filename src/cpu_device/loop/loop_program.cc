@@ -2,6 +2,7 @@
 #include "src/cpu_device/loop/loop_program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -92,6 +93,27 @@ void DropUnused(LoopProgram* p) {
   for (LoopValue& v : p->results) v = renumbered[v];
 }
 
+// A view that is not used would keep dims from being merged.
+void DropUnusedIotas(LoopProgram* p) {
+  std::vector<LoopView> kept;
+  std::vector<int32_t> renumbered(p->iotas.size(), -1);
+  const auto keep = [&](int32_t* iota) {
+    if (renumbered[*iota] < 0) {
+      renumbered[*iota] = static_cast<int32_t>(kept.size());
+      kept.push_back(std::move(p->iotas[*iota]));
+    }
+    *iota = renumbered[*iota];
+  };
+  for (LoopInstr& instr : p->instrs) {
+    if (instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kCompareIota) keep(&instr.index);
+  }
+  for (LoopReduce& reduce : p->reduces) {
+    if (reduce.choice.has_value() && reduce.choice->counted_by >= 0)
+      keep(&reduce.choice->counted_by);
+  }
+  p->iotas = std::move(kept);
+}
+
 }  // namespace
 
 void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn) {
@@ -111,6 +133,7 @@ int64_t LoopProgram::ElementCount() const {
 
 void Simplify(LoopProgram* program) {
   DropUnused(program);
+  DropUnusedIotas(program);
   for (int d = static_cast<int>(program->dims.size()) - 1; d >= 0; --d) {
     if (program->dims[d] == 1) DropDim(program, d);
   }
@@ -132,6 +155,7 @@ double ElementCostNs(const LoopProgram& program) {
       case LoopInstr::kConstant:
         break;
       case LoopInstr::kInput:
+      case LoopInstr::kCompareIota:
         cost += 0.05;
         break;
       case LoopInstr::kGather:
@@ -155,9 +179,9 @@ std::string LoopProgram::ToString() const {
     absl::StrAppend(&out, "  in", i, ": ", GetPrimitiveTypeInfo(inputs[i].type).name, " +",
                     inputs[i].view.offset, " [", absl::StrJoin(inputs[i].view.strides, ","), "]\n");
   }
-  static constexpr const char* kKinds[] = {"input", "parameter", "constant", "iota",
-                                           "op",    "convert",   "round_to", "reduce_precision",
-                                           "gather"};
+  static constexpr const char* kKinds[] = {
+      "input",   "parameter", "constant",         "iota",  "compare_iota", "op",
+      "convert", "round_to",  "reduce_precision", "gather"};
   static constexpr const char* kOps[] = {
 #define PJRT_X(name) #name,
       PJRT_UNARY_BLOCK_OPS(PJRT_X) PJRT_BINARY_BLOCK_OPS(PJRT_X) PJRT_TERNARY_BLOCK_OPS(PJRT_X)
@@ -166,7 +190,8 @@ std::string LoopProgram::ToString() const {
   for (size_t i = 0; i < instrs.size(); ++i) {
     const LoopInstr& instr = instrs[i];
     absl::StrAppend(&out, "  v", i, " = ", kKinds[instr.kind]);
-    if (instr.kind == LoopInstr::kOp) absl::StrAppend(&out, " ", kOps[static_cast<int>(instr.op)]);
+    if (instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kCompareIota)
+      absl::StrAppend(&out, " ", kOps[static_cast<int>(instr.op)]);
     if (instr.kind == LoopInstr::kInput || instr.kind == LoopInstr::kParameter ||
         instr.kind == LoopInstr::kGather) {
       absl::StrAppend(&out, " ", instr.index);

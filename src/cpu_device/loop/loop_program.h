@@ -50,9 +50,11 @@ struct LoopInstr {
     kConstant,   // `bits`, in the compute type's representation
     kIota,  // with view iotas[index]: offset + sum of coordinate * strides, as an integer converted
             // to the type
-    kOp,    // op(args...)
-    kConvert,          // args[0] from its type to this one
-    kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
+    kCompareIota,  // op(iotas[index], 0), a comparison; the sequence keeps within int64. The block
+                   // engine's, which makes it of comparisons.
+    kOp,           // op(args...)
+    kConvert,      // args[0] from its type to this one
+    kRoundTo,      // args[0] rounded or wrapped to memory type `memory_type` and back
     kReducePrecision,  // args[0] with `exponent_bits` and `mantissa_bits`
     kGather,  // the element of input `index` (its view's offset) at linear element index args[0],
               // an s32 or s64 within bounds
@@ -135,7 +137,7 @@ struct LoopProgram {
 void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn);
 
 // Brings a program to the form that runs fastest: merges dims that all views walk as one, drops
-// dims of size 1 and instructions that nothing uses.
+// dims of size 1, and instructions and iotas that nothing uses.
 void Simplify(LoopProgram* program);
 
 // Estimated time of one element on one thread in nanoseconds, apart from memory traffic.
