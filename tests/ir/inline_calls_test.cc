@@ -40,6 +40,44 @@ TEST(InlineCallsTest, AFunctionCalledOnceAndOneCalledTwiceLeaveTheirBodies) {
          })");
 }
 
+TEST(InlineCallsTest, CallsInsideOfWhatIsMovedAndOfWhatIsCopiedGoAsWell) {
+  ExpectBecomes(Inline,
+                R"(func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = func.call @twice(%a) : (tensor<4xf32>) -> tensor<4xf32>
+           %1 = func.call @twice(%0) : (tensor<4xf32>) -> tensor<4xf32>
+           %2 = func.call @shared(%1) : (tensor<4xf32>) -> tensor<4xf32>
+           return %2 : tensor<4xf32>
+         }
+         func.func private @shared(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = func.call @inner(%x) : (tensor<4xf32>) -> tensor<4xf32>
+           return %0 : tensor<4xf32>
+         }
+         func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = func.call @once(%x) : (tensor<4xf32>) -> tensor<4xf32>
+           %1 = stablehlo.negate %0 : tensor<4xf32>
+           return %1 : tensor<4xf32>
+         }
+         func.func private @inner(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = stablehlo.tanh %x : tensor<4xf32>
+           return %0 : tensor<4xf32>
+         }
+         func.func private @once(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = stablehlo.abs %x : tensor<4xf32>
+           %1 = func.call @shared(%0) : (tensor<4xf32>) -> tensor<4xf32>
+           return %1 : tensor<4xf32>
+         })",
+                R"(func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = stablehlo.abs %a : tensor<4xf32>
+           %1 = stablehlo.tanh %0 : tensor<4xf32>
+           %2 = stablehlo.negate %1 : tensor<4xf32>
+           %3 = stablehlo.abs %2 : tensor<4xf32>
+           %4 = stablehlo.tanh %3 : tensor<4xf32>
+           %5 = stablehlo.negate %4 : tensor<4xf32>
+           %6 = stablehlo.tanh %5 : tensor<4xf32>
+           return %6 : tensor<4xf32>
+         })");
+}
+
 // @main calls @f0, that @f1 and so on to @f<levels>; `body` is the body of one, $0 its callee.
 std::string Chain(int levels, absl::string_view body) {
   constexpr absl::string_view kType = "(%a: tensor<f32>, %p: tensor<i1>) -> tensor<f32>";

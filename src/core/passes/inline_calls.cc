@@ -86,16 +86,28 @@ class Inliner {
     PJRT_RETURN_IF_ERROR(Sort(root, &order));
     PJRT_RETURN_IF_ERROR(CheckSizes(order));
     for (Function function : order) {
+      // What is called once moves to its caller, calls and all: so each op moves once, however long
+      // the chain of calls.
+      if (IsCalledOnce(function) && function.op() != root.op()) continue;
       std::vector<Op*> calls;
-      ForEachCall(function, [&](Op* call) { calls.push_back(call); });
-      for (Op* call : calls) PJRT_RETURN_IF_ERROR(InlineOne(call));
+      AppendCalls(function, &calls);
+      for (size_t i = 0; i < calls.size(); ++i) {
+        PJRT_ASSIGN_OR_RETURN(const Function callee, CalleeOf(*calls[i]));
+        if (IsCalledOnce(callee)) {
+          AppendCalls(callee, &calls);
+          MoveBody(callee.body(), calls[i]);
+        } else {
+          CopyBody(*callee.body(), calls[i]);
+        }
+        calls[i]->Erase();
+      }
     }
     return absl::OkStatus();
   }
 
   // The functions that `root` calls, directly or not, and are not flattened yet: callees first, so
-  // that a body is flattened once, however often it is called. An explicit stack, since chains of
-  // calls can be long.
+  // that a body is flattened before it is copied. An explicit stack, since chains of calls can be
+  // long.
   absl::Status Sort(Function root, std::vector<Function>* order) {
     std::vector<Function> stack = {root};
     while (!stack.empty()) {
@@ -169,23 +181,24 @@ class Inliner {
     });
   }
 
-  absl::Status InlineOne(Op* call) {
-    const Function callee = FindFunction(Callee(*call));
-    if (!callee || callee.body() == nullptr) {
-      return InvalidArgument("PJRT-I011",
-                             absl::StrCat("'", call->name(), "' names @", Callee(*call),
-                                          ", which has no body in this module"));
-    }
-    if (mentions_[Callee(*call)] == 1) {
-      MoveBody(callee.body(), call);
-    } else {
-      CopyBody(*callee.body(), call);
-    }
-    call->Erase();
-    return absl::OkStatus();
+  void AppendCalls(Function function, std::vector<Op*>* calls) {
+    ForEachCall(function, [&](Op* call) { calls->push_back(call); });
   }
 
-  // Of a function that nothing else calls.
+  absl::StatusOr<Function> CalleeOf(const Op& call) const {
+    const Function callee = FindFunction(Callee(call));
+    if (callee && callee.body() != nullptr) return callee;
+    return InvalidArgument("PJRT-I011", "'", call.name(), "' names @", Callee(call),
+                           ", which has no body in this module");
+  }
+
+  // And named by nothing else.
+  bool IsCalledOnce(Function function) const {
+    const auto it = mentions_.find(function.name());
+    return it != mentions_.end() && it->second == 1;
+  }
+
+  // Of a function that is called once.
   static void MoveBody(Block* body, Op* call) {
     for (size_t i = 0; i < body->num_arguments(); ++i)
       body->argument(i)->ReplaceAllUsesWith(call->operand(i));
@@ -193,6 +206,7 @@ class Inliner {
     while (body->front() != end) body->front()->MoveBefore(call);
     for (size_t i = 0; i < end->num_operands(); ++i)
       call->result(i)->ReplaceAllUsesWith(end->operand(i));
+    end->Erase();  // no use of what it returned is left behind
   }
 
   void CopyBody(const Block& body, Op* call) {
