@@ -85,6 +85,53 @@ func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
 })");
 }
 
+TEST(MergeEqualOpsTest, BranchesAreComparedOnceTheirOwnOpsAreMerged) {
+  ExpectBecomes(MergeEqualOps, R"(
+func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  %0 = "stablehlo.if"(%p) ({
+    %3 = stablehlo.sine %x : tensor<f32>
+    %4 = stablehlo.add %3, %3 : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }, {
+    stablehlo.return %x : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  %1 = "stablehlo.if"(%p) ({
+    %3 = stablehlo.sine %x : tensor<f32>
+    %4 = stablehlo.sine %x : tensor<f32>
+    %5 = stablehlo.add %3, %4 : tensor<f32>
+    stablehlo.return %5 : tensor<f32>
+  }, {
+    stablehlo.return %x : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  %2 = "stablehlo.if"(%p) ({
+    %3 = stablehlo.sine %0 : tensor<f32>
+    %4 = stablehlo.add %3, %3 : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }, {
+    stablehlo.return %x : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  return %0, %1, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+})",
+                R"(
+func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  %0 = "stablehlo.if"(%p) ({
+    %3 = stablehlo.sine %x : tensor<f32>
+    %4 = stablehlo.add %3, %3 : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }, {
+    stablehlo.return %x : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  %2 = "stablehlo.if"(%p) ({
+    %3 = stablehlo.sine %0 : tensor<f32>
+    %4 = stablehlo.add %3, %3 : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }, {
+    stablehlo.return %x : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  return %0, %0, %2 : tensor<f32>, tensor<f32>, tensor<f32>
+})");
+}
+
 TEST(MergeEqualOpsTest, ReducersStayProgramsOfTheirOwn) {
   const char* text = R"(
 func.func @main(%x: tensor<4xf32>) -> tensor<f32> {

@@ -3,7 +3,7 @@
 // Common subexpressions. Values are numbered in program order by merging: two ops are equal when
 // name, operands, attributes and result types are, and their regions op by op.
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -62,9 +62,25 @@ bool SameRegion(const Region& a, const Region& b) {
 
 struct OpHash {
   size_t operator()(const Op* op) const {
-    size_t hash = absl::HashOf(op->opcode(), op->result_type());
+    size_t hash = HashHead(absl::HashOf(op->result_type()), *op);
     for (const Use& use : op->operand_uses()) hash = absl::HashOf(hash, use.value());
-    for (const NamedAttribute& attr : op->attributes()) hash = absl::HashOf(hash, attr.value);
+    // Of regions what they compute, and what they use from outside.
+    for (size_t r = 0; r < op->num_regions(); ++r) {
+      const Block* const block = op->region(r)->block();
+      if (block == nullptr) continue;
+      for (const Op* inner : *block) {
+        hash = HashHead(hash, *inner);
+        for (const Use& use : inner->operand_uses()) {
+          if (use.value()->block() != block) hash = absl::HashOf(hash, use.value());
+        }
+      }
+    }
+    return hash;
+  }
+
+  static size_t HashHead(size_t hash, const Op& op) {
+    hash = absl::HashOf(hash, op.opcode());
+    for (const NamedAttribute& attr : op.attributes()) hash = absl::HashOf(hash, attr.value);
     return hash;
   }
 };
@@ -87,22 +103,26 @@ struct OpEqual {
 class Merger {
  public:
   void Run(Block* body) {
-    blocks_.push_back({body->front(), {}});
+    blocks_.push_back({body->front()});
     while (!blocks_.empty()) {
       Level& level = blocks_.back();
-      Op* op = level.next;
+      if (Op* const entered = std::exchange(level.entered, nullptr)) {
+        if (IsPure(*entered)) Merge(entered, &level);
+        continue;
+      }
+      Op* const op = level.next;
       if (op == nullptr) {
         for (const Op* added : level.added) seen_.erase(added);
         blocks_.pop_back();
         continue;
       }
       level.next = op->next();
-      if (IsPure(*op) && Merge(op, &level)) continue;
+      // What is in its regions comes first, and sees what is around them. The regions of others
+      // (reducers, comparators) are programs of their own and are left alone.
+      level.entered = op;
       if (!GetOpInfo(op->opcode()).Has(kControlFlow)) continue;
-      // Its regions see what is around them. Those of others (reducers, comparators) are programs
-      // of their own and are left alone.
       for (size_t r = 0; r < op->num_regions(); ++r) {
-        if (Block* block = op->region(r)->block()) blocks_.push_back({block->front(), {}});
+        if (Block* block = op->region(r)->block()) blocks_.push_back({block->front()});
       }
     }
   }
@@ -110,20 +130,20 @@ class Merger {
  private:
   struct Level {
     Op* next;
-    std::vector<const Op*> added;
+    Op* entered = nullptr;  // the op before it, until its regions are done
+    std::vector<const Op*> added = {};
   };
 
-  // True when an equal op took the place of `op`.
-  bool Merge(Op* op, Level* level) {
+  // Puts an equal op in the place of `op`, or remembers it.
+  void Merge(Op* op, Level* level) {
     const auto [it, inserted] = seen_.insert(op);
     if (inserted) {
       level->added.push_back(op);
-      return false;
+      return;
     }
     for (size_t i = 0; i < op->num_results(); ++i)
       op->result(i)->ReplaceAllUsesWith((*it)->result(i));
     op->Erase();
-    return true;
   }
 
   std::vector<Level> blocks_;
