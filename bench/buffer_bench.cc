@@ -3,9 +3,7 @@
 // What the runtime costs around a program: buffers in and out, and arguments by their number.
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

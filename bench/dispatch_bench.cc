@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a call costs when there is next to nothing to compute, and what compiling costs.
-#include <memory>
 #include <string>
 #include <utility>
 

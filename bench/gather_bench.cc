@@ -7,7 +7,6 @@
 // sixteenth at best.
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "bench/machine.h"
 #include "bench/program.h"

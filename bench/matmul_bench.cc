@@ -2,7 +2,6 @@
 //
 // Matrix products. of_peak: multiplications and additions a second, over those that as many threads
 // reach on f32 in registers.
-#include <string>
 
 #include "bench/machine.h"
 #include "bench/program.h"

@@ -2,7 +2,6 @@
 //
 // a * x + y on the CPU: compiles StableHLO text, puts three arrays on the device, runs, reads back.
 #include <cstdio>
-#include <memory>
 #include <vector>
 
 #include "pjrt/pjrt.h"

@@ -7,7 +7,6 @@
 //   example_mlp [PROGRAM]      default: mlp.mlir in the current folder
 #include <cstdio>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>

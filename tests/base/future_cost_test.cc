@@ -4,7 +4,6 @@
 // themselves.
 #include <cstdlib>
 #include <new>
-#include <utility>
 
 #include "gtest/gtest.h"
 #include "pjrt/base/future.h"

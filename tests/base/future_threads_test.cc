@@ -3,7 +3,6 @@
 // Futures between threads: blocking, its hooks, long chains, races. Scenarios 189, 195, 196.
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mathematical functions of f32 against the C library's in f64, at each level.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"

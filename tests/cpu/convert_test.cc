@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "pjrt/base/literal_compare.h"
 #include "tests/cpu/cpu_test_util.h"
 
 namespace pjrt::cpu {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/cpu/custom_call_bind.h"

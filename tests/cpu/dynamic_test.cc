@@ -6,13 +6,11 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/execute_options.h"

@@ -3,12 +3,10 @@
 // Executions of the CPU device: threads, executors, donation, asynchrony, errors.
 #include <cmath>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>

@@ -3,9 +3,7 @@
 // Valid programs that ask for more than there is, or whose numbers are as large as their types
 // allow: a result or RESOURCE_EXHAUSTED, and the process lives.
 #include <string>
-#include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

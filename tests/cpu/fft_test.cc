@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // fft against the sum that defines it, in long double.
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>

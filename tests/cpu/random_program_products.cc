@@ -2,14 +2,11 @@
 //
 // Sums of products: dot_general and convolution, of whole numbers so small that no order of summing
 // rounds.
-#include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "tests/cpu/random_program.h"
 
 namespace pjrt::cpu {

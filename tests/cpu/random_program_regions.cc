@@ -3,7 +3,6 @@
 // Ops that fold many elements into one, and control flow.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/cpu/random_program.h"

@@ -2,9 +2,7 @@
 //
 // Ops that move elements, and what programs do with arguments and constants that they return;
 // unusual shapes and types.
-#include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <vector>
 

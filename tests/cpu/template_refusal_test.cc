@@ -3,7 +3,6 @@
 // Programs with dynamic shapes that no sizes, or few, make a program of that the CPU device runs:
 // what can't run for any is refused when it is compiled, and what runs for some is not.
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/strings/match.h"

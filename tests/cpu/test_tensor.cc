@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cpu/test_tensor.h"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -3,7 +3,6 @@
 // ExpandChlo: which ops are left, with which types. Values are tested on the CPU device.
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/ir/ir_test_util.h"
 #include "tests/ir/parser_test_util.h"

@@ -4,8 +4,6 @@
 #include "pjrt/ir/op_attributes.h"
 
 #include <limits>
-#include <memory>
-#include <string>
 
 #include "gtest/gtest.h"
 #include "pjrt/ir/context.h"

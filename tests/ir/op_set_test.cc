@@ -4,10 +4,8 @@
 #include "pjrt/ir/op_set.h"
 
 #include <set>
-#include <string>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "pjrt/ir/context.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <vector>
 
 #include "tests/ir/parser_test_util.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pjrt/ir/printer.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "pjrt/ir/parser.h"
 #include "tests/ir/ir_test_util.h"

@@ -2,7 +2,6 @@
 #include "pjrt/ir/types.h"
 
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"

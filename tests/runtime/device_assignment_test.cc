@@ -4,7 +4,6 @@
 #include "pjrt/device_assignment.h"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arguments that are given up to the program.
-#include <atomic>
 #include <thread>
 
 #include "tests/runtime/runtime_fixture.h"

@@ -2,7 +2,6 @@
 //
 // BufferFromHostBuffer, BufferFromHostLiteral and the other ways to make a buffer.
 #include <atomic>
-#include <thread>
 
 #include "tests/runtime/runtime_fixture.h"
 

@@ -2,7 +2,6 @@
 //
 // Ids, device dimensions, layouts, memory statistics and execution contexts.
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <sstream>
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the tool does with input that is wrong: one clear message, exit code 2, and no crash.
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // pjrt bench: a line of JSON for each workload, right or wrong.
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // pjrt inspect.
-#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -3,14 +3,11 @@
 // Arrays written on the command line.
 #include "tools/pjrt/literal_text.h"
 
-#include <complex>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "pjrt/base/small_float.h"
 #include "src/core/base/error.h"
 
 namespace pjrt::tool {

@@ -2,7 +2,6 @@
 //
 // pjrt run: inputs of every kind, results printed and stored.
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"

@@ -2,7 +2,6 @@
 //
 // pjrt verify: accepted and rejected programs, chunk by chunk.
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "pjrt/ir/printer.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/pjrt/literal_text.h"
 
-#include <complex>
 #include <cstdint>
 #include <limits>
 #include <string>

@@ -2,7 +2,6 @@
 //
 // Programs of control flow, tuples and tokens, and of the ops between devices.
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "tools/pjrt/op_programs.h"
 
 namespace pjrt::tool {

@@ -2,7 +2,6 @@
 //
 // Literals whose elements are wanted as another type.
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "pjrt/base/npy.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/base/wide_elements.h"
 
-#include <limits>
 #include <type_traits>
 
 #include "pjrt/base/literal.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/ir/arena.h"
 
-#include <utility>
-
 namespace pjrt::ir {
 
 void* Arena::AllocateSlow(size_t bytes) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/ir/asm_parse.h"
 
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"

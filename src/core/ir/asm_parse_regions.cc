@@ -2,7 +2,6 @@
 //
 // Hand-written pieces of pretty syntax, those with regions.
 #include <string>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

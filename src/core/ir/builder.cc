@@ -11,7 +11,6 @@
 #include "pjrt/ir/op_set.h"
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/error.h"
-#include "src/core/ir/diagnostics.h"
 
 namespace pjrt::ir {
 namespace {

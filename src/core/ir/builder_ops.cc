@@ -2,9 +2,7 @@
 //
 // The Builder's ops, each a call of Builder::Op with its attributes.
 #include <limits>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "pjrt/base/literal.h"
 #include "pjrt/ir/builder.h"
 #include "pjrt/ir/op_set.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The enum and struct attributes of StableHLO, CHLO and sdy.
-#include <cstddef>
 
 #include "pjrt/ir/op_set.h"
 

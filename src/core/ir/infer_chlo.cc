@@ -3,7 +3,6 @@
 // CHLO: broadcasting ops, ragged_dot, scan, top_k.
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"
 #include "src/core/ir/type_rules.h"

@@ -2,7 +2,6 @@
 //
 // dot, dot_general, einsum and unary_einsum. The element type of the result may be wider than the
 // operands'.
-#include <algorithm>
 #include <array>
 
 #include "absl/strings/str_split.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"
 #include "src/core/ir/type_rules.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // convolution and dynamic_conv.
-#include <algorithm>
 
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"

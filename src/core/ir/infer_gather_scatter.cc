@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gather, dynamic_gather, scatter and torch_index_select.
-#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"

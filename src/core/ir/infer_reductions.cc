@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ops that apply a region to scalars: reduce, reduce_window, select_and_scatter, map, sort.
-#include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"
 #include "src/core/ir/type_rules.h"

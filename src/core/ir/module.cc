@@ -2,7 +2,6 @@
 #include "pjrt/ir/module.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "absl/container/inlined_vector.h"

@@ -2,7 +2,6 @@
 //
 // Values, ops, blocks and regions: the lists that tie them together.
 #include <algorithm>
-#include <new>
 #include <vector>
 
 #include "pjrt/ir/module.h"

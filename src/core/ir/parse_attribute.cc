@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/ir/element.h"
 #include "src/core/ir/parser_impl.h"

@@ -3,13 +3,11 @@
 // Dense constants. Their type stands behind their elements, so the elements are passed by first and
 // read with a loop of their own once the type is known.
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "src/core/ir/element.h"
 #include "src/core/ir/parser_impl.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pretty forms of module and func.func.
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "src/core/ir/parser_impl.h"

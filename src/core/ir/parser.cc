@@ -2,8 +2,6 @@
 #include "pjrt/ir/parser.h"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

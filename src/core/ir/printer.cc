@@ -2,7 +2,6 @@
 #include "pjrt/ir/printer.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -2,12 +2,10 @@
 #include "pjrt/ir/verifier.h"
 
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/diagnostics.h"
 #include "src/core/ir/row_checks.h"

@@ -2,7 +2,6 @@
 #include "src/core/passes/evaluate.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"

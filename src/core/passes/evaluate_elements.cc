@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/wide_elements.h"

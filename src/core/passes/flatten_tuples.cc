@@ -2,7 +2,6 @@
 //
 // A tuple is its parts: arguments, results, carried values and what branches return are taken
 // apart.
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"

@@ -12,7 +12,6 @@
 
 #include "pjrt/ir/op_attributes.h"
 #include "pjrt/ir/op_set.h"
-#include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
 namespace {

@@ -4,7 +4,6 @@
 // element. An op whose region uses arrays from outside, or has effects, becomes loops.
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"

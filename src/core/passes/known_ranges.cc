@@ -2,7 +2,6 @@
 #include "src/core/passes/known_ranges.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/passes/scatter_slice.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 

@@ -5,7 +5,6 @@
 #include "src/core/passes/shape_dependence.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"

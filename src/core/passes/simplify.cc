@@ -5,7 +5,6 @@
 #include "src/core/passes/simplify.h"
 
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <vector>
 

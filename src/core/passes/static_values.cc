@@ -2,7 +2,6 @@
 //
 // Ops whose result has a static type while operands that say what goes where are computed at run
 // time: written with indices and gathers along one dimension at a time.
-#include <algorithm>
 
 #include "src/core/ir/type_rules.h"
 #include "src/core/passes/emitter.h"

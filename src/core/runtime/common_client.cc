@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "pjrt/base/executor.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "pjrt/topology.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"

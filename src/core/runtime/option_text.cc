@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/runtime/option_text.h"
 
-#include <limits>
 #include <utility>
 
 #include "absl/strings/escaping.h"

@@ -25,7 +25,8 @@ absl::StatusOr<Shape> ShapeOf(ir::Type type, absl::string_view what, size_t i) {
   Shape shape = type.IsTensor() ? TensorShape(type) : Shape();
   if (!shape.IsArray()) {
     return Unimplemented("PJRT-R070", what, " ", i, " of a program with dynamic shapes has type ",
-                         type.ToString(), "; expected tensors and tokens");
+                         type.ToString(),
+                         "; expected tokens, and tensors of the element types of PrimitiveType");
   }
   shape.set_layout(MakeDescendingLayout(shape.rank()));
   return shape;

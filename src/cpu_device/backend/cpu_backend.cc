@@ -2,7 +2,6 @@
 #include "src/cpu_device/backend/cpu_backend.h"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
 #include <utility>
 

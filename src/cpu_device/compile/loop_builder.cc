@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"

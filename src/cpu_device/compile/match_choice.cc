@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
-
 namespace pjrt::cpu {
 namespace {
 

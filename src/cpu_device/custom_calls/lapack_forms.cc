@@ -2,7 +2,6 @@
 #include "src/cpu_device/custom_calls/lapack_forms.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "absl/container/inlined_vector.h"

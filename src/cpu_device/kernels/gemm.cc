@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "pjrt/base/primitive_type.h"
 #include "src/core/base/error.h"

@@ -2,7 +2,6 @@
 #include "src/cpu_device/kernels/linalg_dense.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "src/cpu_device/kernels/block_ops.h"

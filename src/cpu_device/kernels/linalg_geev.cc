@@ -7,7 +7,6 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "src/cpu_device/kernels/linalg_dense.h"

@@ -2,7 +2,6 @@
 #include "src/cpu_device/loop/block_code.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 

@@ -8,12 +8,9 @@
 // is a pointer and one with inner stride 0 a scalar; this is the fast mode. In "flat" mode, for
 // short inner dims, blocks cross rows, and inputs that are not dense are moved piece by piece.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/loop/block_code.h"
