@@ -8,6 +8,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
@@ -28,15 +29,14 @@ constexpr int64_t kTileBytes = 512;
 // Transposed pieces of at most so many bytes are asked for ahead, so many bytes of them, where they
 // are no run of the source.
 constexpr int64_t kAheadBytes = 4096;
-// Pieces of lines that are scattered: shorter than this, or up to a line where so many are read
-// that a row of the target takes so many bytes.
-constexpr int64_t kScatteredRun = 48, kManyBytes = 64;
 // A tile of a staged copy has runs of at most so many bytes of the source and of the target; one of
 // rows, which may have up to kStagedRow, has longer ones: four rows at least, and eight.
 constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
 constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1024;
 // One that is smaller than this, as both runs are along the same dims, has a longer one still.
 constexpr int64_t kSmallTile = 4096;
+// Transposed pieces of so many bytes are small, and rows of so many are streamed.
+constexpr int64_t kSmallTurned = 1024, kStreamedRow = 256;
 
 }  // namespace
 
@@ -173,9 +173,7 @@ bool NdCopy::IsScattered() const {
     return inner_ <= kStagedRow && to_row_ == inner_ && goes_on(&Dim::from, inner_) &&
            (run >= kStageTo || (inner_ >= kShortRow && goes_on(&Dim::to, run)));
   }
-  const int64_t run = rows_ * size_;
-  return pattern_ == kTranspose && std::abs(from_inner_) != run &&
-         (run < kScatteredRun || (run <= kLine && inner_ * size_ >= kManyBytes));
+  return pattern_ == kTranspose && rows_ * size_ <= kLine && std::abs(from_inner_) != rows_ * size_;
 }
 
 // A copy of a tile to the buffer or from it, by itself: whoever runs it ends the stream.
@@ -194,15 +192,9 @@ NdCopy NdCopy::Stage(const DimList& dims, bool is_streamed) const {
 }
 
 // A tile is what a run of the source and a run of the target reach along dims that continue each
-// other. It stands in the buffer in the order of the source, from which it can be transposed, or,
-// when it is of rows, in that of the target, so that longer ones are streamed.
-void NdCopy::MakeStages() {
-  DimList dims = outer_;
-  dims.push_back({rows_, from_row_, to_row_});
-  dims.push_back({inner_, from_inner_, to_inner_});
+// other. The result has the sizes of `dims` within it.
+NdCopy::DimList NdCopy::TileOf(const DimList& dims) const {
   const bool of_rows = pattern_ == kRows;
-  const int64_t together = of_rows ? inner_ : size_;
-  pattern_ = kStaged;
   DimList tile = dims;
   for (Dim& dim : tile) dim.size = 1;
   const auto take_run = [&](int64_t Dim::*stride, int64_t limit) {
@@ -221,14 +213,30 @@ void NdCopy::MakeStages() {
   };
   const int64_t from_limit = of_rows ? std::max(kRowsFrom, 4 * inner_) : kStageFrom;
   const int64_t to_limit = of_rows ? std::max(kRowsTo, 8 * inner_) : kStageTo;
+  const int64_t together = of_rows ? inner_ : size_;
   take_run(&Dim::from, from_limit);
-  int64_t bytes = 0;
   for (int64_t limit = std::min(to_limit, kStageBytes / from_limit * together);
-       bytes < kSmallTile && limit <= kStageBytes; limit *= 2) {
+       BytesOf(tile) < kSmallTile && limit <= kStageBytes; limit *= 2)
     take_run(&Dim::to, limit);
-    bytes = size_;
-    for (const Dim& dim : tile) bytes *= dim.size;
-  }
+  return tile;
+}
+
+int64_t NdCopy::BytesOf(const DimList& dims) const {
+  int64_t bytes = size_;
+  for (const Dim& dim : dims) bytes *= dim.size;
+  return bytes;
+}
+
+// Rows are put together in the order of the target, so that longer ones are streamed. What is
+// transposed is brought to a buffer in the order of the source, and turned on its way out where
+// that takes large pieces. Small ones are turned before as one matrix, by writing the elements
+// that the target has next to each other as rows of it; these are then as any.
+void NdCopy::MakeStages() {
+  DimList dims = outer_;
+  dims.push_back({rows_, from_row_, to_row_});
+  dims.push_back({inner_, from_inner_, to_inner_});
+  const DimList tile = TileOf(dims);
+  const int64_t turned = tile.end()[-2].size * tile.back().size * size_;
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto sort_by = [&](int64_t Dim::*stride) {
@@ -246,24 +254,42 @@ void NdCopy::MakeStages() {
   }
   pieces_ = 1;
   for (const Dim& dim : outer_) pieces_ *= dim.size;
-  if (of_rows) sort_by(&Dim::to);
+  // How the tile stands in one buffer after the other, outermost dims first.
+  std::vector<std::vector<size_t>> layouts;
+  if (pattern_ == kTranspose) {
+    layouts.push_back(order);
+    if (turned <= kSmallTurned) {
+      order.erase(std::find(order.begin(), order.end(), dims.size() - 1));
+      order.push_back(dims.size() - 1);
+      layouts.push_back(order);
+    }
+  }
+  if (pattern_ == kRows || turned < kStreamedRow) {
+    sort_by(&Dim::to);
+    layouts.push_back(order);
+  }
   for (size_t shape = 0; shape < size_t{1} << ends_.size(); ++shape) {
-    DimList in = tile;
+    DimList stage = tile;
     for (size_t i = 0; i < ends_.size(); ++i) {
       const size_t d = ends_[i].dim;
-      if ((shape >> i & 1) != 0) in[d].size = dims[d].size % in[d].size;
+      if ((shape >> i & 1) != 0) stage[d].size = dims[d].size % stage[d].size;
     }
-    DimList out = in;
-    int64_t stride = size_;
-    for (size_t i = order.size(); i-- > 0;) {
-      in[order[i]].to = out[order[i]].from = stride;
-      stride *= in[order[i]].size;
+    for (const std::vector<size_t>& layout : layouts) {
+      int64_t stride = size_;
+      for (size_t i = layout.size(); i-- > 0;) {
+        stage[layout[i]].to = stride;
+        stride *= stage[layout[i]].size;
+      }
+      stages_.push_back(Stage(stage, false));
+      for (Dim& dim : stage) dim.from = dim.to;
     }
-    stages_.push_back(Stage(in, false));
-    stages_.push_back(Stage(out, true));
+    for (size_t d = 0; d < stage.size(); ++d) stage[d].to = dims[d].to;
+    stages_.push_back(Stage(stage, true));
   }
-  FindLines(std::move(tile));
-  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / bytes, 1);
+  pattern_ = kStaged;
+  stages_per_shape_ = layouts.size() + 1;
+  FindLines(tile);
+  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / BytesOf(tile), 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
@@ -404,18 +430,20 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
 }
 
 void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) const {
-  alignas(kLine) char buffer[kStageBytes];
+  alignas(kLine) char buffers[2][kStageBytes];
   Place place = PlaceAt(begin, from, to);
   for (int64_t piece = begin; piece < end; ++piece) {
     size_t shape = 0;
     for (size_t i = 0; i < ends_.size(); ++i) {
       if (place.at[ends_[i].place] == outer_[ends_[i].place].size - 1) shape |= size_t{1} << i;
     }
-    const NdCopy& in = stages_[2 * shape];
-    const NdCopy& out = stages_[2 * shape + 1];
+    const NdCopy* const stages = &stages_[stages_per_shape_ * shape];
+    const NdCopy& last = stages[stages_per_shape_ - 1];
     const char* from_tile = place.from;
-    if (!in.is_contiguous()) {
-      in.RunRange(0, in.pieces_, place.from, buffer);
+    for (const NdCopy* stage = stages; stage < &last; ++stage) {
+      if (stage->is_contiguous()) continue;
+      char* const buffer = buffers[(stage - stages) % 2];
+      stage->RunRange(0, stage->pieces_, from_tile, buffer);
       from_tile = buffer;
     }
     char* const to_tile = place.to;
@@ -424,7 +452,7 @@ void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) c
     if (piece + 1 < end) {
       for (int64_t line : lines_) __builtin_prefetch(place.from + line, 0, 2);
     }
-    out.RunRange(0, out.pieces_, from_tile, to_tile);
+    last.RunRange(0, last.pieces_, from_tile, to_tile);
   }
 }
 
@@ -478,8 +506,11 @@ std::string NdCopy::Describe() const {
     case kTranspose:
       return absl::StrCat("transposes of ", rows_, "x", inner_, " elements of ", size_, " bytes");
     case kStaged:
-      return absl::StrCat("tiles in two stages: ", stages_[0].Describe(), ", ",
-                          stages_[1].Describe());
+      return absl::StrCat("tiles in ", stages_per_shape_, " stages: ",
+                          absl::StrJoin(stages_.begin(), stages_.begin() + stages_per_shape_, ", ",
+                                        [](std::string* text, const NdCopy& stage) {
+                                          absl::StrAppend(text, stage.Describe());
+                                        }));
     case kStrided:
       break;
   }

@@ -62,7 +62,7 @@ class NdCopy {
     kRows,       // rows of `inner_` contiguous bytes (size_ is 1)
     kTranspose,  // the source is contiguous along the rows' dim, the target along the inner one
     kStrided,    // elements apart on one side or both
-    kStaged,     // tiles brought to a buffer by lines of the source, and written by its own
+    kStaged,     // tiles brought to a buffer by lines of the source, and written by the target's
   };
   struct Dim {
     int64_t size, from, to;  // strides in bytes
@@ -72,6 +72,8 @@ class NdCopy {
   void Plan(DimList walked);
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
+  DimList TileOf(const DimList& dims) const;
+  int64_t BytesOf(const DimList& dims) const;
   void MakeStages();
   void FindLines(DimList tile);
   NdCopy Stage(const DimList& dims, bool is_streamed) const;
@@ -112,10 +114,11 @@ class NdCopy {
   // other in the order of pieces.
   bool cut_inner_ = false;
   int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
-  // The tiles of a staged copy are pieces. Each shape of them has two stages, into the buffer and
-  // out of it: the whole tile, then that at the end of the first dim that tiles do not divide, of
-  // the second, and of both.
+  // The tiles of a staged copy are pieces. Each shape of them has stages, from buffer to buffer and
+  // at last to the target: the whole tile, then that at the end of the first dim that tiles do not
+  // divide, of the second, and of both.
   std::vector<NdCopy> stages_;
+  size_t stages_per_shape_ = 0;
   struct End {
     size_t place, dim;  // among outer_; among the dims that are tiled
   };
