@@ -93,9 +93,9 @@ constexpr double kExpVanishes = -745.14;
 
 struct Exp {
   PJRT_INLINE double Run(double x) {
-    const bool vanishes = x < kExpVanishes;
-    const double bounded = x > 710 ? 710 : x;
-    return wide::Choose(vanishes, 0.0, ExpInside(wide::Choose(vanishes, 0.0, bounded)));
+    const uint64_t keep = x < kExpVanishes ? 0 : ~uint64_t{0};
+    const double kept = BitCast<double>(ToBits(x) & keep);
+    return BitCast<double>(ToBits(ExpInside(kept > 710 ? 710 : kept)) & keep);
   }
 };
 

@@ -12,9 +12,9 @@ namespace {
 // parts, and the first quotient is corrected by what the second parts add.
 struct Logistic {
   PJRT_INLINE double Run(double x) {
-    const bool vanishes = x < f64::kExpVanishes;
-    const double bounded = wide::Choose(vanishes, 0.0, x > 50 ? 50 : x);
-    const f64::ExpParts p = f64::SplitExp(-wide::Abs(bounded));
+    const uint64_t keep = x < f64::kExpVanishes ? 0 : ~uint64_t{0};
+    const double kept = BitCast<double>(ToBits(x) & keep);
+    const f64::ExpParts p = f64::SplitExp(-wide::Abs(kept > 50 ? 50 : kept));
     const double part = p.r + p.rest, power = 1 + part;
     const double high = power * p.first * p.second;
     const double low = (part - (power - 1)) * p.first * p.second;
@@ -24,7 +24,7 @@ struct Logistic {
     const double quotient = (negative ? high : 1.0) / divisor;
     const double reciprocal = negative ? 1 - quotient : quotient;
     const double value = quotient + ((negative ? low : 0.0) - quotient * divisor_low) * reciprocal;
-    return wide::Choose(vanishes, 0.0, value);
+    return BitCast<double>(ToBits(value) & keep);
   }
 };
 
