@@ -104,6 +104,13 @@ class BitsRewriter {
     return Decode(type, bits) == x ? std::optional(bits) : std::nullopt;
   }
 
+  bool IsNan(LoopValue v) const {
+    const LoopInstr& instr = p_.instrs[v];
+    float x;
+    std::memcpy(&x, instr.bits, sizeof(x));
+    return instr.kind == LoopInstr::kConstant && instr.type == CType::kF32 && std::isnan(x);
+  }
+
   // The type of two operands, one of which may be a constant.
   PrimitiveType CommonType(LoopValue a, LoopValue b) const {
     if (!IsOnBits(a)) std::swap(a, b);
@@ -178,15 +185,20 @@ class BitsRewriter {
           {format.sign - 1, 0, format.has_infinity ? BlockOp::kCompareLt : BlockOp::kCompareLe,
            format.limit}};
     }
+    if (instr.op < BlockOp::kCompareEq || instr.op > BlockOp::kCompareGe) return std::nullopt;
     const bool swapped = !IsOnBits(instr.args[0]);
     const LoopValue x = instr.args[swapped], other = instr.args[!swapped];
-    if (other < 0 || !IsOnBits(x)) return std::nullopt;
+    if (!IsOnBits(x)) return std::nullopt;
     const Format format = *FormatOf(type_[x]);
     const bool equal = instr.op == BlockOp::kCompareEq, unequal = instr.op == BlockOp::kCompareNe;
     if (x == other) {
       if (!equal && !unequal) return std::nullopt;
       return Question{
           x, {format.sign - 1, 0, equal ? BlockOp::kCompareLe : BlockOp::kCompareGt, format.limit}};
+    }
+    // Every number is unequal to NaN; nothing else holds of the two.
+    if (IsNan(other)) {
+      return Question{x, {0, 0, unequal ? BlockOp::kCompareEq : BlockOp::kCompareNe, 0}};
     }
     const std::optional<uint32_t> bits = ConstantBits(other, type_[x]);
     if (!bits.has_value()) return std::nullopt;
@@ -195,9 +207,7 @@ class BitsRewriter {
       return Question{x, {size == 0 ? format.sign - 1 : ~0u, 0, instr.op, size == 0 ? 0 : *bits}};
     }
     const bool with_bound = instr.op == BlockOp::kCompareGe || instr.op == BlockOp::kCompareLe;
-    const bool above = (instr.op == BlockOp::kCompareGt || instr.op == BlockOp::kCompareGe);
-    if (!above && instr.op != BlockOp::kCompareLt && instr.op != BlockOp::kCompareLe)
-      return std::nullopt;
+    const bool above = instr.op == BlockOp::kCompareGt || instr.op == BlockOp::kCompareGe;
     // Above a positive constant or below a negative one numbers are in a row; beside zero, they are
     // where neither zero belongs to them.
     const uint32_t own_sign = above != swapped ? 0 : format.sign;
