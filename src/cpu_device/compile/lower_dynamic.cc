@@ -5,6 +5,7 @@
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/steps/dynamic_slice_step.h"
+#include "src/cpu_device/steps/slice_pieces_step.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -36,9 +37,62 @@ absl::StatusOr<SliceStart> ReadStart(Lowering& lowering, const ir::Op& op, size_
   return start;
 }
 
+absl::Status LowerSlicePieces(Lowering& lowering, const ir::Op& op, const ir::Op& concatenation,
+                              Steps* steps) {
+  const int64_t dim = concatenation.IntAttr("dimension");
+  const ArrayView result = lowering.NewArray(op.result_type());
+  lowering.Bind(op.result(), result);
+  const absl::Span<const int64_t> dims = concatenation.result_type().dims();
+  Dims counted(dims.size(), 0);  // what a step along each dim counts for
+  counted[dim] = 1;
+  int64_t rows = 1, point_bytes = ByteWidth(result.type);
+  for (int64_t d = 0; d < dim; ++d) rows *= dims[d];
+  for (size_t d = static_cast<size_t>(dim) + 1; d < dims.size(); ++d) point_bytes *= dims[d];
+  std::vector<BufferId> reads;
+  PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 1, Dims(dims.begin(), dims.end()),
+                                                    counted, result.dims, &reads, steps));
+  std::vector<SlicePiecesStep::Piece> pieces;
+  for (size_t i = 0; i < concatenation.num_operands(); ++i) {
+    const ArrayView& piece = lowering.view(concatenation.operand(i));
+    pieces.push_back(
+        {piece.buffer, piece.offset * ByteWidth(piece.type), piece.dims[dim] * point_bytes});
+    reads.push_back(piece.buffer);
+  }
+  lowering.plan().Emit(
+      steps,
+      std::make_unique<SlicePiecesStep>(std::move(start), std::move(pieces), rows, point_bytes,
+                                        result.dims[dim] * point_bytes, result.buffer,
+                                        *lowering.kernels().block),
+      reads, {result.buffer});
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+const ir::Op* SlicedPieces(const Lowering& lowering, const ir::Op& slice) {
+  constexpr int64_t kLarge = 4096;  // bytes; what has fewer may become part of a scalar program
+  const ir::Op* const made = slice.operand(0)->defining_op();
+  if (made == nullptr || !made->Is(ir::OpCode::kConcatenate) || !made->result()->HasOneUse() ||
+      made->block() != slice.block())
+    return nullptr;
+  const absl::Span<const int64_t> dims = made->result_type().dims();
+  const absl::Span<const int64_t> sizes = slice.result_type().dims();
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (static_cast<int64_t>(d) != made->IntAttr("dimension") && dims[d] != sizes[d])
+      return nullptr;
+  }
+  if (slice.result_type().element_count() * ByteWidth(slice.result_type().primitive_type()) <
+      kLarge)
+    return nullptr;
+  for (size_t i = 0; i < made->num_operands(); ++i) {
+    if (!lowering.view(made->operand(i)).IsDense()) return nullptr;
+  }
+  return made;
+}
+
 absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  if (const ir::Op* concatenation = SlicedPieces(lowering, op))
+    return LowerSlicePieces(lowering, op, *concatenation, steps);
   ArrayView operand = lowering.view(op.operand(0));
   if (operand.kind != ArrayView::kBuffer) {
     PJRT_ASSIGN_OR_RETURN(operand, lowering.Dense(operand, steps));

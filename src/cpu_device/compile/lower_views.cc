@@ -105,6 +105,10 @@ std::vector<InterleaveStep::Column> NarrowColumns(Lowering& lowering, const ir::
 }  // namespace
 
 absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps) {
+  if (const ir::Use* use = op.result()->first_use(); use != nullptr &&
+                                                     use->owner()->Is(ir::OpCode::kDynamicSlice) &&
+                                                     SlicedPieces(lowering, *use->owner()) == &op)
+    return absl::OkStatus();
   const int64_t dim = op.IntAttr("dimension");
   const ArrayView result = lowering.NewArray(op.result_type());
   if (std::vector<InterleaveStep::Column> columns = NarrowColumns(lowering, op, dim);

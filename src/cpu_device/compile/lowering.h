@@ -146,6 +146,10 @@ bool HasKernels(const LoopProgram& program, size_t first, const BlockKernels& ke
 // same as in the result's own width.
 CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
 
+// The concatenation that a dynamic_slice cuts along its dimension alone, and nothing else uses: it
+// is not made where it is large, the slice reads its pieces. Null for other slices.
+const ir::Op* SlicedPieces(const Lowering& lowering, const ir::Op& slice);
+
 // Families of lowering functions, one file each.
 absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps* steps);
 absl::Status LowerIota(Lowering& lowering, const ir::Op& op, Steps* steps);
