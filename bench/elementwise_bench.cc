@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused elementwise programs on a million elements. of_bandwidth: bytes read and
-// written a second, over those of memcpy by as many threads; a program that computes little an
-// element should come near 1.
+// Fused elementwise programs on a million elements. of_bandwidth: bytes read and written a second,
+// over those of memcpy by as many threads; a program that computes little an element should come
+// near 1.
 #include <string>
 
 #include "absl/strings/str_cat.h"

@@ -65,8 +65,8 @@ Parts Kernel(Term x, Term y) {
 Parts KernelOf(Term z) { return Kernel(Abs(Real(z)), Abs(Imag(z))); }
 
 // `size` with the sign of `y`, where -0 counts as 0: the decompositions that programs carry of
-// these functions ask whether y < 0, so their branch cuts belong to the upper half
-// plane (asinh's to the right one) whatever the zero's sign.
+// these functions ask whether y < 0, so their branch cuts belong to the upper half plane (asinh's
+// to the right one) whatever the zero's sign.
 Term AboveCut(Term size, Term y) { return Select(y < 0.0, -size, size); }
 
 Term Atanh(Term x, Term y) {

@@ -281,8 +281,8 @@ Double2 PositiveZeta(Term s, Term q, Term unit, const Term* gap = nullptr) {
           Select(is_infinite, 0.0, others)};
 }
 
-// The same for q < 0 and whole s: the powers of negative numbers are those of 1 - q
-// down to the fraction, up to the sign.
+// The same for q < 0 and whole s: the powers of negative numbers are those of 1 - q down to the
+// fraction, up to the sign.
 Term NegativeZeta(Term s, Term q, Term unit) {
   const Term size = Abs(q), below = size - Floor(size), above = 1.0 - below;
   const Double2 rest = PositiveZeta(s, size + 1.0, unit);  // what is not there
