@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over windows, and the level's table of window kernels.
+#include <algorithm>
 #include <utility>
 
 #include "src/cpu_device/kernels/fold-inl.h"
@@ -177,6 +178,58 @@ PJRT_INLINE void FoldShortRuns(T* __restrict out, const T* __restrict in, int64_
   }
 }
 
+// `count` places of kInner elements, `stride` elements apart, next to each other; 0: of `inner`.
+template <int kInner, typename T>
+PJRT_INLINE void CopyPlaces(T* to, const T* from, int64_t count, int64_t stride, int64_t inner) {
+  const int64_t n = kInner == 0 ? inner : kInner;
+  for (int64_t p = 0; p < count; ++p) {
+    for (int64_t i = 0; i < n; ++i) to[p * n + i] = from[p * stride + i];
+  }
+}
+
+// The same where windows overlap, so that one element is read for several places. What elements of
+// the window with the same remainder by `step`, the places from one window to the next, read is
+// copied next to each other: then each of them is a run. False where that is not worth it.
+template <class Op, typename T>
+PJRT_INLINE bool FoldPhases(T* out, const T* in, int64_t places, int64_t place_stride, int64_t taps,
+                            int64_t tap_stride, int64_t inner, const T* init) {
+  constexpr int64_t kElements = 8192 / sizeof(T), kMaxStep = 8;
+  const int64_t step = place_stride / inner, dilation = tap_stride / inner;
+  const int64_t more = (taps - 1) * dilation / step;  // places that a window reaches beyond its own
+  const int64_t together = kElements / (kMaxStep * inner) - more;
+  if (step > kMaxStep || taps < 2 * step || together < places / 2 + 1) return false;
+  T phases[kElements];
+  for (int64_t first = 0; first < places; first += together) {
+    const int64_t count = std::min(together, places - first), phase = (count + more) * inner;
+    // The places of a phase end with the last one that a window reads.
+    for (int64_t f = 0; f < step; ++f) {
+      int64_t last = -1;
+      for (int64_t t = 0; t < taps; ++t) {
+        if (t * dilation % step == f) last = t * dilation / step;
+      }
+      if (last < 0) continue;
+      T* const to = phases + f * phase;
+      const T* const from = in + first * place_stride + f * inner;
+      const int64_t n = count + last;
+      if (inner == 3) {
+        CopyPlaces<3>(to, from, n, place_stride, inner);
+      } else if (inner == 2) {
+        CopyPlaces<2>(to, from, n, place_stride, inner);
+      } else if (inner == 4) {
+        CopyPlaces<4>(to, from, n, place_stride, inner);
+      } else {
+        CopyPlaces<0>(to, from, n, place_stride, inner);
+      }
+    }
+    for (int64_t t = 0; t < taps; ++t) {
+      const int64_t at = t * dilation;
+      FoldRun<Op>(out + first * inner, phases + at % step * phase + at / step * inner, 1, 0,
+                  count * inner, t == 0 ? init : nullptr);
+    }
+  }
+  return true;
+}
+
 template <class Op, typename T>
 void FoldWindow(void* out, const void* in, int64_t places, int64_t place_stride, int64_t taps,
                 int64_t tap_stride, int64_t inner, const void* init) {
@@ -189,8 +242,10 @@ void FoldWindow(void* out, const void* in, int64_t places, int64_t place_stride,
     return FoldSteps<Op, T, 3>(d, s, places, taps, tap_stride, first);
   if (inner == 1 && place_stride == 4)
     return FoldSteps<Op, T, 4>(d, s, places, taps, tap_stride, first);
-  if (inner < VectorOf<T>::kWidth)
+  if (inner < VectorOf<T>::kWidth) {
+    if (FoldPhases<Op>(d, s, places, place_stride, taps, tap_stride, inner, first)) return;
     return FoldShortRuns<Op>(d, s, places, place_stride, taps, tap_stride, inner, first);
+  }
   for (int64_t p = 0; p < places; ++p)
     FoldRun<Op>(d + p * inner, s + p * place_stride, taps, tap_stride, inner, first);
 }
