@@ -264,10 +264,14 @@ TEST(ScalarRunTest, AStepOnAnArrayKeepsTheScalarsAroundItApart) {
 
 std::string InType(const std::string& text, PrimitiveType type) {
   const std::string point = IsFloating(type) ? ".0" : "";
+  const std::string least = type == F32    ? "0xFF800000"  // -inf
+                            : type == F64  ? "0xFFF0000000000000"
+                            : type == BF16 ? "0xFF80"
+                                           : "-1000";
   return absl::StrReplaceAll(text, {{"TYPE", GetPrimitiveTypeInfo(type).stablehlo_name},
                                     {"NONE", "0" + point},
                                     {"ONE", "1" + point},
-                                    {"LEAST", "-1000" + point}});
+                                    {"LEAST", least}});
 }
 
 // Sums of rows, beginning with 1, the largest of each column, whether all is positive, three times.

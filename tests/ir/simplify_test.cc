@@ -56,6 +56,12 @@ TEST(SimplifyTest, NeutralElementsGo) {
     ExpectIdentity(type, WithConstant("subtract", type, is_float ? "0.0" : "0"));
     ExpectIdentity(type, WithConstant("add", type, is_float ? "-0.0" : "0"));
   }
+  ExpectIdentity("4xf32", WithConstant("maximum", "4xf32", "0xFF800000"));  // -inf
+  ExpectIdentity("4xf32", WithConstant("minimum", "4xf32", "0x7F800000", true));
+  ExpectIdentity("2xf64", WithConstant("maximum", "2xf64", "0xFFF0000000000000", true));
+  ExpectIdentity("bf16", WithConstant("minimum", "bf16", "0x7F80"));
+  ExpectUnchanged("4xf32", "4xf32", WithConstant("maximum", "4xf32", "0x7F800000"));
+  ExpectUnchanged("4xf32", "4xf32", WithConstant("minimum", "4xf32", "0x7FC00000"));  // NaN
   ExpectIdentity("4xi32", WithConstant("and", "4xi32", "-1"));
   ExpectIdentity("4xi1", WithConstant("and", "4xi1", "true"));
   ExpectIdentity("4xi1", WithConstant("or", "4xi1", "false", true));

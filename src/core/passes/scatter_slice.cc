@@ -45,6 +45,11 @@ Value* ScatterSlice(const Op& scatter, const KnownRanges& ranges, Emitter& emit)
   if (type != scatter.result_type() || !type.HasStaticShape() ||
       !indices->type().HasStaticShape() || !update->type().HasStaticShape())
     return nullptr;
+  const Block& body = *scatter.region()->block();
+  const Type element = WithDims(emit.context(), type, {});
+  if (WithDims(emit.context(), update->type(), {}) != element ||
+      body.argument(0)->type() != element || body.argument(1)->type() != element)
+    return nullptr;
   // What is no window's is what numbers the windows.
   for (int64_t d = 0; d < update->type().rank(); ++d) {
     if (update->type().dim(d) != 1 && !absl::c_linear_search(numbers->update_window_dims, d))
@@ -57,7 +62,6 @@ Value* ScatterSlice(const Op& scatter, const KnownRanges& ranges, Emitter& emit)
                            absl::c_linear_search(numbers->input_batching_dims, d);
     window.push_back(is_single ? 1 : update->type().dim(numbers->update_window_dims[next++]));
   }
-  const Block& body = *scatter.region()->block();
   const bool replaces = body.terminator()->operand(0) == body.argument(1);
   if (!replaces && update->type().element_count() != 1) return nullptr;
 

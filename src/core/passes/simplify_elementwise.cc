@@ -3,6 +3,7 @@
 // Rules of arithmetic that hold for every value, NaN, infinities and signed zeros included.
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "pjrt/base/primitive_type.h"
 #include "src/core/passes/simplify.h"
@@ -129,7 +130,12 @@ Replacement SimplifyShift(const Op& op, Emitter&) {
 }
 
 Replacement SimplifyExtremum(const Op& op, Emitter&) {
-  return AreSame(op) ? One(op.operand(0)) : Replacement();
+  if (AreSame(op)) return One(op.operand(0));
+  // Of x and -inf the maximum is x, a NaN as well. Some narrower floats have no infinity.
+  const PrimitiveType type = ElementOf(op);
+  if (type != F16 && type != BF16 && type != F32 && type != F64) return {};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return One(OtherThan(op, op.Is(OpCode::kMaximum) ? -kInfinity : kInfinity));
 }
 
 // f(f(x)) = x.

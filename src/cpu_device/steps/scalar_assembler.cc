@@ -26,6 +26,16 @@ ScalarOp Sized(ScalarOp op8, int size) {
                                                                     : 3));
 }
 
+// Whether an extremum of the constant, if it is one, and x is x: what reductions begin with.
+bool IsNeutral(BlockOp op, CType type, const uint64_t* constant) {
+  if (constant == nullptr || (op != BlockOp::kMaximum && op != BlockOp::kMinimum)) return false;
+  const bool is_maximum = op == BlockOp::kMaximum;
+  if (type == CType::kF32)
+    return static_cast<uint32_t>(*constant) == (is_maximum ? 0xff800000u : 0x7f800000u);
+  return type == CType::kF64 &&
+         *constant == (is_maximum ? 0xfff0000000000000u : 0x7ff0000000000000u);
+}
+
 }  // namespace
 
 ScalarAssembler::Root& ScalarAssembler::RootOf(BufferId buffer) {
@@ -233,6 +243,8 @@ ScalarAssembler::Reg ScalarAssembler::Op(BlockOp op, CType type, CType operand_t
     }
   }
   if (dst == kNoReg) dst = NewTemp();
+  if (IsNeutral(op, operand_type, ka)) return Emit(ScalarOp::kMove, dst, b);
+  if (IsNeutral(op, operand_type, kb)) return Emit(ScalarOp::kMove, dst, a);
   if (const auto choice = FindScalarOp(op, operand_type)) {
     if (choice->swap) std::swap(a, b);
     if (kb != nullptr) {
