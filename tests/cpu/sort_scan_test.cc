@@ -264,6 +264,12 @@ TEST(ScanTest, SumsAreFormedOneAfterTheOtherAlongEachDim) {
   }
 }
 
+TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
+  CheckScan<float>("f32", {4101, 1031}, 1, false);
+  CheckScan<double>("f64", {2053, 1024}, 1, true);
+  CheckScan<bfloat16>("bf16", {4101, 2054}, 1, true);
+}
+
 TEST(ScanTest, NarrowFloatsAreSummedInF32) {
   for (bool reverse : {false, true}) {
     for (int dim : {0, 1}) {

@@ -22,11 +22,11 @@ using FoldRowsFn = void (*)(void* out, const void* const* rows, int64_t count, i
 using FoldWindowFn = void (*)(void* out, const void* in, int64_t places, int64_t place_stride,
                               int64_t taps, int64_t tap_stride, int64_t inner, const void* init);
 
-// Along lines of n neighbours, `stride` elements apart, each element becomes all that was folded up
-// to it: out[l * stride + i] = running[l] = running[l] op in[l * stride + i], for l < lines and i
-// from 0 to n - 1, or back from n - 1 to 0. `out` may be `in`.
-using ScanRowsFn = void (*)(void* out, const void* in, int64_t stride, void* running, int64_t lines,
-                            int64_t n, bool is_reverse);
+// Along lines of n neighbours each element becomes all that was folded up to it: out[l * out_stride
+// + i] = running[l] = running[l] op in[l * in_stride + i], for l < lines and i from 0 to n - 1, or
+// back from n - 1 to 0. Strides in elements. `out` may be `in` where the strides are equal.
+using ScanRowsFn = void (*)(void* out, int64_t out_stride, const void* in, int64_t in_stride,
+                            void* running, int64_t lines, int64_t n, bool is_reverse);
 
 // Channels side by side, each with a window and weights of its own: out[p * out_stride + j] = sum
 // over t < taps, in order, of in[p * in_stride + offsets[t] + j] * weights[t * weight_stride + j],

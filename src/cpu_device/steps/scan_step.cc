@@ -2,12 +2,13 @@
 //
 // A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
-// operand. Where elements of a line are neighbours, a kernel turns squares of them in registers;
-// of narrow types that it does not have, a stretch of each line is converted before; of others, a
-// tile of some elements of all lines is turned, scanned that way, and turned back. In other cases
-// (several arrays, a body) element i of all lines is gathered, folded into the running values, and
-// written. The order of operations is the same in all: from the initial value on, one element after
-// the other.
+// operand. Where elements of a line are neighbours, a kernel turns squares of them in registers; of
+// narrow types that it does not have, a stretch of each line is converted in a buffer before, and
+// of arrays too large for the caches, a stretch of the result stays in it and is then written past
+// them; of other types, a tile of some elements of all lines is turned, scanned that way, and
+// turned back. In other cases (several arrays, a body) element i of all lines is gathered, folded
+// into the running values, and written. The order of operations is the same in all: from the
+// initial value on, one element after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/round_up.h"
+#include "src/cpu_device/run/nd_copy.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -30,9 +32,9 @@ constexpr int64_t kContiguousLines = 1024;
 // A tile: so many lines, so many elements of each.
 constexpr int64_t kTileLines = 64;
 constexpr int64_t kTileSteps = 64;
-// So many elements of each line are converted at a time, and stand so far from those of the next.
-constexpr int64_t kStretch = 256;
-constexpr int64_t kStretchStride = kStretch + 16;
+// So many bytes of each line are in the buffer at a time, and stand so far from those of the next.
+constexpr int64_t kStretch = 1024;
+constexpr int64_t kStretchStride = kStretch + 64;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
 
@@ -47,28 +49,32 @@ void Prefetch(const char* from, int64_t bytes) {
 ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const PrimitiveType type = p_.arrays[0].type;
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
+  const int64_t line_bytes = p_.length * ByteWidth(type);
+  is_streamed_ = p_.outer * p_.inner * line_bytes >= NdCopy::kStreamBytes;
   // Few lines fill no vector: one by one, they are quicker to convert beforehand.
+  const bool is_few = p_.inner < kVectorLines;
   if (!is_converted) p_.scan_stored_rows = p_.scan_rows;
-  if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 &&
-      (!is_converted || p_.inner >= kVectorLines)) {
-    method_ = kAlongLines;
+  if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 && !(is_converted && is_few)) {
+    method_ = is_few || !is_streamed_ || line_bytes < kStretch ? kAlongLines : kByStretches;
   } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
-    method_ = kConverted;
+    method_ = kByStretches;
+    converts_ = true;
   } else if (p_.op != nullptr && p_.scan_stride == 1) {
     method_ = kTurned;
   } else if (p_.op != nullptr && p_.line_stride == 1 && !is_converted) {
     method_ = kInPlace;
   }
-  lines_ = std::min(p_.inner, method_ == kAlongLines || method_ == kConverted ? kVectorLines
-                              : method_ == kTurned                            ? kTileLines
-                              : p_.line_stride == 1                           ? kContiguousLines
-                                                                              : kStridedLines);
+  lines_ = std::min(p_.inner, method_ == kAlongLines || method_ == kByStretches ? kVectorLines
+                              : method_ == kTurned                              ? kTileLines
+                              : p_.line_stride == 1                             ? kContiguousLines
+                                                                                : kStridedLines);
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = CeilDiv(p_.inner, lines_);
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot +
                    (p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0);
-  if (method_ == kConverted) scratch_bytes_ = (kStretchStride + 1) * lines_ * kSlot;
+  // The stretches, and the running values.
+  if (method_ == kByStretches) scratch_bytes_ = (kStretchStride + kSlot) * lines_;
   // The tile in its compute type and in its memory type, and the running values.
   if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 1) * lines_ * kSlot;
 }
@@ -190,49 +196,50 @@ void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scr
   const int64_t n = std::min(lines_, p_.inner - line);
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
   FillInit(context, scratch, n);
-  p_.scan_stored_rows(context.buffer(a.to) + base * size,
+  p_.scan_stored_rows(context.buffer(a.to) + base * size, p_.line_stride,
                       context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride,
                       scratch, n, p_.length, p_.is_reverse);
 }
 
-void ScanStep::RunConverted(const RunContext& context, int64_t block, char* scratch) const {
+void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* scratch) const {
+  const BlockKernels& k = *p_.kernels;
   const ScanParams::Array& a = p_.arrays[0];
   const int64_t size = ByteWidth(a.type);
-  const int64_t wide = kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))];
-  const ConvertFn load = p_.kernels->load[a.type], store = p_.kernels->store[a.type];
+  // In the buffer elements are as wide as the kernel has them.
+  const int64_t wide = converts_ ? kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))] : size;
+  const ConvertFn load = converts_ ? k.load[a.type] : nullptr;
+  const ConvertFn store = converts_ ? k.store[a.type] : nullptr;
+  const ScanRowsFn scan = converts_ ? p_.scan_rows : p_.scan_stored_rows;
+  const CopyRowsFn copy = is_streamed_ ? k.stream_rows : k.copy_rows;
   const int64_t line = block % blocks_per_outer_ * lines_;
   const int64_t n = std::min(lines_, p_.inner - line);
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
-  const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
-  char* to = context.buffer(a.to) + base * size;
+  const int64_t stride = p_.line_stride * size;
   char* const stretch = scratch;
-  char* const running = scratch + kStretchStride * lines_ * kSlot;
+  char* const running = scratch + kStretchStride * lines_;
   FillInit(context, running, n);
-  for (int64_t done = 0; done < p_.length; done += kStretch) {
-    const int64_t steps = std::min(kStretch, p_.length - done);
-    const int64_t next = std::min(kStretch, p_.length - done - steps);
+  const int64_t most = kStretch / wide;
+  for (int64_t done = 0; done < p_.length; done += most) {
+    const int64_t steps = std::min(most, p_.length - done);
+    const int64_t next = std::min(most, p_.length - done - steps);
     const int64_t first = p_.is_reverse ? p_.length - done - steps : done;
-    for (int64_t l = 0; l < n; ++l) {
-      char* const row = stretch + l * kStretchStride * wide;
-      const char* const narrow = from + (l * p_.line_stride + first) * size;
-      Prefetch(narrow + (p_.is_reverse ? -next : steps) * size, next * size);
-      if (load != nullptr) {
-        load(row, narrow, steps);
-      } else {
-        std::memcpy(row, narrow, steps * size);
-      }
+    const char* const from = context.buffer(a.from) + (a.from_offset + base + first) * size;
+    char* const to = context.buffer(a.to) + (base + first) * size;
+    for (int64_t l = 0; load != nullptr && l < n; ++l) {
+      const char* const row = from + l * stride;
+      Prefetch(row + (p_.is_reverse ? -next : steps) * size, next * size);
+      load(stretch + l * kStretchStride, row, steps);
     }
-    p_.scan_rows(stretch, stretch, kStretchStride, running, n, steps, p_.is_reverse);
-    for (int64_t l = 0; l < n; ++l) {
-      const char* const row = stretch + l * kStretchStride * wide;
-      char* const narrow = to + (l * p_.line_stride + first) * size;
-      if (store != nullptr) {
-        store(narrow, row, steps);
-      } else {
-        std::memcpy(narrow, row, steps * size);
-      }
+    const bool is_in_place = load != nullptr;
+    scan(stretch, kStretchStride / wide, is_in_place ? stretch : from,
+         is_in_place ? kStretchStride / wide : p_.line_stride, running, n, steps, p_.is_reverse);
+    if (store == nullptr) {
+      copy(to, stride, stretch, kStretchStride, steps * size, n);
+      continue;
     }
+    for (int64_t l = 0; l < n; ++l) store(to + l * stride, stretch + l * kStretchStride, steps);
   }
+  if (is_streamed_) k.end_stream();
 }
 
 void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch) const {
@@ -277,8 +284,8 @@ absl::Status ScanStep::Run(const RunContext& context) const {
         return RunInPlace(context, block, scratch);
       case kAlongLines:
         return RunAlongLines(context, block, scratch);
-      case kConverted:
-        return RunConverted(context, block, scratch);
+      case kByStretches:
+        return RunByStretches(context, block, scratch);
       case kTurned:
         return RunTurned(context, block, scratch);
       case kMoved:

@@ -49,17 +49,19 @@ class ScanStep final : public Step {
  private:
   void RunBlock(const RunContext& context, int64_t block, char* scratch) const;
   // One array and an operation: lines next to each other, in place; lines apart, by the kernel for
-  // them, by that kernel on a converted stretch of each, or turned by tiles.
+  // them, at once or by stretches of each, or turned by tiles.
   void RunInPlace(const RunContext& context, int64_t block, char* scratch) const;
   void RunAlongLines(const RunContext& context, int64_t block, char* scratch) const;
-  void RunConverted(const RunContext& context, int64_t block, char* scratch) const;
+  void RunByStretches(const RunContext& context, int64_t block, char* scratch) const;
   void RunTurned(const RunContext& context, int64_t block, char* scratch) const;
   // The initial value, in its compute type, n times.
   void FillInit(const RunContext& context, char* to, int64_t n) const;
-  enum Method : uint8_t { kInPlace, kAlongLines, kConverted, kTurned, kMoved };
+  enum Method : uint8_t { kInPlace, kAlongLines, kByStretches, kTurned, kMoved };
   ScanParams p_;
   Method method_ = kMoved;
-  int64_t lines_ = 64;  // in a block
+  bool converts_ = false;     // stretches
+  bool is_streamed_ = false;  // too much for the caches
+  int64_t lines_ = 64;        // in a block
   int64_t blocks_per_outer_;
   int64_t scratch_bytes_;
 };

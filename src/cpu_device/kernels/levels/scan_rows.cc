@@ -67,34 +67,56 @@ struct Bf16 {
     *low = (V)(cells << 16);
     *high = (V)(cells & 0xffff0000u);
   }
+  // The upper halves are the result. A NaN comes from an operand of 16 bits or is the processor's
+  // own: quiet, and nothing in its lower half to round.
+#if defined(__AVX512BW__)
+  // One more where the lower half is above the middle, or there and the upper one odd.
+  template <typename P, typename V>
+  PJRT_INLINE P Join(V low, V high) {
+    typedef uint16_t Words __attribute__((vector_size(sizeof(P))));
+    constexpr std::make_integer_sequence<int, sizeof(P) / 2> kAll;
+    const auto lower = EveryOther<0>((Words)low, (Words)high, kAll);
+    const auto upper = EveryOther<1>((Words)low, (Words)high, kAll);
+    return (P)((lower | (upper & 1)) > 0x8000 ? upper + 1 : upper);
+  }
+
+ private:
+  template <int kOdd, typename Words, int... k>
+  PJRT_INLINE Words EveryOther(Words a, Words b, std::integer_sequence<int, k...>) {
+    constexpr int kWords = sizeof...(k);
+    return __builtin_shufflevector(a, b, (k / 2 * 2 + kOdd + k % 2 * kWords)...);
+  }
+#else
   template <typename P, typename V>
   PJRT_INLINE P Join(V low, V high) {
     return (Rounded((P)low) >> 16) | (Rounded((P)high) & 0xffff0000u);
   }
-  // The upper halves are the result. A NaN comes from an operand of 16 bits or is the processor's
-  // own: quiet, and nothing in its lower half to round.
+
+ private:
   template <typename P>
   PJRT_INLINE P Rounded(P bits) {
     return bits + (((bits >> 16) & 1) + 0x7fffu);
   }
+#endif
 };
 
-#if defined(__F16C__)
+#if defined(__AVX512BW__)
 struct F16 {
   using Format = half;
-  static constexpr int kPairs = PJRT_VECTOR_BYTES / 4;
-  typedef uint16_t Words __attribute__((vector_size(PJRT_VECTOR_BYTES)));
-  typedef uint16_t Half __attribute__((vector_size(PJRT_VECTOR_BYTES / 2)));
+  static constexpr int kPairs = 16;
+  typedef uint16_t Words __attribute__((vector_size(64)));
+  typedef uint16_t Half __attribute__((vector_size(32)));
 
   template <typename P, typename V>
   PJRT_INLINE void Split(P cells, V* low, V* high) {
     const auto halves = BitCast<TwoHalves>(LowsFirst((Words)cells, kAllWords));
-    *low = Widen<V>(halves.low);
-    *high = Widen<V>(halves.high);
+    *low = (V)_mm512_cvtph_ps((__m256i)halves.low);
+    *high = (V)_mm512_cvtph_ps((__m256i)halves.high);
   }
   template <typename P, typename V>
   PJRT_INLINE P Join(V low, V high) {
-    return (P)InTurn(BitCast<Words>(TwoHalves{Narrow(low), Narrow(high)}), kAllWords);
+    return (P)InTurn((Half)_mm512_cvtps_ph((__m512)low, _MM_FROUND_TO_NEAREST_INT),
+                     (Half)_mm512_cvtps_ph((__m512)high, _MM_FROUND_TO_NEAREST_INT), kAllWords);
   }
 
  private:
@@ -107,24 +129,27 @@ struct F16 {
     return __builtin_shufflevector(words, words, (k % kPairs * 2 + k / kPairs)...);
   }
   template <int... k>
-  PJRT_INLINE Words InTurn(Words words, std::integer_sequence<int, k...>) {
-    return __builtin_shufflevector(words, words, (k % 2 * kPairs + k / 2)...);
+  PJRT_INLINE Words InTurn(Half low, Half high, std::integer_sequence<int, k...>) {
+    return __builtin_shufflevector(low, high, (k % 2 * kPairs + k / 2)...);
   }
-  template <typename V>
-  PJRT_INLINE V Widen(Half x) {
-#if defined(__AVX512F__)
-    return (V)_mm512_cvtph_ps((__m256i)x);
-#else
-    return (V)_mm256_cvtph_ps((__m128i)x);
-#endif
+};
+#elif defined(__F16C__)
+struct F16 {
+  using Format = half;
+
+  template <typename P, typename V>
+  PJRT_INLINE void Split(P cells, V* low, V* high) {
+    // Lane by lane, four lower halves and four upper ones.
+    const __m256i in_lanes = _mm256_packus_epi32((__m256i)(cells & 0xffff), (__m256i)(cells >> 16));
+    const __m256i halves = _mm256_permute4x64_epi64(in_lanes, _MM_SHUFFLE(3, 1, 2, 0));
+    *low = (V)_mm256_cvtph_ps(_mm256_castsi256_si128(halves));
+    *high = (V)_mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
   }
-  template <typename V>
-  PJRT_INLINE Half Narrow(V x) {
-#if defined(__AVX512F__)
-    return (Half)_mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT);
-#else
-    return (Half)_mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT);
-#endif
+  template <typename P, typename V>
+  PJRT_INLINE P Join(V low, V high) {
+    const __m128i a = _mm256_cvtps_ph((__m256)low, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i b = _mm256_cvtps_ph((__m256)high, _MM_FROUND_TO_NEAREST_INT);
+    return (P)_mm256_set_m128i(_mm_unpackhi_epi16(a, b), _mm_unpacklo_epi16(a, b));
   }
 };
 #endif
@@ -141,11 +166,12 @@ struct Square {
 
   // The first `cells` cells of each line alone are folded: kLines of them, or fewer if kPart.
   template <bool kReverse, bool kPart>
-  PJRT_INLINE void Scan(Stored* out, const Stored* in, int64_t stride, int64_t cells,
-                        Running* running) {
+  PJRT_INLINE void Scan(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
+                        int64_t cells, Running* running) {
     typename Vector::Row rows[kLines];
 #pragma GCC unroll 16
-    for (int i = 0; i < kLines; ++i) __builtin_memcpy(&rows[i], in + i * stride, sizeof(rows[i]));
+    for (int i = 0; i < kLines; ++i)
+      __builtin_memcpy(&rows[i], in + i * in_stride, sizeof(rows[i]));
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
     for (int k = 0; k < kLines; ++k) {
@@ -154,18 +180,19 @@ struct Square {
     }
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
-    for (int i = 0; i < kLines; ++i) __builtin_memcpy(out + i * stride, &rows[i], sizeof(rows[i]));
+    for (int i = 0; i < kLines; ++i)
+      __builtin_memcpy(out + i * out_stride, &rows[i], sizeof(rows[i]));
   }
 
   // Of lines with fewer cells than a square.
   template <bool kReverse>
-  PJRT_INLINE void ScanPart(Stored* out, const Stored* in, int64_t stride, int64_t cells,
-                            Running* running) {
+  PJRT_INLINE void ScanPart(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
+                            int64_t cells, Running* running) {
     const int64_t bytes = cells * static_cast<int64_t>(sizeof(typename Source::Cell));
     alignas(PJRT_VECTOR_BYTES) Stored part[kLines * kElements] = {};
-    for (int i = 0; i < kLines; ++i) CopyInLine(part + i * kElements, in + i * stride, bytes);
-    Scan<kReverse, true>(part, part, kElements, cells, running);
-    for (int i = 0; i < kLines; ++i) CopyInLine(out + i * stride, part + i * kElements, bytes);
+    for (int i = 0; i < kLines; ++i) CopyInLine(part + i * kElements, in + i * in_stride, bytes);
+    Scan<kReverse, true>(part, kElements, part, kElements, cells, running);
+    for (int i = 0; i < kLines; ++i) CopyInLine(out + i * out_stride, part + i * kElements, bytes);
   }
 };
 
@@ -186,8 +213,8 @@ void ScanLine(typename Source::Stored* out, const typename Source::Stored* in,
 
 // As many lines as a vector has cells.
 template <class Op, class Source, bool kReverse>
-void ScanVector(typename Source::Stored* out, const typename Source::Stored* in, int64_t stride,
-                typename Source::Number* running, int64_t n) {
+void ScanVector(typename Source::Stored* out, int64_t out_stride, const typename Source::Stored* in,
+                int64_t in_stride, typename Source::Number* running, int64_t n) {
   using S = Square<Op, Source>;
   // Some cells more are turned as well where each element by itself takes longer.
   constexpr int64_t kFewCells = Source::kPerCell > 1 ? 3 : S::kLines;
@@ -196,7 +223,7 @@ void ScanVector(typename Source::Stored* out, const typename Source::Stored* in,
   const int64_t turned = whole + (cells > kFewCells ? cells * Source::kPerCell : 0);
   const auto scan_rest = [&] {
     for (int l = 0; l < S::kLines; ++l) {
-      ScanLine<Op, Source>(out + l * stride + turned, in + l * stride + turned, running + l,
+      ScanLine<Op, Source>(out + l * out_stride + turned, in + l * in_stride + turned, running + l,
                            n - turned, kReverse);
     }
   };
@@ -205,12 +232,13 @@ void ScanVector(typename Source::Stored* out, const typename Source::Stored* in,
   __builtin_memcpy(&values, running, sizeof(values));
   const auto scan_part = [&] {
     if (turned > whole)
-      S::template ScanPart<kReverse>(out + whole, in + whole, stride, cells, &values);
+      S::template ScanPart<kReverse>(out + whole, out_stride, in + whole, in_stride, cells,
+                                     &values);
   };
   if (kReverse) scan_part();
   for (int64_t i = 0; i < whole; i += S::kElements) {
     const int64_t at = kReverse ? whole - S::kElements - i : i;
-    S::template Scan<kReverse, false>(out + at, in + at, stride, S::kLines, &values);
+    S::template Scan<kReverse, false>(out + at, out_stride, in + at, in_stride, S::kLines, &values);
   }
   if (!kReverse) scan_part();
   __builtin_memcpy(running, &values, sizeof(values));
@@ -218,8 +246,8 @@ void ScanVector(typename Source::Stored* out, const typename Source::Stored* in,
 }
 
 template <class Op, class Source>
-void ScanRows(void* out, const void* in, int64_t stride, void* running, int64_t lines, int64_t n,
-              bool is_reverse) {
+void ScanRows(void* out, int64_t out_stride, const void* in, int64_t in_stride, void* running,
+              int64_t lines, int64_t n, bool is_reverse) {
   constexpr int kLines = Square<Op, Source>::kLines;
   auto* const d = static_cast<typename Source::Stored*>(out);
   const auto* const s = static_cast<const typename Source::Stored*>(in);
@@ -227,9 +255,11 @@ void ScanRows(void* out, const void* in, int64_t stride, void* running, int64_t 
   int64_t l = 0;
   for (; l + kLines <= lines; l += kLines) {
     (is_reverse ? ScanVector<Op, Source, true>
-                : ScanVector<Op, Source, false>)(d + l * stride, s + l * stride, stride, r + l, n);
+                : ScanVector<Op, Source, false>)(d + l * out_stride, out_stride, s + l * in_stride,
+                                                 in_stride, r + l, n);
   }
-  for (; l < lines; ++l) ScanLine<Op, Source>(d + l * stride, s + l * stride, r + l, n, is_reverse);
+  for (; l < lines; ++l)
+    ScanLine<Op, Source>(d + l * out_stride, s + l * in_stride, r + l, n, is_reverse);
 }
 
 struct Scans {
