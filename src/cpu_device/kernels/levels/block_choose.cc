@@ -86,6 +86,8 @@ struct PlaceChoice {
       for (int64_t r = 0; r < runs; ++r, from += stride, place += 1) {
 #pragma GCC unroll 4
         for (int g = 0; g < kGroups; ++g) {
+          // The next runs are most likely chosen from next: strips break their streams off.
+          __builtin_prefetch(from + runs * stride + g * kWidth, 0, 2);
           const Group<Source, V> next = Source::template LoadGroup<V>(from + g * kWidth);
 #pragma GCC unroll 2
           for (int v = 0; v < kVectors; ++v) {
