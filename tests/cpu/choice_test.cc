@@ -242,6 +242,51 @@ TEST(ChoiceTest, LongReductionsAreSplit) {
   }
 }
 
+// Rows that the initial value wins, or that reach it, among others that leave it behind.
+TEST(ChoiceTest, InitialValuesAreChosenByTheComparator) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (size_t i : {0, 1, 3}) {
+    for (float init : {-6.0f, -1.0f, -0.0f, 1.0f, kNan}) {
+      const bool nans = i == 0;
+      if (init != init && !nans) continue;
+      Check<float, int32_t>(Comparators<float>()[i], 300, 9, 1, init, nans, false, 1);
+      Check<float, int64_t>(Comparators<float>()[i], 2, 20, 300, init, nans, true, 1);
+      Check<bfloat16, int32_t>(Comparators<bfloat16>()[i], 300, 9, 1, static_cast<bfloat16>(init),
+                               nans, false, 1);
+    }
+    Check<uint8_t, int32_t>(Comparators<uint8_t>()[i], 2000, 4, 1, 3, false, false, 1);
+  }
+  Check<float, int32_t>(Comparators<float>()[2], 300, 9, 1, -5, false, false, 1);
+}
+
+// A comparator that minds how companions of unequal values compare: that of the initial value is
+// kept, as it is not lower than any other.
+TEST(ChoiceTest, InitialCompanionsAreComparedWhereTheyMatter) {
+  const Literal x = Array<float>({2, 4}, {1, 3, 3, 2, 5, 4, 5, 5});
+  const std::string text = R"(
+    func.func @main(%x: tensor<2x4xf32>) -> tensor<2xi32> {
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %start = stablehlo.constant dense<START> : tensor<i32>
+      %n = stablehlo.iota dim = 1 : tensor<2x4xi32>
+      %0:2 = stablehlo.reduce(%x init: %low), (%n init: %start) across dimensions = [1] :
+          (tensor<2x4xf32>, tensor<2x4xi32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
+        reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {
+          %less = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          %before = stablehlo.compare LT, %i, %j : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          %both = stablehlo.and %less, %before : tensor<i1>
+          %v = stablehlo.select %less, %b, %a : tensor<i1>, tensor<f32>
+          %k = stablehlo.select %both, %j, %i : tensor<i1>, tensor<i32>
+          stablehlo.return %v, %k : tensor<f32>, tensor<i32>
+        }
+      return %0#1 : tensor<2xi32>
+    })";
+  const auto run = [&](const char* start) {
+    return RunOne<int32_t>(absl::StrReplaceAll(text, {{"START", start}}), {&x});
+  };
+  EXPECT_EQ(run("100"), (std::vector<int32_t>{100, 100}));
+  EXPECT_EQ(run("-1"), (std::vector<int32_t>{1, 0}));
+}
+
 // Companions that are no numbers of places: the comparator alone says which is chosen.
 TEST(ChoiceTest, CompanionsInAnyOrder) {
   const Literal x = Array<float>({2, 4}, {1, 3, 3, 2, 5, 4, 5, 5});

@@ -157,6 +157,7 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
         const ArrayView out = NewArray(op->result_type(i));
         LoopReduce::Output output;
         output.type = out.type;
+        output.is_read = op->result(i)->first_use() != nullptr;
         output.view.strides.assign(dims.size(), 0);
         size_t k = 0;
         for (size_t d = 0; d < dims.size(); ++d) {
@@ -253,9 +254,11 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
       first_outputs.push_back(partial.buffer);
       const LoopView final_view = reduce.outputs[i].view;
       const PrimitiveType final_type = reduce.outputs[i].type;
+      const bool is_read = reduce.outputs[i].is_read;
       // The first loop's output: as `partial`, with stride 0 where it reduces.
       LoopReduce::Output& output = reduce.outputs[i];
       output.type = partial.type;
+      output.is_read = true;
       output.view.offset = 0;
       output.view.strides.assign(partial.strides.begin(),
                                  partial.strides.begin() + program.num_outer);
@@ -271,6 +274,7 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
       rest.init_inputs.push_back(second.AddInput(init));
       LoopReduce::Output last;
       last.type = final_type;
+      last.is_read = is_read;
       last.view.offset = final_view.offset;
       last.view.strides.assign(final_view.strides.begin(),
                                final_view.strides.begin() + program.num_outer);

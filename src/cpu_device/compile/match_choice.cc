@@ -12,6 +12,8 @@ constexpr size_t kMaxInstrs = 64;
 
 // How two elements a and b compare.
 enum class Relation { kLess, kEqual, kGreater, kFirstNan, kSecondNan, kBothNan };
+constexpr Relation kRelations[] = {Relation::kLess,     Relation::kEqual,     Relation::kGreater,
+                                   Relation::kFirstNan, Relation::kSecondNan, Relation::kBothNan};
 
 bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
 bool IsInt(CType type) { return type >= CType::kS8 && type <= CType::kU64; }
@@ -201,6 +203,19 @@ std::optional<Choice> RuleOf(const LoopProgram& body, int value, bool is_float,
   return rule;
 }
 
+// Whether the rule tells what becomes of unequal values whose companions compare in any way.
+bool IsByValues(const LoopProgram& body, int value, const Choice& rule) {
+  for (Relation companions : kRelations) {
+    for (Relation of : {Relation::kLess, Relation::kGreater}) {
+      bool value_is_first = false, companion_is_first = false;
+      if (!Chosen(body, value, of, companions, &value_is_first, &companion_is_first)) return false;
+      const bool is_first = (of == Relation::kGreater) == rule.greater;
+      if (value_is_first != is_first || companion_is_first != is_first) return false;
+    }
+  }
+  return true;
+}
+
 bool SameRule(const Choice& a, const Choice& b) {
   return a.greater == b.greater && a.first_of_equal_values == b.first_of_equal_values &&
          a.first_of_equal_companions == b.first_of_equal_companions &&
@@ -257,13 +272,12 @@ std::optional<LoopChoice> MatchChoice(const LoopProgram& program, const LoopRedu
     const std::optional<Choice> rule = RuleOf(*reduce.body, value, IsFloat(type), assumed);
     if (!rule.has_value()) continue;
     bool holds = true;
-    for (Relation other : {Relation::kLess, Relation::kEqual, Relation::kGreater,
-                           Relation::kFirstNan, Relation::kSecondNan, Relation::kBothNan}) {
+    for (Relation other : kRelations) {
       if (order != Relation::kEqual || other == assumed) continue;
       const std::optional<Choice> there = RuleOf(*reduce.body, value, IsFloat(type), other);
       holds &= there.has_value() && SameRule(*rule, *there);
     }
-    if (holds) return LoopChoice{*rule, value};
+    if (holds) return LoopChoice{*rule, value, IsByValues(*reduce.body, value, *rule)};
   }
   return std::nullopt;
 }

@@ -220,19 +220,20 @@ void Folder::SetChoice(Fold* fold, PrimitiveType narrow) const {
   const LoopChoice& choice = *fold->reduce->choice;
   const int companion_size = fold->sizes[1 - choice.value];
   if (companion_size != 4 && companion_size != 8) return;
-  const int extreme = static_cast<int>(choice.rule.greater ? Monoid::kMaximum : Monoid::kMinimum);
-  if (narrow != PRIMITIVE_TYPE_INVALID) {
+  const bool is_narrow = narrow != PRIMITIVE_TYPE_INVALID;
+  const CType type = is_narrow ? CType::kF32 : p_.instrs[fold->reduce->values[choice.value]].type;
+  int most = static_cast<int>(Monoid::kMaximum), least = static_cast<int>(Monoid::kMinimum);
+  if (!choice.rule.greater) std::swap(most, least);
+  fold->choice = &fold_kernels_.choice[static_cast<int>(type)];
+  fold->rows = k_.reduce_rows[most][static_cast<int>(type)];
+  fold->least_rows = k_.reduce_rows[least][static_cast<int>(type)];
+  fold->value_is_float = type == CType::kF32 || type == CType::kF64;
+  if (is_narrow) {
     fold->choice = narrow == BF16 ? &fold_kernels_.bf16_choice : &fold_kernels_.f16_choice;
-    fold->rows = (narrow == BF16 ? fold_kernels_.bf16 : fold_kernels_.f16)[extreme].rows;
+    fold->rows = (narrow == BF16 ? fold_kernels_.bf16 : fold_kernels_.f16)[most].rows;
     fold->load = k_.load[narrow];
     fold->store = k_.store[narrow];
-    fold->sizes[choice.value] = kCTypeSize[static_cast<int>(CType::kF32)];
-    fold->value_is_float = true;
-  } else {
-    const CType type = p_.instrs[fold->reduce->values[choice.value]].type;
-    fold->choice = &fold_kernels_.choice[static_cast<int>(type)];
-    fold->rows = k_.reduce_rows[extreme][static_cast<int>(type)];
-    fold->value_is_float = type == CType::kF32 || type == CType::kF64;
+    fold->sizes[choice.value] = kCTypeSize[static_cast<int>(type)];
   }
   fold->take_places =
       fold_kernels_.take_places[SizeLog2(fold->sizes[choice.value])][companion_size == 8];
@@ -516,13 +517,28 @@ void Folder::FillInit(const char* const* inputs, const Fold& fold, size_t i, cha
   k_.fill[SizeLog2(fold.sizes[i])](block, source, n);
 }
 
+// Whether each of n accumulators of a choice is chosen before the initial value, because of its
+// value alone.
+bool Folder::InitLoses(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const {
+  if (fold.choice == nullptr || !fold.reduce->choice->by_values || n == 0) return false;
+  alignas(16) char init[kElementBytes], least[kElementBytes];
+  FillInit(inputs, fold, fold.value(), init, 1);
+  fold.least_rows(least, Accumulator(memory, fold, fold.value()), 1, n);
+  Choice rule;  // the initial value among equal ones and NaNs
+  rule.greater = fold.reduce->choice->rule.greater;
+  rule.first_if_first_nan = rule.first_if_second_nan = rule.first_if_both_nan = true;
+  uint32_t loser = 0, winner = 1;
+  fold.choice->choose[0](rule, init, &loser, least, &winner, 1);
+  return loser == 1;
+}
+
 void Folder::Begin(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const {
   for (size_t i = 0; fold.BeginsWithInit() && i < fold.sizes.size(); ++i)
     FillInit(inputs, fold, i, Accumulator(memory, fold, i), n);
 }
 
 void Folder::Finish(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const {
-  if (!fold.HasInit()) return;
+  if (!fold.HasInit() || InitLoses(memory, inputs, fold, n)) return;
   const size_t count = fold.sizes.size();
   absl::InlinedVector<const char*, 8> params(2 * count);
   Pointers results(count);

@@ -37,8 +37,10 @@ struct Fold {
   FoldPointsFn points = nullptr;
   ReduceRowsFn accumulator_rows = nullptr;
   ConvertFn load = nullptr;  // values to accumulators; null where they are the same
-  // A choice: `rows` is the maximum or minimum of values; the body serves for initial values.
+  // A choice: `rows` is the maximum or minimum of values, least_rows the other one of accumulators;
+  // the body serves for initial values.
   const ChoiceKernels* choice = nullptr;
+  ReduceRowsFn least_rows = nullptr;
   TakePlacesFn take_places = nullptr;
   ConvertFn store = nullptr;  // of values that `load` loads
   bool value_is_float = false;
@@ -145,6 +147,7 @@ class Folder {
   int64_t CompanionOf(const Fold& fold, int64_t point) const;
   void SetCompanion(const Fold& fold, int64_t companion, char* to) const;
   int64_t PlaceInRow(const Fold& fold, const char* values, int64_t n, char* out) const;
+  bool InitLoses(char* memory, const char* const* inputs, const Fold& fold, int64_t n) const;
   void FillInit(const char* const* inputs, const Fold& fold, size_t i, char* block,
                 int64_t n) const;
 

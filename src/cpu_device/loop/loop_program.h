@@ -87,6 +87,8 @@ struct LoopProgram;
 struct LoopChoice {
   Choice rule;
   int value = 0;
+  // Whether the rule tells the pair of unequal values, none a NaN, for companions in any order.
+  bool by_values = false;
   CType companion_type = CType::kS32;
   // The engine's: the iota that companions are where no block of them is made, -1 for none.
   int32_t counted_by = -1;
@@ -106,7 +108,8 @@ struct LoopReduce {
   absl::InlinedVector<int32_t, 2> init_inputs;
   struct Output {
     PrimitiveType type = F32;
-    LoopView view;  // strides of the reduced dims are 0
+    LoopView view;        // strides of the reduced dims are 0
+    bool is_read = true;  // false: nothing need be written
   };
   absl::InlinedVector<Output, 2> outputs;
 };

@@ -83,6 +83,7 @@ bool ReduceKernel::FindStreams(int d) {
 void ReduceKernel::Store(const Work& w, const Fold& fold, int64_t point, int64_t n) const {
   for (size_t i = 0; i < fold.sizes.size(); ++i) {
     const LoopReduce::Output& output = fold.reduce->outputs[i];
+    if (!output.is_read) continue;
     const char* from = folder_.Accumulator(w.memory, fold, i);
     if (ConvertFn store = k_.store[output.type]; store != nullptr) {
       store(folder_.Temporary(w.memory, i), from, n);
