@@ -13,24 +13,25 @@ namespace {
 // breaks their streams off.
 constexpr int64_t kAhead = 8192;
 
-template <typename Half, int... k>
-PJRT_INLINE auto Join(Half a, Half b, std::integer_sequence<int, k...>) {
-  return __builtin_shufflevector(a, b, k...);
-}
-
 // A vector of lanes that lie `stride` elements apart.
-template <typename T, int kBytes>
-PJRT_INLINE typename Lanes<T, kBytes>::Row LoadLanes(const T* from, int64_t stride) {
-  using L = Lanes<T, kBytes>;
-  if constexpr (L::kCount == 1) {
-    typename L::Row lane;
-    __builtin_memcpy(&lane, from, sizeof(lane));
-    return lane;
-  } else {
-    return Join(LoadLanes<T, kBytes / 2>(from, stride),
-                LoadLanes<T, kBytes / 2>(from + L::kCount / 2 * stride, stride),
-                std::make_integer_sequence<int, L::kSide>());
-  }
+template <typename Row, typename T>
+PJRT_INLINE Row LoadLanes(const T* from, [[maybe_unused]] int64_t stride) {
+  Row row;
+#if defined(__AVX2__)
+  const auto two = [&](const T* at) {
+    return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(at + stride),
+                               reinterpret_cast<const __m128i*>(at));
+  };
+#if defined(__AVX512F__)
+  row = (Row)_mm512_inserti64x4(_mm512_castsi256_si512(two(from)), two(from + 2 * stride), 1);
+#else
+  row = (Row)two(from);
+#endif
+#else
+  static_assert(sizeof(row) == 16);
+  __builtin_memcpy(&row, from, sizeof(row));
+#endif
+  return row;
 }
 
 // Values of K, whose order `turn` turns to that of choosing.
@@ -77,7 +78,7 @@ struct RowChoice {
         __builtin_prefetch(ahead + (c + i) * PJRT_VECTOR_BYTES, 0, 2);
 #pragma GCC unroll 16
       for (int i = 0; i < kColumns; ++i)
-        columns[i] = LoadLanes<Stored, PJRT_VECTOR_BYTES>(a + begin + i * row, kColumns * row);
+        columns[i] = LoadLanes<typename L::Row>(a + begin + i * row, kColumns * row);
       TransposeLanes<Stored, PJRT_VECTOR_BYTES, kColumns>(columns);
 #pragma GCC unroll 16
       for (int k = 0; k < kColumns; ++k) {
