@@ -314,9 +314,11 @@ TEST(CustomCall, RefusesMissingAndIllTypedAttributes) {
   };
   for (const Case& c :
        std::vector<Case>{{"{}", "the attribute 'k' is missing"},
-                         {"{k = 1.0 : f32}", "the attribute 'k' is of another type"},
-                         {"{k = 4294967296 : i64}", "the attribute 'k' is of another type"},
-                         {"{k = true}", "the attribute 'k' is of another type"}}) {
+                         {"{k = 1.0 : f32}", "the attribute 'k' is a float that"},
+                         {"{k = 4294967296 : i64}", "the attribute 'k' is an integer that"},
+                         {"{k = true}", "the attribute 'k' is a bool that"},
+                         {"{k = [1.0, 2.0]}", "the attribute 'k' is a list of floats that"},
+                         {"{k = {}}", "the attribute 'k' is a dictionary that"}}) {
     const absl::Status status = Refusal(
         CallOf(absl::StrCat("() {mhlo.backend_config = ", c.attributes, "} : () -> tensor<2xf32>"),
                "", "tensor<2xf32>"),

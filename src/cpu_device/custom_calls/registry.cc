@@ -2,7 +2,9 @@
 //
 // The registry of custom calls, attributes, and the checks of typed functions.
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -94,7 +96,14 @@ void Decoder::MissAttr(absl::string_view name) {
 }
 
 void Decoder::FailAttr(absl::string_view name) {
-  Fail(absl::StrCat("the attribute '", name, "' is of another type than the function takes"));
+  // In the order of Attribute::Value.
+  constexpr absl::string_view kKinds[] = {"a bool",   "an integer",         "a float",
+                                          "a string", "a list of integers", "a list of floats",
+                                          "a list",   "a dictionary"};
+  static_assert(std::size(kKinds) == std::variant_size_v<Attribute::Value>);
+  const Attribute* const given = signature_.attributes->Find(name);
+  Fail(absl::StrCat("the attribute '", name, "' is ", kKinds[given->value().index()],
+                    " that the function does not take"));
 }
 
 namespace {
