@@ -104,6 +104,17 @@ class ConvStep::Patches final : public Gemm::Batch {
     }
   }
 
+  // Goes on to the next place; false after the last one, where it starts over.
+  bool NextPlace(int64_t* at) const {
+    for (int d = rank_ - 1; d >= 0; --d) {
+      const ConvParams::Spatial& s = p_.spatial[d];
+      at[d] += s.stride;
+      if (at[d] < s.output_size * s.stride - s.padding_low) return true;
+      at[d] = -s.padding_low;
+    }
+    return false;
+  }
+
   // Adds the offset of element `tap` of a window whose first element is at `at`, in one dim; false
   // when that is no element of the input.
   bool Step(int d, int64_t at, int64_t tap, int64_t* offset) const {
@@ -168,13 +179,24 @@ class ConvStep::Patches final : public Gemm::Batch {
     const bool single = !by_window && dims_.back().spatial >= 0;  // a dilated window, one by one
     if (single) ++outer;
     const int64_t length = single ? 1 : run;
-    Coordinates at(std::max(rank_, 1)), tap(dims_.size());
-    for (int64_t r = row; r < row + rows; ++r) {
-      const int64_t entry = p_.batch_is_minor ? r % p_.batch : r / places_;
-      Locate(p_.batch_is_minor ? r / p_.batch : r % places_, at.data());
+    Coordinates at(std::max(rank_, 1)), first_tap(dims_.size());
+    // Divided once: a row took 36 ns to find, three times as long as to copy 8 channels.
+    int64_t entry = p_.batch_is_minor ? row % p_.batch : row / places_;
+    Locate(p_.batch_is_minor ? row / p_.batch : row % places_, at.data());
+    Unravel(p0, &first_tap);
+    const int64_t first_skip = p0 % length;
+    const auto next_row = [&] {
+      if (!p_.batch_is_minor) {
+        if (!NextPlace(at.data())) ++entry;
+      } else if (++entry == p_.batch) {
+        entry = 0;
+        NextPlace(at.data());
+      }
+    };
+    for (int64_t r = row; r < row + rows; ++r, next_row()) {
       const char* const base = from + entry * p_.batch_stride * size_;
-      Unravel(p0, &tap);
-      int64_t skip = p0 % length;
+      Coordinates tap = first_tap;
+      int64_t skip = first_skip;
       for (int64_t left = depth; left > 0;) {
         const int64_t n = std::min(left, length - skip);
         int64_t offset = 0;
@@ -188,14 +210,14 @@ class ConvStep::Patches final : public Gemm::Batch {
           const int64_t low = std::clamp<int64_t>(-first * each - skip, 0, n);
           const int64_t high =
               std::clamp<int64_t>((last->input_size - first) * each - skip, low, n);
-          std::memset(to, 0, low * size_);
+          if (low > 0) std::memset(to, 0, low * size_);
           if (high > low) {
             const int64_t begin = whole && p_.channels > 1
                                       ? first * each + skip + low
                                       : (first + skip + low) * last->input_stride;
             CopyRun(to + low * size_, base + (offset + begin) * size_, stride, high - low, size_);
           }
-          std::memset(to + high * size_, 0, (n - high) * size_);
+          if (high < n) std::memset(to + high * size_, 0, (n - high) * size_);
         }
         to += n * size_;
         left -= n;
