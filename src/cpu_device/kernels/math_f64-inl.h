@@ -56,6 +56,19 @@ PJRT_INLINE Pair Choose(bool chosen, Pair a, Pair b) {
 // Parts of log(2): n * kLn2High is exact for |n| < 2^20.
 constexpr double kLn2High = 0x1.62e42fefp-1, kLn2Low = 0x1.473de6af278edp-34;
 
+// (exp(r) - 1 - r) / r^2 = 1/2 + r g(r) for |r| <= log(2) / 2; exp(r) to 2^-57.
+PJRT_INLINE double ExpSeries(double r) {
+  const double r2 = r * r, r4 = r2 * r2;
+  const double g01 = MulAdd(r, 0x1.555555555316ap-5, 0x1.555555555555cp-3);
+  const double g23 = MulAdd(r, 0x1.6c16c17cf44eep-10, 0x1.111111110e640p-7);
+  const double g45 = MulAdd(r, 0x1.a019aa94caeb6p-16, 0x1.a01a01b6354f9p-13);
+  const double g67 = MulAdd(r, 0x1.28a0200824128p-22, 0x1.71dde904f9c9dp-19);
+  const double g0123 = MulAdd(r2, g23, g01);
+  const double g4567 = MulAdd(r2, g67, g45);
+  const double g = MulAdd(r4, MulAdd(r4, 0x1.af786b6bb41e2p-26, g4567), g0123);
+  return MulAdd(r, g, 0.5);
+}
+
 // exp(x) = 2^n (1 + r + rest), with 2^n in two factors whose product may leave the range; |x| <
 // 1000 or NaN.
 struct ExpParts {
@@ -67,16 +80,7 @@ PJRT_INLINE ExpParts SplitExp(double x) {
   const double low = n.value * kLn2Low;
   const double r = high - low;
   const double lost = (high - r) - low;  // what rounding r lost
-  // exp(r) = 1 + r + r^2 (1/2 + r g(r)), to 2^-57.
-  const double r2 = r * r, r4 = r2 * r2;
-  const double g01 = MulAdd(r, 0x1.555555555316ap-5, 0x1.555555555555cp-3);
-  const double g23 = MulAdd(r, 0x1.6c16c17cf44eep-10, 0x1.111111110e640p-7);
-  const double g45 = MulAdd(r, 0x1.a019aa94caeb6p-16, 0x1.a01a01b6354f9p-13);
-  const double g67 = MulAdd(r, 0x1.28a0200824128p-22, 0x1.71dde904f9c9dp-19);
-  const double g0123 = MulAdd(r2, g23, g01);
-  const double g4567 = MulAdd(r2, g67, g45);
-  const double g = MulAdd(r4, MulAdd(r4, 0x1.af786b6bb41e2p-26, g4567), g0123);
-  const double rest_of_power = MulAdd(r2, MulAdd(r, g, 0.5), lost);
+  const double rest_of_power = MulAdd(r * r, ExpSeries(r), lost);
   const wide::Rounded half = wide::Round(n.value * 0.5);
   const wide::Rounded rest = wide::Round(n.value - half.value);
   return {r, rest_of_power, BitCast<double>((half.bits + 1023) << 52),
@@ -85,6 +89,14 @@ PJRT_INLINE ExpParts SplitExp(double x) {
 PJRT_INLINE double ExpInside(double x) {
   const ExpParts e = SplitExp(x);
   return (1 + (e.r + e.rest)) * e.first * e.second;
+}
+
+// exp(x) for |x| < 700, without what rounding r loses.
+PJRT_INLINE double ExpOfModerate(double x) {
+  const wide::Rounded n = wide::Round(x * 0x1.71547652b82fep+0);
+  const double r = MulAdd(n.value, -kLn2Low, MulAdd(n.value, -kLn2High, x));
+  const double part = MulAdd(r * r, ExpSeries(r), r);
+  return (1 + part) * BitCast<double>((n.bits + 1023) << 52);
 }
 
 // Below this exp(x) is 0. Products that underflow take a hundred times as long as others, so none

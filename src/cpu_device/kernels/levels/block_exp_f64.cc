@@ -31,7 +31,7 @@ struct Logistic {
 struct Tanh {
   PJRT_INLINE double Run(double x) {
     const double size = wide::Abs(x);
-    const double far = 1 - 2 / (f64::ExpInside(2 * wide::Bound(size, 0, 22)) + 1);
+    const double far = 1 - 2 / (f64::ExpOfModerate(2 * wide::Bound(size, 0, 22)) + 1);
     // (tanh(x) - x) / x^3 on |x| <= 0.625, to 2^-61.
     const double s = size * size;
     double p = 0x1.966361d50eb15p-18;
