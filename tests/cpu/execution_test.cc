@@ -262,6 +262,21 @@ TEST(DonationTest, ADonatedArgumentsMemoryHoldsTheResult) {
   EXPECT_EQ(Elements<float>(**(*results)[0][0]->ToLiteralSync()), Counting<float>(1000, 2));
 }
 
+TEST(DonationTest, AnAliasThatIsNoNumberGivesNothingUp) {
+  PjRtClient& client = OneThreadClient();
+  auto executable = client.Compile(R"(
+    func.func @main(%x: tensor<2xf32> {tf.aliasing_output = "0"}) -> tensor<2xf32> {
+      %0 = stablehlo.add %x, %x : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    })",
+                                   CompileOptions());
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal x = Array<float>({2}, {1, 2});
+  auto buffers = ToDevice(client, {&x});
+  ASSERT_TRUE((*executable)->Execute({Pointers(buffers)}, ExecuteOptions()).ok());
+  EXPECT_FALSE(buffers[0]->IsDeleted());
+}
+
 TEST(DonationTest, AnArgumentThatIsReadLaterIsNotOverwritten) {
   // x is read by the product after the first result is known.
   PjRtClient& client = OneThreadClient();

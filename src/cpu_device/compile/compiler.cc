@@ -51,7 +51,8 @@ absl::Status CheckRequestedLayout(const Shape& requested, absl::string_view what
 // Which arguments are given up, and for which result.
 void ReadDonation(ir::Function function, ProgramInfo* info) {
   for (size_t i = 0; i < info->parameters.size(); ++i) {
-    if (const ir::Attribute alias = function.ArgAttr(i, "tf.aliasing_output")) {
+    const ir::Attribute alias = function.ArgAttr(i, "tf.aliasing_output");
+    if (alias.Is(ir::AttrKind::kInteger)) {
       const int64_t result = alias.AsInt();
       if (result < 0 || result >= static_cast<int64_t>(info->results.size())) continue;
       if (PackedByteSize(info->results[result].shape) != PackedByteSize(info->parameters[i].shape))
