@@ -270,6 +270,57 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<bfloat16>("bf16", {4101, 2054}, 1, true);
 }
 
+// A body that is no operation, along each dim, from either end.
+template <typename T>
+void CheckBody(const char* type, int64_t rows, int64_t columns, bool along_rows, bool reverse) {
+  std::vector<T> values(rows * columns), expected(values.size());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 40503u >> 3);
+  const int64_t length = along_rows ? columns : rows;
+  for (int64_t line = 0; line < rows * columns / length; ++line) {
+    uint32_t running = 2;
+    for (int64_t k = 0; k < length; ++k) {
+      const int64_t i = reverse ? length - 1 - k : k;
+      const int64_t at = along_rows ? line * columns + i : i * columns + line;
+      expected[at] = static_cast<T>(running = running * 3 + static_cast<uint32_t>(values[at]));
+    }
+  }
+  const Literal x = Array<T>({rows, columns}, values);
+  const std::string padding =
+      reverse ? absl::StrCat("0, ", length - 1) : absl::StrCat(length - 1, ", 0");
+  const std::vector<T> out = RunOne<T>(
+      absl::StrReplaceAll(
+          R"(
+    func.func @main(%x: ARRAY) -> ARRAY {
+      %two = stablehlo.constant dense<2> : tensor<TYPE>
+      %0 = "stablehlo.reduce_window"(%x, %two) ({
+        ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>):
+          %three = stablehlo.constant dense<3> : tensor<TYPE>
+          %p = stablehlo.multiply %a, %three : tensor<TYPE>
+          %s = stablehlo.add %p, %b : tensor<TYPE>
+          stablehlo.return %s : tensor<TYPE>
+      }) {window_dimensions = array<i64: WINDOW>, padding = dense<PADDING> : tensor<2x2xi64>}
+        : (ARRAY, tensor<TYPE>) -> ARRAY
+      return %0 : ARRAY
+    })",
+          {{"ARRAY", TensorText({rows, columns}, type)},
+           {"TYPE", type},
+           {"WINDOW", along_rows ? absl::StrCat("1, ", length) : absl::StrCat(length, ", 1")},
+           {"PADDING", along_rows ? absl::StrCat("[[0, 0], [", padding, "]]")
+                                  : absl::StrCat("[[", padding, "], [0, 0]]")}}),
+      {&x});
+  EXPECT_EQ(out, expected) << type << " " << rows << "x" << columns << " " << along_rows << reverse;
+}
+
+TEST(ScanTest, BodiesAreCalledInTheOrderOfTheElements) {
+  for (bool reverse : {false, true}) {
+    for (bool along_rows : {false, true}) {
+      CheckBody<int32_t>("i32", 70, 130, along_rows, reverse);
+      CheckBody<int8_t>("i8", 5, 67, along_rows, reverse);
+      CheckBody<uint16_t>("ui16", 65, 64, along_rows, reverse);
+    }
+  }
+}
+
 TEST(ScanTest, NarrowFloatsAreSummedInF32) {
   for (bool reverse : {false, true}) {
     for (int dim : {0, 1}) {

@@ -5,10 +5,10 @@
 // operand. Where elements of a line are neighbours, a kernel turns squares of them in registers; of
 // narrow types that it does not have, a stretch of each line is converted in a buffer before, and
 // of arrays too large for the caches, a stretch of the result stays in it and is then written past
-// them; of other types, a tile of some elements of all lines is turned, scanned that way, and
-// turned back. In other cases (several arrays, a body) element i of all lines is gathered, folded
-// into the running values, and written. The order of operations is the same in all: from the
-// initial value on, one element after the other.
+// them; for other types and for bodies, a tile of some elements of all lines is turned, scanned
+// that way, and turned back. In other cases (several arrays, a body across lines) element i of all
+// lines is gathered, folded into the running values, and written. The order of operations is the
+// same in all: from the initial value on, one element after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
     method_ = kByStretches;
     converts_ = true;
-  } else if (p_.op != nullptr && p_.scan_stride == 1) {
+  } else if (p_.scan_stride == 1 && p_.arrays.size() == 1) {
     method_ = kTurned;
   } else if (p_.op != nullptr && p_.line_stride == 1 && !is_converted) {
     method_ = kInPlace;
@@ -71,20 +71,22 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = CeilDiv(p_.inner, lines_);
-  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot +
-                   (p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0);
+  const int64_t body_bytes = p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0;
+  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + body_bytes;
   // The stretches, and the running values.
   if (method_ == kByStretches) scratch_bytes_ = (kStretchStride + kSlot) * lines_;
-  // The tile in its compute type and in its memory type, and the running values.
-  if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 1) * lines_ * kSlot;
+  // The tile in its compute type and in its memory type, the running values, and a body's result
+  // and scratch, which begins at a multiple of 64 bytes.
+  if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 4) * lines_ * kSlot + body_bytes;
 }
 
 double ScanStep::cost_ns() const {
   return 50 + static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) *
                   static_cast<double>(p_.arrays.size()) *
-                  (method_ != kMoved
-                       ? 0.4
-                       : (p_.line_stride == 1 ? 0.8 : 1.5) + (p_.body != nullptr ? 2 : 0));
+                  ((method_ != kMoved     ? 0.4
+                    : p_.line_stride == 1 ? 0.8
+                                          : 1.5) +
+                   (p_.body != nullptr ? 2 : 0));
 }
 
 void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch) const {
@@ -266,7 +268,14 @@ void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch
     const char* before = running;
     for (int64_t step = 0; step < steps; ++step) {
       char* const row = tile + (p_.is_reverse ? steps - 1 - step : step) * n * wide;
-      p_.op(row, before, row, nullptr, n);
+      if (p_.op != nullptr) {
+        p_.op(row, before, row, nullptr, n);
+      } else {
+        const char* const params[] = {before, row};
+        char* result = running + lines_ * kSlot;
+        p_.body->Call(params, &result, n, running + 4 * lines_ * kSlot);
+        std::memcpy(row, result, n * wide);
+      }
       before = row;
     }
     std::memcpy(running, before, n * wide);
