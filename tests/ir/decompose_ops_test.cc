@@ -68,6 +68,26 @@ TEST(DecomposeOpsTest, AProductThatSumsNothingIsAMultiplication) {
            %5 = stablehlo.multiply %2, %4 : tensor<3x3x512xi32>
            return %5 : tensor<3x3x512xi32>
          })");
+  // Factors of narrower types become the product's first, where that loses nothing.
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<2xi8>, %y: tensor<3xui8>) -> tensor<2x3xi32> {
+           %0 = stablehlo.dot_general %x, %y, contracting_dims = [] x [] : (tensor<2xi8>, tensor<3xui8>) -> tensor<2x3xi32>
+           return %0 : tensor<2x3xi32>
+         })",
+      R"(func.func @main(%x: tensor<2xi8>, %y: tensor<3xui8>) -> tensor<2x3xi32> {
+           %0 = stablehlo.convert %x : (tensor<2xi8>) -> tensor<2xi32>
+           %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<2xi32>) -> tensor<2x3xi32>
+           %2 = stablehlo.convert %y : (tensor<3xui8>) -> tensor<3xi32>
+           %3 = stablehlo.broadcast_in_dim %2, dims = [1] : (tensor<3xi32>) -> tensor<2x3xi32>
+           %4 = stablehlo.multiply %1, %3 : tensor<2x3xi32>
+           return %4 : tensor<2x3xi32>
+         })");
+  const absl::string_view rounded =
+      R"(func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2x3xbf16> {
+           %0 = stablehlo.dot_general %x, %y, contracting_dims = [] x [] : (tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xbf16>
+           return %0 : tensor<2x3xbf16>
+         })";
+  ExpectDecomposes(rounded, rounded);
   // Many short rows are better made as matrices.
   const absl::string_view rows =
       R"(func.func @main(%x: tensor<100xf32>, %y: tensor<3xf32>) -> tensor<100x3xf32> {

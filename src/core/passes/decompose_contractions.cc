@@ -183,11 +183,18 @@ bool DecomposeDot(Emitter& emit, Op* op) {
   return true;
 }
 
+// Whether all numbers of one type are numbers of the other.
+bool ConvertsExactly(PrimitiveType from, PrimitiveType to) {
+  if (from == to) return IsFloating(to) || IsInteger(to) || IsComplex(to);
+  if (BitWidth(from) >= BitWidth(to)) return false;
+  if (IsFloating(from)) return to == F32 || to == F64;
+  return IsInteger(from) && IsInteger(to) && (IsUnsignedInteger(from) || IsSignedInteger(to));
+}
+
 bool DecomposeOuterProduct(Emitter& emit, Op* op) {
   const Type a = op->operand_type(0), b = op->operand_type(1), result = op->result_type();
   const PrimitiveType type = result.primitive_type();
-  if (a.primitive_type() != type || b.primitive_type() != type ||
-      !(IsFloating(type) || IsInteger(type)))
+  if (!ConvertsExactly(a.primitive_type(), type) || !ConvertsExactly(b.primitive_type(), type))
     return false;
   const std::optional<DotDimensionNumbers> numbers =
       DotDimensionNumbers::From(op->attr("dot_dimension_numbers"));
@@ -208,7 +215,7 @@ bool DecomposeOuterProduct(Emitter& emit, Op* op) {
   const auto factor = [&](size_t operand, const DimList& batched, const DimList& contracted,
                           bool is_second) {
     DimList order = batched, dims, places;
-    const Term x = emit(op->operand(operand));
+    const Term x = Convert(emit(op->operand(operand)), type);
     const int64_t rank = x.type().rank();
     for (int64_t d = 0; d < rank; ++d) {
       if (!absl::c_linear_search(batched, d) && !absl::c_linear_search(contracted, d))
@@ -228,7 +235,7 @@ bool DecomposeOuterProduct(Emitter& emit, Op* op) {
   const Term y = factor(1, numbers->rhs_batching_dimensions, numbers->rhs_contracting_dimensions,
                         /*is_second=*/true);
   // The sum of a product of -0 is 0.
-  const Term product = IsFloating(type) ? x * y + 0.0 : x * y;
+  const Term product = IsInteger(type) ? x * y : x * y + 0.0;
   op->result()->ReplaceAllUsesWith(product.value());
   return true;
 }
