@@ -211,7 +211,10 @@ bool DecomposeOuterProduct(Emitter& emit, Op* op) {
   right /= batch;
   const bool is_elementwise = left * right == 1 || (batch == 1 && std::min(left, right) == 1);
   const int64_t row = right > 1 ? right : left;
-  if (!is_elementwise && row < kLongRow && batch * left * right > kFewElements) return false;
+  // Matrices of narrow integers take the way by wider ones and back.
+  const bool is_narrow = IsInteger(type) && BitWidth(type) < 32;
+  if (!is_elementwise && !is_narrow && row < kLongRow && batch * left * right > kFewElements)
+    return false;
   const auto factor = [&](size_t operand, const DimList& batched, const DimList& contracted,
                           bool is_second) {
     DimList order = batched, dims, places;
