@@ -126,6 +126,9 @@ inline constexpr int kNumTernaryBlockOps = 0 PJRT_TERNARY_BLOCK_OPS(PJRT_X);
 #undef PJRT_X
 inline constexpr int kNumBlockOps = kNumUnaryBlockOps + kNumBinaryBlockOps + kNumTernaryBlockOps;
 
+// So much does not stay in a cache, and is written past it.
+inline constexpr int64_t kStreamBytes = int64_t{16} << 20;
+
 // dst[i] = op(a[i], b[i], c[i]) for i < n. Unused operands are null. dst may equal an operand of
 // the same element size (in place); otherwise dst overlaps no operand. Pointers are aligned to
 // their element size at least. n >= 0. The result of an element does not depend on n or on where in

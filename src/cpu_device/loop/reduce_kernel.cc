@@ -47,6 +47,10 @@ absl::Status ReduceKernel::Init(const LoopEngine& engine) {
   scratch_bytes_ = AlignUp(frame_.scratch_bytes()) + folder_.LayOut(ChooseWay());
   cost_ns_ = static_cast<double>(p.ElementCount()) * PointNs() + 50;
   if (outer_ != 0 && inner_ != 0) units_ = CutInUnits();
+  for (const LoopReduce& reduce : p.reduces) {
+    for (const LoopReduce::Output& output : reduce.outputs)
+      streams_ |= output.is_read && outer_ * inner_ * ByteWidth(output.type) >= kStreamBytes;
+  }
   return absl::OkStatus();
 }
 
@@ -55,6 +59,7 @@ void ReduceKernel::Run(const char* const* inputs, char* const* outputs, int64_t 
   BlockFrame::State state(frame_, inputs, outputs, scratch);
   Work w{inputs, outputs, scratch + AlignUp(frame_.scratch_bytes()), &state};
   for (int64_t unit = begin; unit < end; ++unit) RunUnit(&w, unit);
+  if (streams_) k_.end_stream();
 }
 
 double ReduceKernel::BytesPerPoint() const {
@@ -120,7 +125,9 @@ void ReduceKernel::Scatter(const LoopReduce::Output& output, char* array, const 
   }
   while (n > 0) {
     const int64_t piece = std::min(n, dims[0] - at[0]);
-    if (strides[0] == 1) {
+    if (strides[0] == 1 && streams_) {
+      k_.stream_rows(array + offset * size, 0, from, 0, piece * size, 1);
+    } else if (strides[0] == 1) {
       std::memcpy(array + offset * size, from, piece * size);
     } else {
       k_.scatter_stride[SizeLog2(size)](array + offset * size, from, strides[0], piece);

@@ -100,6 +100,7 @@ class ReduceKernel : public LoopKernel {
                int64_t n) const;
 
   const std::vector<PrimitiveType> reads_narrow_;
+  bool streams_ = false;  // results are written past the caches
   int64_t units_ = 0;
   int64_t scratch_bytes_ = 0;
   double cost_ns_ = 0;

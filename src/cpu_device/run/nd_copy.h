@@ -22,9 +22,6 @@ class Team;
 // inside of loops over the other dims. Immutable; any number of threads may run it at once.
 class NdCopy {
  public:
-  // So much does not stay in a cache, and is written past it.
-  static constexpr int64_t kStreamBytes = int64_t{16} << 20;
-
   NdCopy() = default;
   // Strides in elements of `element_size` bytes: 1, 2, 4, 8 or 16. They may be negative, and 0 in
   // `from`. `kernels` must outlive the copy.

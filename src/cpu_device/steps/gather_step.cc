@@ -30,7 +30,7 @@ GatherStep::GatherStep(IndexWalk walk, GatherParams params)
     : walk_(std::move(walk)), p_(std::move(params)) {
   for (const GatherParams::OuterDim& dim : p_.outer) places_ *= dim.size;
   const int64_t points = std::max<int64_t>(walk_.num_points(), 1);
-  is_streamed_ = points * places_ * p_.window.bytes() >= NdCopy::kStreamBytes;
+  is_streamed_ = points * places_ * p_.window.bytes() >= kStreamBytes;
   const double one_ns = cost_ns() / static_cast<double>(points * places_);
   const int64_t per_unit = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / one_ns));
   points_per_unit_ = places_ == 1 ? per_unit : std::min(points, kPointsAtPlaces);

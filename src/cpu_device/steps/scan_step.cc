@@ -50,7 +50,7 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const PrimitiveType type = p_.arrays[0].type;
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
   const int64_t line_bytes = p_.length * ByteWidth(type);
-  is_streamed_ = p_.outer * p_.inner * line_bytes >= NdCopy::kStreamBytes;
+  is_streamed_ = p_.outer * p_.inner * line_bytes >= kStreamBytes;
   // Few lines fill no vector: one by one, they are quicker to convert beforehand.
   const bool is_few = p_.inner < kVectorLines;
   if (!is_converted) p_.scan_stored_rows = p_.scan_rows;
