@@ -66,10 +66,9 @@ class PjRtCompiler {
 // Which of several compilers of a platform. A 64-bit fingerprint of the variant's name; 0 is the
 // default, named "".
 using PjRtCompilerVariant = uint64_t;
-inline constexpr absl::string_view kLinkedVariant =
-    "linked";  // the one that is linked into the program
-inline constexpr absl::string_view kUnknownVariant =
-    "unknown";  // what an id without a name prints as
+// The one that is linked into the program, and what an id without a name prints as.
+inline constexpr absl::string_view kLinkedVariant = "linked";
+inline constexpr absl::string_view kUnknownVariant = "unknown";
 PjRtCompilerVariant CompilerVariantId(absl::string_view name);
 PjRtCompilerVariant LinkedCompilerVariantId();
 // "" for 0, kLinkedVariant for LinkedCompilerVariantId(), kUnknownVariant for any other.

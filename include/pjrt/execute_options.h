@@ -64,8 +64,7 @@ struct ExecuteOptions {
   // Whose thread does the work, on devices that compute with the host's threads:
   enum class ExecutionMode {
     kDefault,       // as the client's options say; small programs run in the call
-    kSynchronous,   // in the call, if the inputs are ready: the outputs are ready when Execute
-                    // returns
+    kSynchronous,   // in the call, if the inputs are ready; the outputs are ready then, too
     kAsynchronous,  // on the device's own threads (if it has any): Execute returns at once
   };
   ExecutionMode execution_mode = ExecutionMode::kDefault;

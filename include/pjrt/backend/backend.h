@@ -17,7 +17,7 @@
 //   * Raw buffers and programs given to an operation stay alive until the future that the operation
 //     returned is ready.
 //   * No lock is held while the backend is called. A backend may complete its futures on any
-//   thread.
+//     thread.
 #ifndef PJRT_BACKEND_BACKEND_H_
 #define PJRT_BACKEND_BACKEND_H_
 
@@ -63,7 +63,7 @@ struct BackendMemory {
   int id = 0;        // unique in the client
   int device = 0;    // the device that it is attached to: an index into Backend::devices()
   std::string kind;  // "device"
-  int kind_id = 0;   // equal exactly for equal kinds; FingerprintKind(kind) will do
+  int kind_id = 0;   // equal exactly for equal kinds: FingerprintKind (host_memory_spaces.h)
   bool is_host_accessible = true;  // whether its raw buffers have a host_pointer()
   std::string to_string;           // see PjRtMemorySpace
   std::string debug_string;

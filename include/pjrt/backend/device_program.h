@@ -40,7 +40,8 @@ struct ProgramParameter {
 };
 
 struct ProgramResult {
-  // An array or token, with the layout that the program makes.
+  // An array or token, with the layout that the program makes. Where it has bounded dimensions, its
+  // memory has an s32 for each dimension behind the elements: its size.
   Shape shape;
   // The parameter whose memory the result takes when that is donated; -1 for none.
   int aliased_parameter = -1;

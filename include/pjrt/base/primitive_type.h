@@ -78,11 +78,11 @@ enum class PrimitiveKind : uint8_t { kNone, kPred, kSigned, kUnsigned, kFloat, k
 
 struct PrimitiveTypeInfo {
   PrimitiveKind kind = PrimitiveKind::kNone;
-  uint8_t bit_width =
-      0;  // of the value: 4 for S4, 8 for PRED, 128 for C128; 0 when not an array type
+  // Of the value: 4 for S4, 8 for PRED, 128 for C128; 0 when not an array type.
+  uint8_t bit_width = 0;
   const char* name = "";  // "f32", "pred", "s4", "token"
-  const char* stablehlo_name =
-      "";  // "f32", "i1", "i4", "!stablehlo.token"; "" when StableHLO has no such type
+  // "f32", "i1", "i4", "!stablehlo.token"; "" when StableHLO has no such type.
+  const char* stablehlo_name = "";
 };
 
 namespace internal {

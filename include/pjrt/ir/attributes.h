@@ -32,10 +32,9 @@ enum class AttrKind : uint8_t {
   kDenseElements,  // dense<...> : tensor<...>, dense_resource<...>
   kDenseArray,     // array<i64: 1, 2>
   kEnum,           // #stablehlo<precision HIGH>
-  kStruct,    // #stablehlo.gather<offset_dims = [0], ...>: every struct attribute of StableHLO and
-              // CHLO
-  kLocation,  // loc(...), kept as text
-  kOpaque,    // any other `#dialect.name<...>`, affine_map<...>, ...: kept as text
+  kStruct,         // #stablehlo.gather<offset_dims = [0], ...>: those of StableHLO and CHLO
+  kLocation,       // loc(...), kept as text
+  kOpaque,         // any other `#dialect.name<...>`, affine_map<...>, ...: kept as text
 };
 
 struct AttributeStorage;

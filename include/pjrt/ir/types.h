@@ -27,10 +27,10 @@ class Context;
 inline constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
 
 enum class TypeKind : uint8_t {
-  kNone,     // none
-  kIndex,    // index
-  kInteger,  // i1, i32, si8, ui64: any width from 1 to 64
-  kFloat,  // f32, bf16, f8E4M3FN, ..., and the widths that no tensor computes with: tf32, f80, f128
+  kNone,            // none
+  kIndex,           // index
+  kInteger,         // i1, i32, si8, ui64: any width from 1 to 64
+  kFloat,           // f32, bf16, f8E4M3FN, ..., and tf32, f80, f128, which nothing computes with
   kComplex,         // complex<f32>, complex<f64>
   kQuantized,       // !quant.uniform<i8:f32, 0.5:3>, per tensor, per axis or per block
   kTensor,          // tensor<2x?xf32, encoding>
@@ -137,9 +137,8 @@ struct QuantizedParams {
   // many indices share a scale.
   absl::Span<const int64_t> axes;
   absl::Span<const int64_t> block_sizes;  // empty for per tensor and per axis
-  absl::Span<const int64_t>
-      scale_dims;  // per block: the shape of `scales`, row-major; empty otherwise
-  absl::Span<const double> scales;
+  absl::Span<const int64_t> scale_dims;   // per block: the shape of `scales`; empty otherwise
+  absl::Span<const double> scales;        // row-major
   absl::Span<const int64_t> zero_points;  // as many as scales
   bool IsPerTensor() const { return axes.empty(); }
   bool IsPerAxis() const { return axes.size() == 1 && block_sizes.empty(); }

@@ -19,17 +19,16 @@
 namespace pjrt::ir {
 
 enum class AsmKind : uint8_t {
-  kLiteral,      // `text`: punctuation of one character, or a word
-  kAllOperands,  // $*
-  kOperand,      // $name, $name*: entry `operand` of OpInfo::operands
-  kAttr,         // @name:how: the attribute of `spec`, spelled as `attr` says
-  kGroupBegin,   // ?(   `group_end` is the index of the kGroupEnd that belongs to it; `spec` its
-                 // first attribute
-  kGroupEnd,     // the ) of ?(
-  kAttrDict,     // {}
+  kLiteral,             // `text`: punctuation of one character, or a word
+  kAllOperands,         // $*
+  kOperand,             // $name, $name*: entry `operand` of OpInfo::operands
+  kAttr,                // @name:how: the attribute of `spec`, spelled as `attr` says
+  kGroupBegin,          // ?(   `spec`: its first attribute; `group_end`: the index of its kGroupEnd
+  kGroupEnd,            // the ) of ?(
+  kAttrDict,            // {}
   kAttrDictAttributes,  // {attributes}
-  kType,  // type           (this and the next four only behind a literal ":"; elsewhere they are
-          // words)
+  // Words but behind a literal ":".
+  kType,          // type
   kFunctional,    // functional
   kArrow,         // arrow
   kResult,        // result
@@ -95,8 +94,8 @@ struct AsmElement {
   int operand = -1;        // kOperand
   int group_end = -1;      // kGroupBegin
   absl::string_view text;  // kLiteral: the token; kOperand, kAttr: the name; kPiece: its name
-  const AttrSpec* spec = nullptr;  // kAttr: its row, null when there is none; kGroupBegin: that of
-                                   // the first kAttr inside
+  // kAttr: its row, null when there is none; kGroupBegin: that of the first kAttr inside.
+  const AttrSpec* spec = nullptr;
 };
 
 // The elements of an op's format in order; empty for an op without pretty syntax. Computed for all

@@ -2,11 +2,10 @@
 //
 // HoldState: who may touch a buffer's memory, in one atomic word.
 //
-//   usage hold     shared; taken while an operation on the buffer is being enqueued
-//   donation hold  exclusive; taken while the buffer is being given away. It waits for the usage
-//   holds
-//                  there are, and blocks new ones
-//   dead           after a donation, Delete or release; final
+// * Usage hold: shared; taken while an operation on the buffer is being enqueued.
+// * Donation hold: exclusive; taken while the buffer is being given away. It waits for the usage
+//   holds that there are, and blocks new ones.
+// * Dead: after a donation, Delete or release; final.
 //
 // Holds are short: they last for the enqueuing of an operation, never for the operation. Taking and
 // dropping one that nobody contends is one atomic operation each. Whoever has to wait parks in the

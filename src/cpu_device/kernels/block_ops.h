@@ -10,10 +10,10 @@
 // u8. Rounding or wrapping to the narrow type between two instructions is BlockKernels::round_to.
 //
 // What is computed: f32 functions are within 1.5 ULP of the exact result over all inputs (erfc
-// within 3), f64 ones within 2, complex ones within 3 per part except
-// where a part nearly cancels. A kernel gives the same bits wherever an element stands and whatever
-// n is. The levels give the same bits for everything but the mathematical functions, where a level
-// without fused multiply-add may differ in the last place.
+// within 3), f64 ones within 2, complex ones within 3 per part except where a part nearly
+// cancels. A kernel gives the same bits wherever an element stands and whatever n is. The levels
+// give the same bits for everything but the mathematical functions, where a level without fused
+// multiply-add may differ in the last place.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_BLOCK_OPS_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_BLOCK_OPS_H_
 

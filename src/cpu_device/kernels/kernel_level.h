@@ -26,22 +26,22 @@ struct Kernels {
   const char* name;      // "baseline", "avx2", "avx512", "neon"
   const char* required;  // the instruction sets it needs, for people: "AVX2, FMA, F16C, BMI"
   bool (*supported)();   // by this machine and its operating system
-  const BlockKernels*
-      block;  // null unless supported(): the code that builds the table is the level's
-  const GemmKernels* gemm;      // likewise
-  const WindowKernels* window;  // likewise
-  const FftKernels* fft;        // likewise
-  const LinalgKernels* linalg;  // likewise
-  const IndexKernels* index;    // likewise
-  const FoldKernels* fold;      // likewise
+  // Null unless supported(): the code that builds the tables is the level's.
+  const BlockKernels* block;
+  const GemmKernels* gemm;
+  const WindowKernels* window;
+  const FftKernels* fft;
+  const LinalgKernels* linalg;
+  const IndexKernels* index;
+  const FoldKernels* fold;
 };
 
 // The levels compiled into the library, from the oldest to the widest.
 const std::vector<const Kernels*>& AllKernels();
 
-// The widest level that the machine has, or the level called `name`. NOT_FOUND for a name that is
-// not compiled in (the message lists those that are), FAILED_PRECONDITION for a level that the
-// machine lacks. Any thread may call.
+// The widest level that the machine has, or the level called `name`. INVALID_ARGUMENT for a name
+// that is not compiled in (the message lists those that are) and for a level that the machine
+// lacks. Any thread may call.
 absl::StatusOr<const Kernels*> ChooseKernels(absl::string_view name = "");
 
 }  // namespace pjrt::cpu

@@ -45,25 +45,25 @@ using LoopValue = int32_t;
 struct LoopInstr {
   enum Kind : uint8_t {
     kInput,      // the element of input `index`, in its compute type
-    kParameter,  // parameter `index` of a body (a reducer, a comparator): given by whoever calls
-                 // the body
+    kParameter,  // parameter `index` of a body (a reducer, a comparator), from whoever calls it
     kConstant,   // `bits`, in the compute type's representation
-    kIota,  // with view iotas[index]: offset + sum of coordinate * strides, as an integer converted
-            // to the type
-    kCompareIota,  // op(iotas[index], 0), a comparison; the sequence keeps within int64. The block
-                   // engine's, which makes it of comparisons.
-    kOp,           // op(args...)
-    kConvert,      // args[0] from its type to this one
-    kRoundTo,      // args[0] rounded or wrapped to memory type `memory_type` and back
+    kIota,       // view iotas[index]'s offset + sum of coordinate * strides, an integer, converted
+    // op(iotas[index], 0), a comparison; the sequence keeps within int64. The block engine's, which
+    // makes it of comparisons.
+    kCompareIota,
+    kOp,               // op(args...)
+    kConvert,          // args[0] from its type to this one
+    kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
     kReducePrecision,  // args[0] with `exponent_bits` and `mantissa_bits`
-    kGather,  // the element of input `index` (its view's offset) at linear element index args[0],
-              // an s32 or s64 within bounds
+    // The element of input `index` (its view's offset) at linear element index args[0], an s32 or
+    // s64 within bounds.
+    kGather,
   };
   Kind kind = kConstant;
   BlockOp op = BlockOp::kCopy;
   CType type = CType::kF32;  // of the result
-  CType operand_type =
-      CType::kF32;  // kOp: which of the op's functions, the type of its (non-predicate) operands
+  // kOp: which of the op's functions, by the type of its operands that are no predicates.
+  CType operand_type = CType::kF32;
   PrimitiveType memory_type = F32;
   int8_t exponent_bits = 0, mantissa_bits = 0;
   int32_t index = 0;

@@ -18,17 +18,18 @@ struct FftParams {
     kForward,        // complex to complex
     kInverse,        // complex to complex, exponent of the other sign
     kRealToComplex,  // n real numbers to the first n / 2 + 1 of their transform
-    kComplexToReal,  // n / 2 + 1 numbers to n real ones; imaginary parts of the first and, for even
-                     // n, of the last are taken as 0
+    // n / 2 + 1 numbers to n real ones; imaginary parts of the first and, for even n, of the last
+    // are taken as 0.
+    kComplexToReal,
   };
   Kind kind = kForward;
   bool is_double = false;
-  int64_t length = 0;            // n, above 0
-  int64_t lines = 1, inner = 1;  // a line's elements are `inner` apart; lines differ first in what
-                                 // stands behind the dimension
-  double scale = 1;              // of the results
-  BufferId from = kNoBuffer,
-           to = kNoBuffer;  // dense; one buffer for both only where `kind` is complex to complex
+  int64_t length = 0;  // n, above 0
+  // A line's elements are `inner` apart; lines differ first in what stands behind the dimension.
+  int64_t lines = 1, inner = 1;
+  double scale = 1;  // of the results
+  // Dense; one buffer for both only where `kind` is complex to complex.
+  BufferId from = kNoBuffer, to = kNoBuffer;
 };
 
 std::unique_ptr<Step> MakeFftStep(const FftParams& params, const Kernels& kernels);
