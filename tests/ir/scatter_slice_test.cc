@@ -113,5 +113,26 @@ TEST(ScatterSliceTest, WindowsThatAreComputedWithStayScatters) {
                         "scatter"));
 }
 
+// Two indices in as many pieces, which are not one index each.
+TEST(ScatterSliceTest, IndicesArePutTogetherFromPiecesOfAnySize) {
+  const char* text = R"(
+func.func @main(%x: tensor<4x8xf32>, %k: tensor<2xui2>, %e: tensor<0xui2>, %y: tensor<f32>) -> tensor<4x8xf32> {
+  %i = stablehlo.convert %k : (tensor<2xui2>) -> tensor<2xi32>
+  %none = stablehlo.convert %e : (tensor<0xui2>) -> tensor<0xi32>
+  %at = stablehlo.concatenate PIECES, dim = 0 : (TYPES) -> tensor<2xi32>
+  %1 = "stablehlo.scatter"(%x, %at, %y) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1]>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  }) : (tensor<4x8xf32>, tensor<2xi32>, tensor<f32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+})";
+  for (const bool first : {true, false}) {
+    const std::string program = absl::StrReplaceAll(
+        text, {{"PIECES", first ? "%i, %none" : "%none, %i"},
+               {"TYPES", first ? "tensor<2xi32>, tensor<0xi32>" : "tensor<0xi32>, tensor<2xi32>"}});
+    EXPECT_FALSE(After(SimplifyRanges, program).empty());
+  }
+}
+
 }  // namespace
 }  // namespace pjrt::ir

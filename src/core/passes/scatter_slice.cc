@@ -17,8 +17,10 @@ Value* IndexAt(Value* indices, int64_t vector_dim, int64_t k, Emitter& emit) {
   if (vector_dim >= type.rank() || type.dim(vector_dim) == 1) return indices;
   // Where they are put together from single ones, the range of each is known.
   if (const Op* all = MadeBy(indices, OpCode::kConcatenate)) {
-    if (static_cast<int64_t>(all->num_operands()) == type.dim(vector_dim))
-      return all->operand(static_cast<size_t>(k));
+    const bool are_single = absl::c_all_of(all->operand_uses(), [](const Use& piece) {
+      return piece.value()->type().element_count() == 1;
+    });
+    if (are_single) return all->operand(static_cast<size_t>(k));
   }
   DimList starts(static_cast<size_t>(type.rank()), 0);
   DimList limits(static_cast<size_t>(type.rank()), 1);
