@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a call costs when there is next to nothing to compute, and what compiling costs.
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bench/program.h"
 #include "benchmark/benchmark.h"
@@ -26,13 +29,26 @@ void BM_ExecuteAndAwaitAxpyOfOneElement(benchmark::State& state) {
 }
 BENCHMARK(BM_ExecuteAndAwaitAxpyOfOneElement)->ArgName("threads")->Arg(1)->Arg(2);
 
-// The same by a program of any size, and by an export for two platforms: what finding the program
-// for the arguments adds.
+// The same by a program of any size: what finding the program for the arguments adds.
 void BM_ExecuteAxpyOfAnySize(benchmark::State& state) {
   Program program(AnyAxpyText(), 1);
   for (auto _ : state) program.Execute();
 }
 BENCHMARK(BM_ExecuteAxpyOfAnySize);
+
+// Four programs that take turns, and one whose sizes do.
+void BM_ExecuteFourAxpysInTurn(benchmark::State& state) {
+  std::vector<std::unique_ptr<Program>> programs;
+  for (const int64_t size : {1, 2, 3, 4}) {
+    programs.push_back(std::make_unique<Program>(AxpyText(size), 1));
+  }
+  size_t turn = 0;
+  for (auto _ : state) {
+    if (++turn >= programs.size()) turn = 0;
+    programs[turn]->Execute();
+  }
+}
+BENCHMARK(BM_ExecuteFourAxpysInTurn);
 
 void BM_ExecuteAxpyOfSizesInTurn(benchmark::State& state) {
   Program program(AnyAxpyText(), 1);
@@ -41,6 +57,13 @@ void BM_ExecuteAxpyOfSizesInTurn(benchmark::State& state) {
   for (auto _ : state) program.Execute();
 }
 BENCHMARK(BM_ExecuteAxpyOfSizesInTurn);
+
+// A program that doesn't read the index that it is given, and one that is made for it.
+void BM_ExecuteAxpyWithUnreadIndex(benchmark::State& state) {
+  Program program(UnreadIndexAxpyText(), 1);
+  for (auto _ : state) program.Execute();
+}
+BENCHMARK(BM_ExecuteAxpyWithUnreadIndex);
 
 void BM_ExecuteAxpyForTwoPlatforms(benchmark::State& state) {
   Program program(PlatformsAxpyText(), 1);

@@ -165,6 +165,15 @@ std::string PlatformsAxpyText() {
     })";
 }
 
+std::string UnreadIndexAxpyText() {
+  return R"(
+    func.func @main(%p: tensor<i32>, %x: tensor<1xf32>, %y: tensor<1xf32>) -> tensor<1xf32> {
+      %0 = stablehlo.multiply %x, %y : tensor<1xf32>
+      %1 = stablehlo.add %0, %y : tensor<1xf32>
+      return %1 : tensor<1xf32>
+    })";
+}
+
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element) {
   const std::string a = absl::StrCat("tensor<", m, "x", k, "x", element, ">");
   const std::string b = absl::StrCat("tensor<", k, "x", n, "x", element, ">");

@@ -63,9 +63,11 @@ void OverThreadsAndSizes(benchmark::internal::Benchmark* b);
 
 // StableHLO text of programs that several benchmarks use.
 std::string AxpyText(int64_t n);  // a * x + y on f32
-// The same for any n, and with an index of the platform, to which nothing but a case belongs.
-std::string AnyAxpyText();
+std::string AnyAxpyText();        // the same for any n
+// x * y + y on one element, with an index of the platform, which chooses the operation, or which
+// nothing reads.
 std::string PlatformsAxpyText();
+std::string UnreadIndexAxpyText();
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element);
 std::string MlpText();  // 784-512-512-10 on 128 rows, relu and softmax
 

@@ -33,18 +33,36 @@ class SeenProgramsTest : public ::testing::Test {
     template_ = prepared->program_template;
   }
 
-  Program MakeProgram() {
-    return Program(static_cast<const CommonPjRtLoadedExecutable*>(test_.Load(AddOne(1)).release()));
+  // What is made of the template for so long an %x.
+  Program MakeProgram(int64_t size, Donation donation = Donation::kNever) {
+    ProgramInfo info = AddOneInfo(size, donation);
+    info.parameters.push_back({MakeShapeWithDescendingLayout(S32, {1}), Donation::kNever, "", ""});
+    auto program = std::make_shared<KernelProgram>(std::move(info), AddOneKernel(size));
+    return Program(
+        static_cast<const CommonPjRtLoadedExecutable*>(test_.Load(std::move(program)).release()));
   }
   void Add(SeenPrograms& seen, std::vector<PjRtBuffer*> arguments, const Program& program) {
     const auto key = template_->KeyOf(arguments, test_.client.get());
     ASSERT_TRUE(key.ok()) << key.status();
     seen.Add(*key, arguments, program);
   }
+  const CommonPjRtLoadedExecutable* FindForAll(const SeenPrograms& seen,
+                                               const std::vector<std::vector<PjRtBuffer*>>& lists) {
+    auto* const client = static_cast<CommonPjRtClient*>(test_.client.get());
+    std::vector<std::unique_ptr<ArgumentHolds>> holds;
+    std::vector<ArgumentHolds*> launches;
+    for (const std::vector<PjRtBuffer*>& arguments : lists) {
+      holds.push_back(std::make_unique<ArgumentHolds>(client));
+      launches.push_back(holds.back().get());
+      for (PjRtBuffer* const buffer : arguments) {
+        EXPECT_TRUE(launches.back()->Add({static_cast<CommonPjRtBuffer*>(buffer)}));
+      }
+    }
+    return seen.FindForAll(launches);
+  }
   const CommonPjRtLoadedExecutable* Find(const SeenPrograms& seen,
                                          std::vector<PjRtBuffer*> arguments) {
-    const SeenPrograms::Seen* const found = seen.Find(arguments, test_.client.get());
-    return found == nullptr ? nullptr : found->program.get();
+    return FindForAll(seen, {std::move(arguments)});
   }
 
   TestClient test_;
@@ -53,7 +71,7 @@ class SeenProgramsTest : public ::testing::Test {
 
 TEST_F(SeenProgramsTest, ArgumentsOfTheSameTypesAndDecidingValuesFindTheProgram) {
   SeenPrograms seen(*template_);
-  const Program program = MakeProgram();
+  const Program program = MakeProgram(3);
   const auto x = test_.MakeIota(3), n = test_.Make({2});
   EXPECT_EQ(Find(seen, {x.get(), n.get()}), nullptr);
   Add(seen, {x.get(), n.get()}, program);
@@ -65,26 +83,80 @@ TEST_F(SeenProgramsTest, OtherSizesAndOtherDecidingValuesFindNothing) {
   SeenPrograms seen(*template_);
   const auto x = test_.MakeIota(3), longer = test_.MakeIota(4);
   const auto two = test_.Make({2}), three = test_.Make({3});
-  Add(seen, {x.get(), two.get()}, MakeProgram());
+  Add(seen, {x.get(), two.get()}, MakeProgram(3));
   EXPECT_EQ(Find(seen, {longer.get(), two.get()}), nullptr);
   EXPECT_EQ(Find(seen, {x.get(), three.get()}), nullptr);
 }
 
-TEST_F(SeenProgramsTest, ListsThatNoExecutionTakesFindNothing) {
+TEST_F(SeenProgramsTest, ArgumentsOfSeveralDevicesFindAProgramThatIsForAllOfThem) {
+  SeenPrograms seen(*template_);
+  const Program program = MakeProgram(3), other = MakeProgram(4);
+  const auto x = test_.MakeIota(3), longer = test_.MakeIota(4), n = test_.Make({2});
+  const std::vector<PjRtBuffer*> arguments = {x.get(), n.get()}, others = {longer.get(), n.get()};
+  Add(seen, arguments, program);
+  Add(seen, others, other);
+  EXPECT_EQ(FindForAll(seen, {arguments, arguments}), program.get());
+  EXPECT_EQ(FindForAll(seen, {others, others}), other.get());
+  EXPECT_EQ(FindForAll(seen, {arguments, others}), nullptr);
+}
+
+TEST_F(SeenProgramsTest, AnArgumentOfAnotherSizeThanTheProgramTakesFindsNothing) {
+  auto module = ir::ParseModule(R"(
+    func.func @main(%x: tensor<?xi32>, %y: tensor<2xi32>) -> tensor<?xi32> {
+      return %x : tensor<?xi32>
+    })");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto prepared = PrepareProgram(PjRtProgram(*std::move(module)), ir::PassOptions());
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  template_ = prepared->program_template;
+  SeenPrograms seen(*template_);
+  const auto x = test_.MakeIota(3), one = test_.Make({1}), two = test_.Make({1, 2});
+  // %y isn't what decides: it may be of the wrong size when the program is made.
+  const Program program = MakeProgram(3);
+  Add(seen, {x.get(), two.get()}, program);
+  EXPECT_EQ(Find(seen, {x.get(), two.get()}), nullptr);
+  EXPECT_EQ(Find(seen, {x.get(), one.get()}), program.get());
+}
+
+TEST_F(SeenProgramsTest, AProgramForOtherSizesThanItIsAddedForIsNotAdded) {
   SeenPrograms seen(*template_);
   const auto x = test_.MakeIota(3), n = test_.Make({2});
-  Add(seen, {x.get(), n.get()}, MakeProgram());
-  EXPECT_EQ(Find(seen, {}), nullptr);
-  EXPECT_EQ(Find(seen, {x.get()}), nullptr);
-  EXPECT_EQ(Find(seen, {nullptr, n.get()}), nullptr);
-  EXPECT_EQ(Find(seen, {x.get(), nullptr}), nullptr);
-  EXPECT_EQ(Find(seen, {x.get(), n.get(), n.get()}), nullptr);
+  Add(seen, {x.get(), n.get()}, MakeProgram(4));
+  EXPECT_EQ(seen.first(), nullptr);
+}
+
+TEST_F(SeenProgramsTest, AProgramThatTakesOtherHoldsThanTheFirstIsNotAdded) {
+  SeenPrograms seen(*template_);
+  const auto x = test_.MakeIota(3), longer = test_.MakeIota(4), n = test_.Make({2});
+  const Program first = MakeProgram(3);
+  const Program second = MakeProgram(4, Donation::kMay);
+  EXPECT_FALSE(first->IsLaunchedLike(*second));
+  EXPECT_TRUE(first->IsLaunchedLike(*MakeProgram(4)));
+  Add(seen, {x.get(), n.get()}, first);
+  Add(seen, {longer.get(), n.get()}, second);
+  EXPECT_EQ(Find(seen, {x.get(), n.get()}), first.get());
+  EXPECT_EQ(Find(seen, {longer.get(), n.get()}), nullptr);
+}
+
+TEST_F(SeenProgramsTest, TheFirstAddedAndTheLastFoundAreToBeHad) {
+  SeenPrograms seen(*template_);
+  const Program one = MakeProgram(3), two = MakeProgram(4);
+  const auto x = test_.MakeIota(3), longer = test_.MakeIota(4), n = test_.Make({2});
+  EXPECT_EQ(seen.first(), nullptr);
+  EXPECT_EQ(seen.last(), nullptr);
+  Add(seen, {x.get(), n.get()}, one);
+  Add(seen, {longer.get(), n.get()}, two);
+  EXPECT_EQ(seen.first(), one.get());
+  EXPECT_EQ(seen.last(), nullptr);
+  EXPECT_EQ(Find(seen, {longer.get(), n.get()}), two.get());
+  EXPECT_EQ(seen.last(), two);
+  EXPECT_EQ(seen.first(), one.get());
 }
 
 TEST_F(SeenProgramsTest, DecidingValuesThatAreNotThereYetFindNothing) {
   SeenPrograms seen(*template_);
   const auto x = test_.MakeIota(3), n = test_.Make({2});
-  Add(seen, {x.get(), n.get()}, MakeProgram());
+  Add(seen, {x.get(), n.get()}, MakeProgram(3));
   Promise<> promise;
   const auto pending = test_.MakePending({2}, &promise);
   EXPECT_EQ(Find(seen, {x.get(), pending.get()}), nullptr);
@@ -94,7 +166,7 @@ TEST_F(SeenProgramsTest, DecidingValuesThatAreNotThereYetFindNothing) {
 
 TEST_F(SeenProgramsTest, WhatIsThereIsNotReplaced) {
   SeenPrograms seen(*template_);
-  const Program first = MakeProgram(), second = MakeProgram();
+  const Program first = MakeProgram(3), second = MakeProgram(3);
   const auto x = test_.MakeIota(3), n = test_.Make({2});
   Add(seen, {x.get(), n.get()}, first);
   Add(seen, {x.get(), n.get()}, second);
@@ -103,12 +175,11 @@ TEST_F(SeenProgramsTest, WhatIsThereIsNotReplaced) {
 
 TEST_F(SeenProgramsTest, HoldsNoMoreProgramsThanItSays) {
   SeenPrograms seen(*template_);
-  const Program program = MakeProgram();
   const auto n = test_.Make({2});
   std::vector<std::unique_ptr<PjRtBuffer>> xs;
-  for (size_t i = 0; i < 3 * SeenPrograms::kMaxPrograms; ++i) {
-    xs.push_back(test_.MakeIota(static_cast<int64_t>(i) + 1));
-    Add(seen, {xs.back().get(), n.get()}, program);
+  for (int64_t size = 1; size <= 3 * int64_t{SeenPrograms::kMaxPrograms}; ++size) {
+    xs.push_back(test_.MakeIota(size));
+    Add(seen, {xs.back().get(), n.get()}, MakeProgram(size));
   }
   size_t found = 0;
   for (const auto& x : xs) found += Find(seen, {x.get(), n.get()}) != nullptr;
@@ -118,18 +189,22 @@ TEST_F(SeenProgramsTest, HoldsNoMoreProgramsThanItSays) {
 
 TEST_F(SeenProgramsTest, MayBeAskedWhileItGrows) {
   SeenPrograms seen(*template_);
-  const Program program = MakeProgram();
   const auto n = test_.Make({2});
   std::vector<std::unique_ptr<PjRtBuffer>> xs;
-  for (int64_t size = 1; size <= 12; ++size) xs.push_back(test_.MakeIota(size));
+  std::vector<Program> programs;
+  for (int64_t size = 1; size <= 12; ++size) {
+    xs.push_back(test_.MakeIota(size));
+    programs.push_back(MakeProgram(size));
+  }
   std::vector<std::thread> threads;
   for (size_t t = 0; t < 3; ++t) {
     threads.emplace_back([&, t] {
       for (size_t i = 0; i < xs.size(); ++i) {
-        PjRtBuffer* const x = xs[(i + 4 * t) % xs.size()].get();
-        if (Find(seen, {x, n.get()}) == nullptr) Add(seen, {x, n.get()}, program);
+        const size_t k = (i + 4 * t) % xs.size();
+        PjRtBuffer* const x = xs[k].get();
+        if (Find(seen, {x, n.get()}) == nullptr) Add(seen, {x, n.get()}, programs[k]);
         const CommonPjRtLoadedExecutable* const found = Find(seen, {x, n.get()});
-        EXPECT_TRUE(found == nullptr || found == program.get());
+        EXPECT_TRUE(found == nullptr || found == programs[k].get());
       }
     });
   }

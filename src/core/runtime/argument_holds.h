@@ -42,6 +42,7 @@ class ArgumentHolds {
 
   // The arguments, in order; held once TakeTheRest has found none dead.
   absl::Span<HeldArgument> arguments() { return absl::MakeSpan(arguments_); }
+  absl::Span<const HeldArgument> arguments() const { return arguments_; }
 
   // Whether the inputs are there.
   struct Readiness {

@@ -43,7 +43,7 @@ absl::Status AssignedExecutable::CheckAssigned(absl::string_view caller) const {
                          " is portable: use ExecutePortable");
 }
 
-absl::Status AssignedExecutable::LookAtLists(absl::string_view caller, size_t lists) const {
+absl::Status AssignedExecutable::ListsError(absl::string_view caller, size_t lists) const {
   PJRT_RETURN_IF_ERROR(CheckAssigned(caller));
   if (lists == devices_.size()) return absl::OkStatus();
   return InvalidArgument("PJRT-R060", "Attempted to execute with ", lists, " argument lists when ",

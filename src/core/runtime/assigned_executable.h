@@ -50,7 +50,7 @@ class AssignedExecutable : public PjRtLoadedExecutable {
   absl::Status CheckLists(absl::string_view caller, size_t lists) const {
     // A portable executable has no devices.
     const bool is_fine = !IsDeleted() && lists == devices_.size() && lists != 0;
-    return is_fine ? absl::OkStatus() : LookAtLists(caller, lists);
+    return is_fine ? absl::OkStatus() : ListsError(caller, lists);
   }
 
   bool has_assignment() const { return resolved_.device_assignment != nullptr; }
@@ -61,7 +61,8 @@ class AssignedExecutable : public PjRtLoadedExecutable {
   const std::shared_ptr<const DeviceAssignment> device_assignment_;
 
  private:
-  absl::Status LookAtLists(absl::string_view caller, size_t lists) const;
+  // Which of its checks it is that CheckLists found to fail.
+  absl::Status ListsError(absl::string_view caller, size_t lists) const;
 
   std::vector<LogicalDeviceIds> logical_ids_;
   std::vector<PjRtDevice*> devices_;

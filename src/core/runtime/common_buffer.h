@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -92,9 +93,15 @@ class CommonPjRtBuffer final : public PjRtBuffer {
   // Under a usage or donation hold.
   const BufferContents& contents() const { return contents_; }
 
-  // Whether its first bytes are these, of a buffer that has as many, where this takes no waiting:
-  // its contents are there and the host can read them where they lie. False otherwise.
-  bool BeginsWithNow(absl::Span<const char> bytes);
+  // Under a usage or donation hold: whether its first bytes are these, of a buffer that has as
+  // many, where this takes no waiting: its contents are there and the host can read them where they
+  // lie. False otherwise.
+  bool BeginsWithNow(absl::Span<const char> bytes) const {
+    const Future<>& definition = contents_.definition;
+    if (!definition.IsReady() || !definition.Await().ok()) return false;
+    const void* const own = contents_.memory.get()->host_pointer();
+    return own != nullptr && std::memcmp(own, bytes.data(), bytes.size()) == 0;
+  }
 
   // Under a usage hold: `ended` becomes ready when the operation no longer needs the memory.
   void AddUsage(Future<> ended);

@@ -127,17 +127,6 @@ Future<> CommonPjRtBuffer::LazyToLiteral(
   return done.ok() ? *std::move(done) : Future<>(done.status());
 }
 
-bool CommonPjRtBuffer::BeginsWithNow(absl::Span<const char> bytes) {
-  if (holds_.TryUsage() != HoldState::Result::kHeld) return false;
-  const void* own = nullptr;
-  if (contents_.definition.IsReady() && contents_.definition.Await().ok()) {
-    own = contents_.memory.get()->host_pointer();
-  }
-  const bool is_equal = own != nullptr && std::memcmp(own, bytes.data(), bytes.size()) == 0;
-  holds_.DropUsage(common_client()->parking_lot());
-  return is_equal;
-}
-
 absl::StatusOr<std::vector<int64_t>> CommonPjRtBuffer::logical_dimensions() {
   if (type_->shape.is_static()) return PjRtBuffer::logical_dimensions();
   std::vector<char> staging(type_->bytes);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "pjrt/ir/module.h"
@@ -189,6 +190,19 @@ absl::StatusOr<std::unique_ptr<CommonPjRtLoadedExecutable>> CommonPjRtLoadedExec
     loaded->places_.push_back(std::move(place));
   }
   return loaded;
+}
+
+bool CommonPjRtLoadedExecutable::IsLaunchedLike(const CommonPjRtLoadedExecutable& other) const {
+  const ProgramInfo& own = program_->info();
+  const ProgramInfo& its = other.program_->info();
+  return absl::c_equal(own.parameters, its.parameters,
+                       [](const ProgramParameter& a, const ProgramParameter& b) {
+                         return a.donation == b.donation;
+                       }) &&
+         absl::c_equal(own.results, its.results,
+                       [](const ProgramResult& a, const ProgramResult& b) {
+                         return a.memory_kind == b.memory_kind;
+                       });
 }
 
 absl::Status CommonPjRtLoadedExecutable::ResolveResultSpaces(Place* place) const {

@@ -21,6 +21,7 @@
 
 namespace pjrt {
 
+class SeenPrograms;
 struct PendingLaunch;
 
 // A DeviceProgram with the options that it was compiled with.
@@ -87,6 +88,14 @@ std::string SerializeParts(SerializedExecutable::Kind kind, absl::string_view pl
 absl::StatusOr<SerializedExecutable> ParseSerializedExecutable(absl::string_view serialized,
                                                                absl::string_view platform_name);
 
+// The choice that a launch makes when its arguments are held: which of the programs that were made
+// of one template runs. One that runs the program it is asked for has none.
+struct ProgramChoice {
+  const SeenPrograms& among;
+  bool found_none =
+      false;  // set where no program is for these arguments: nothing has happened then
+};
+
 class CommonPjRtLoadedExecutable final : public AssignedExecutable {
  public:
   // Use Create.
@@ -114,12 +123,28 @@ class CommonPjRtLoadedExecutable final : public AssignedExecutable {
   using PjRtLoadedExecutable::ExecuteSharded;
   PjRtExecutable* GetExecutable() const override { return executable_.get(); }
 
-  // Execute without its first checks: of an executable that lives and has an assignment, with as
-  // many lists of arguments as it has addressable devices. After an error the futures are
+  // The three above with a choice, which may be null: then in the place of this program one of
+  // those runs, which are all launched like this one. ExecuteLists lacks the first checks of
+  // Execute: of an executable that lives and has an assignment, with as many lists of arguments as
+  // it has addressable devices. After an error, or where the choice found none, the futures are
   // undefined.
   absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>> ExecuteLists(
       absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
-      std::optional<std::vector<Future<>>>& returned_futures) const;
+      std::optional<std::vector<Future<>>>& returned_futures, ProgramChoice* choice) const;
+  absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>> ExecuteOnDevice(
+      absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
+      const ExecuteOptions& options, std::optional<Future<>>& returned_future, bool fill_future,
+      ProgramChoice* choice) const;
+  absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>> ExecuteAnywhere(
+      absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
+      const ExecuteOptions& options, std::optional<Future<>>& returned_future, bool fill_future,
+      ProgramChoice* choice) const;
+
+  // What its arguments have to have.
+  absl::Span<const size_t> parameter_bytes() const { return parameter_bytes_; }
+  // Whether a launch of either takes the same holds of as many arguments, and puts its results into
+  // the same memories.
+  bool IsLaunchedLike(const CommonPjRtLoadedExecutable& other) const;
 
  private:
   friend struct PendingLaunch;
@@ -136,22 +161,37 @@ class CommonPjRtLoadedExecutable final : public AssignedExecutable {
   absl::Status ResolveResultSpaces(Place* place) const;
   absl::Status CheckExecute(const ExecuteOptions& options, size_t num_devices) const;
   // Checks one device's arguments, up to their holds, and takes what holds can be had.
+  // `checks_shapes`: whether the options ask for it and this is the program that will run.
   absl::Status CheckArguments(const Place& place, absl::Span<PjRtBuffer* const> arguments,
-                              const ExecuteOptions& options, ArgumentHolds* holds) const;
+                              const ExecuteOptions& options, bool checks_shapes,
+                              ArgumentHolds* holds) const;
   absl::Status DeadArgument(const Place& place, size_t index) const;
-  // Checks one device's arguments, in the documented order, and takes holds on them.
-  absl::Status Prepare(const Place& place, absl::Span<PjRtBuffer* const> arguments,
-                       const ExecuteOptions& options, ArgumentHolds* holds) const;
+  // Checks one device's arguments, in the documented order, and takes holds on them. Returns the
+  // program that runs with them: this one, or the one that is chosen; null where that is none.
+  absl::StatusOr<const CommonPjRtLoadedExecutable*> Prepare(const Place& place,
+                                                            absl::Span<PjRtBuffer* const> arguments,
+                                                            const ExecuteOptions& options,
+                                                            ProgramChoice* choice,
+                                                            ArgumentHolds* holds) const;
   absl::Status CheckArgument(const Place& place, size_t index, PjRtBuffer* argument,
-                             const ExecuteOptions& options, HeldArgument* checked) const;
-  absl::Status CheckHeldArguments(const Place& place, ArgumentHolds* holds) const;
+                             const ExecuteOptions& options, bool checks_shapes,
+                             HeldArgument* checked) const;
+  absl::Status CheckShape(size_t index, const BufferType& given) const;
+  // The checks that need the holds. `was_chosen`: for these arguments, so that their sizes fit, but
+  // nobody has looked at their shapes.
+  absl::Status CheckHeldArguments(const Place& place, const ExecuteOptions& options,
+                                  bool was_chosen, ArgumentHolds* holds) const;
+  absl::Status CheckDonations(ArgumentHolds* holds) const;
+  absl::Status CheckSizes(absl::Span<const HeldArgument> arguments) const;
+  absl::Status CheckShapes(absl::Span<const HeldArgument> arguments) const;
+  absl::Status CheckMemoryKinds(const Place& place, absl::Span<const HeldArgument> arguments) const;
   // `status` with the replica and partition it is about.
   absl::Status WithPlace(absl::Status status, const Place& place) const;
 
   // Prepares and launches on one device. `future`, if not null, gets the end of the execution.
   absl::StatusOr<Buffers> RunOnOne(const Place& place, absl::Span<PjRtBuffer* const> arguments,
                                    const ExecuteOptions& options, LaunchMode mode, int64_t run_id,
-                                   Future<>* future) const;
+                                   Future<>* future, ProgramChoice* choice) const;
   // Launches with holds taken. Null when there are too many launches in flight: then everything is
   // as before the call.
   absl::StatusOr<std::optional<Buffers>> LaunchHeld(const Place& place, ArgumentHolds* holds,
@@ -168,7 +208,7 @@ class CommonPjRtLoadedExecutable final : public AssignedExecutable {
 
   absl::StatusOr<std::vector<Buffers>> RunOnSeveral(
       absl::Span<const std::vector<PjRtBuffer*>> arguments, const ExecuteOptions& options,
-      std::optional<std::vector<Future<>>>& returned_futures) const;
+      std::optional<std::vector<Future<>>>& returned_futures, ProgramChoice* choice) const;
 
   LaunchMode ModeFor(const ExecuteOptions& options, bool several_devices) const;
 

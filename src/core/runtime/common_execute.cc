@@ -12,6 +12,7 @@
 #include "src/core/base/status_macros.h"
 #include "src/core/runtime/common_executable.h"
 #include "src/core/runtime/pending_launch.h"
+#include "src/core/runtime/seen_programs.h"
 
 namespace pjrt {
 
@@ -86,10 +87,12 @@ Future<> CommonPjRtClient::JoinCollective(int64_t run_id, int participants, Prom
 }
 
 absl::StatusOr<std::vector<CommonPjRtLoadedExecutable::Buffers>>
-CommonPjRtLoadedExecutable::RunOnSeveral(
-    absl::Span<const std::vector<PjRtBuffer*>> arguments, const ExecuteOptions& options,
-    std::optional<std::vector<Future<>>>& returned_futures) const {
+CommonPjRtLoadedExecutable::RunOnSeveral(absl::Span<const std::vector<PjRtBuffer*>> arguments,
+                                         const ExecuteOptions& options,
+                                         std::optional<std::vector<Future<>>>& returned_futures,
+                                         ProgramChoice* choice) const {
   const size_t n = places_.size();
+  const bool checks_shapes = options.strict_shape_checking && choice == nullptr;
   const int64_t run_id = options.launch_id != 0 ? options.launch_id : client_->NextRunId();
   const LaunchMode mode = ModeFor(options, /*several_devices=*/true);
   std::vector<Buffers> results;
@@ -105,14 +108,23 @@ CommonPjRtLoadedExecutable::RunOnSeveral(
       holds.push_back(std::make_unique<ArgumentHolds>(client_));
       all_holds.push_back(holds.back().get());
       PJRT_RETURN_IF_ERROR(WithPlace(
-          CheckArguments(places_[i], arguments[i], options, all_holds.back()), places_[i]));
+          CheckArguments(places_[i], arguments[i], options, checks_shapes, all_holds.back()),
+          places_[i]));
     }
     if (const auto dead = ArgumentHolds::TakeTheRest(all_holds); dead.has_value()) {
       const Place& place = places_[dead->launch];
       return WithPlace(DeadArgument(place, dead->argument), place);
     }
+    const CommonPjRtLoadedExecutable* program = this;
+    if (choice != nullptr) {
+      program = choice->among.FindForAll(all_holds);
+      choice->found_none = program == nullptr;
+      if (program == nullptr) return results;
+    }
     for (size_t i = 0; i < n; ++i) {
-      PJRT_RETURN_IF_ERROR(WithPlace(CheckHeldArguments(places_[i], all_holds[i]), places_[i]));
+      PJRT_RETURN_IF_ERROR(WithPlace(
+          program->CheckHeldArguments(places_[i], options, choice != nullptr, all_holds[i]),
+          places_[i]));
     }
     LaunchTracker* full = nullptr;
     for (const Place& place : places_) {
@@ -128,11 +140,12 @@ CommonPjRtLoadedExecutable::RunOnSeveral(
     if (!program_->info().has_collectives) {
       for (size_t i = 0; i < n; ++i) {
         absl::StatusOr<std::optional<Buffers>> launched =
-            LaunchHeld(places_[i], holds[i].get(), options, mode, run_id, future_of(i));
+            program->LaunchHeld(places_[i], holds[i].get(), options, mode, run_id, future_of(i));
         if (launched.ok() && !launched->has_value()) {
           // Filled up since we looked; this device's arguments alone are given back.
           holds[i].reset();
-          launched = RunOnOne(places_[i], arguments[i], options, mode, run_id, future_of(i));
+          launched = program->RunOnOne(places_[i], arguments[i], options, mode, run_id,
+                                       future_of(i), /*choice=*/nullptr);
         }
         if (!launched.ok()) return WithPlace(launched.status(), places_[i]);
         holds[i].reset();
@@ -148,8 +161,8 @@ CommonPjRtLoadedExecutable::RunOnSeveral(
       auto launch = std::make_shared<PendingLaunch>();
       const ArgumentHolds::Readiness readiness = holds[i]->CheckReadiness();
       if (readiness.error.IsValid()) after.push_back(readiness.error);
-      results.push_back(
-          Defer(places_[i], holds[i].get(), options, run_id, launch.get(), &after, future_of(i)));
+      results.push_back(program->Defer(places_[i], holds[i].get(), options, run_id, launch.get(),
+                                       &after, future_of(i)));
       holds[i].reset();
       launch->mode = mode;
       Future<> previous =
@@ -172,7 +185,7 @@ CommonPjRtLoadedExecutable::Execute(absl::Span<const std::vector<PjRtBuffer*>> a
                                     std::optional<std::vector<Future<>>>& returned_futures) const {
   const auto run = [&]() -> absl::StatusOr<std::vector<Buffers>> {
     PJRT_RETURN_IF_ERROR(CheckLists("Execute", argument_handles.size()));
-    return ExecuteLists(argument_handles, options, returned_futures);
+    return ExecuteLists(argument_handles, options, returned_futures, /*choice=*/nullptr);
   };
   absl::StatusOr<std::vector<Buffers>> results = run();
   if (!results.ok() && returned_futures.has_value()) returned_futures->clear();
@@ -182,16 +195,16 @@ CommonPjRtLoadedExecutable::Execute(absl::Span<const std::vector<PjRtBuffer*>> a
 absl::StatusOr<std::vector<CommonPjRtLoadedExecutable::Buffers>>
 CommonPjRtLoadedExecutable::ExecuteLists(
     absl::Span<const std::vector<PjRtBuffer*>> argument_handles, const ExecuteOptions& options,
-    std::optional<std::vector<Future<>>>& returned_futures) const {
+    std::optional<std::vector<Future<>>>& returned_futures, ProgramChoice* choice) const {
   const size_t n = places_.size();
   PJRT_RETURN_IF_ERROR(CheckExecute(options, n));
   if (returned_futures.has_value()) returned_futures->assign(n, Future<>());
-  if (n != 1) return RunOnSeveral(argument_handles, options, returned_futures);
+  if (n != 1) return RunOnSeveral(argument_handles, options, returned_futures, choice);
   const int64_t run_id = options.launch_id != 0 ? options.launch_id : client_->NextRunId();
   PJRT_ASSIGN_OR_RETURN(
       Buffers outputs,
       RunOnOne(places_[0], argument_handles[0], options, ModeFor(options, false), run_id,
-               returned_futures.has_value() ? &returned_futures->front() : nullptr));
+               returned_futures.has_value() ? &returned_futures->front() : nullptr, choice));
   std::vector<Buffers> results;
   results.push_back(std::move(outputs));
   return results;
@@ -201,6 +214,22 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
     absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
     const ExecuteOptions& options, std::optional<Future<>>& returned_future,
     bool fill_future) const {
+  return ExecuteOnDevice(argument_handles, device, options, returned_future, fill_future,
+                         /*choice=*/nullptr);
+}
+
+absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::ExecutePortable(
+    absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
+    const ExecuteOptions& options, std::optional<Future<>>& returned_future,
+    bool fill_future) const {
+  return ExecuteAnywhere(argument_handles, device, options, returned_future, fill_future,
+                         /*choice=*/nullptr);
+}
+
+absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::ExecuteOnDevice(
+    absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
+    const ExecuteOptions& options, std::optional<Future<>>& returned_future, bool fill_future,
+    ProgramChoice* choice) const {
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAssigned("ExecuteSharded"));
   const auto place = std::find_if(places_.begin(), places_.end(),
@@ -221,17 +250,19 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
   const LaunchMode mode = ModeFor(options, places_.size() > 1);
   if (!is_collective) {
     PJRT_ASSIGN_OR_RETURN(Buffers outputs, RunOnOne(*place, argument_handles, options, mode, run_id,
-                                                    fill_future ? &future : nullptr));
+                                                    fill_future ? &future : nullptr, choice));
     if (fill_future) returned_future = std::move(future);
     return outputs;
   }
   ArgumentHolds holds(client_);
-  PJRT_RETURN_IF_ERROR(Prepare(*place, argument_handles, options, &holds));
+  PJRT_ASSIGN_OR_RETURN(const CommonPjRtLoadedExecutable* const program,
+                        Prepare(*place, argument_handles, options, choice, &holds));
+  if (program == nullptr) return Buffers();
   auto launch = std::make_shared<PendingLaunch>();
   std::vector<Future<>> after;
   const ArgumentHolds::Readiness readiness = holds.CheckReadiness();
   if (readiness.error.IsValid()) after.push_back(readiness.error);
-  Buffers outputs = Defer(*place, &holds, options, run_id, launch.get(), &after, &future);
+  Buffers outputs = program->Defer(*place, &holds, options, run_id, launch.get(), &after, &future);
   holds.Release();
   launch->mode = mode;
   after.push_back(
@@ -243,10 +274,10 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
   return outputs;
 }
 
-absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::ExecutePortable(
+absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::ExecuteAnywhere(
     absl::Span<PjRtBuffer* const> argument_handles, PjRtDevice* device,
-    const ExecuteOptions& options, std::optional<Future<>>& returned_future,
-    bool fill_future) const {
+    const ExecuteOptions& options, std::optional<Future<>>& returned_future, bool fill_future,
+    ProgramChoice* choice) const {
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecutePortable"));
   if (has_assignment() && (num_replicas() != 1 || num_partitions() != 1)) {
@@ -267,7 +298,7 @@ absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::
   Future<> future;
   PJRT_ASSIGN_OR_RETURN(Buffers outputs,
                         RunOnOne(place, argument_handles, options, ModeFor(options, false), run_id,
-                                 fill_future ? &future : nullptr));
+                                 fill_future ? &future : nullptr, choice));
   if (fill_future) returned_future = std::move(future);
   return outputs;
 }

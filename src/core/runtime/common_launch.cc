@@ -20,6 +20,7 @@
 #include "src/core/runtime/common_executable.h"
 #include "src/core/runtime/future_util.h"
 #include "src/core/runtime/pending_launch.h"
+#include "src/core/runtime/seen_programs.h"
 
 namespace pjrt {
 namespace {
@@ -72,6 +73,7 @@ class ClashChecker {
 absl::Status CommonPjRtLoadedExecutable::CheckArgument(const Place& place, size_t index,
                                                        PjRtBuffer* argument,
                                                        const ExecuteOptions& options,
+                                                       bool checks_shapes,
                                                        HeldArgument* checked) const {
   const ProgramParameter& parameter = program_->info().parameters[index];
   if (argument == nullptr || argument->client() != client_) {
@@ -85,17 +87,7 @@ absl::Status CommonPjRtLoadedExecutable::CheckArgument(const Place& place, size_
                            buffer->device()->DebugString(), ", but replica is assigned to device ",
                            place.device->DebugString());
   }
-  if (options.strict_shape_checking) {
-    const Shape& given = buffer->type()->shape;
-    // A parameter without layout takes any.
-    Shape::Equal equal = Shape::Equal().IgnoreMemorySpace().MinorToMajorOnly();
-    if (!parameter.shape.has_layout()) equal.IgnoreLayout();
-    if (given.is_static() && parameter.shape.is_static() && !equal(given, parameter.shape)) {
-      return InvalidArgument("PJRT-R052", "argument ", index, " of Execute() has unexpected shape ",
-                             given.ToString(), "; the program ", program_->info().name, " expects ",
-                             parameter.shape.ToString());
-    }
-  }
+  if (checks_shapes) PJRT_RETURN_IF_ERROR(CheckShape(index, *buffer->type()));
   checked->buffer = buffer;
   if (parameter.donation == Donation::kNever) return absl::OkStatus();
   if (!options.non_donatable_input_indices.empty() &&
@@ -113,6 +105,19 @@ absl::Status CommonPjRtLoadedExecutable::CheckArgument(const Place& place, size_
   return absl::OkStatus();
 }
 
+absl::Status CommonPjRtLoadedExecutable::CheckShape(size_t index, const BufferType& given) const {
+  const Shape& expected = program_->info().parameters[index].shape;
+  // A parameter without layout takes any.
+  Shape::Equal equal = Shape::Equal().IgnoreMemorySpace().MinorToMajorOnly();
+  if (!expected.has_layout()) equal.IgnoreLayout();
+  if (!given.shape.is_static() || !expected.is_static() || equal(given.shape, expected)) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("PJRT-R052", "argument ", index, " of Execute() has unexpected shape ",
+                         given.shape.ToString(), "; the program ", program_->info().name,
+                         " expects ", expected.ToString());
+}
+
 absl::Status CommonPjRtLoadedExecutable::DeadArgument(const Place& place, size_t index) const {
   return InvalidArgument("PJRT-R055", "Invalid buffer passed to Execute() as argument ", index,
                          " to replica ", place.replica, ": Buffer has been deleted or donated.");
@@ -121,6 +126,7 @@ absl::Status CommonPjRtLoadedExecutable::DeadArgument(const Place& place, size_t
 absl::Status CommonPjRtLoadedExecutable::CheckArguments(const Place& place,
                                                         absl::Span<PjRtBuffer* const> arguments,
                                                         const ExecuteOptions& options,
+                                                        bool checks_shapes,
                                                         ArgumentHolds* holds) const {
   if (arguments.size() != parameter_bytes_.size()) {
     return InvalidArgument("PJRT-R054", "Execution supplied ", arguments.size(),
@@ -129,58 +135,93 @@ absl::Status CommonPjRtLoadedExecutable::CheckArguments(const Place& place,
   ClashChecker clashes(arguments.size(), has_donations_);
   for (size_t i = 0; i < arguments.size(); ++i) {
     HeldArgument checked;
-    PJRT_RETURN_IF_ERROR(CheckArgument(place, i, arguments[i], options, &checked));
+    PJRT_RETURN_IF_ERROR(CheckArgument(place, i, arguments[i], options, checks_shapes, &checked));
     PJRT_RETURN_IF_ERROR(clashes.Check(holds->arguments(), checked));
     if (!holds->Add(checked)) return DeadArgument(place, i);
   }
   return absl::OkStatus();
 }
 
-absl::Status CommonPjRtLoadedExecutable::Prepare(const Place& place,
-                                                 absl::Span<PjRtBuffer* const> arguments,
-                                                 const ExecuteOptions& options,
-                                                 ArgumentHolds* holds) const {
-  PJRT_RETURN_IF_ERROR(CheckArguments(place, arguments, options, holds));
+absl::StatusOr<const CommonPjRtLoadedExecutable*> CommonPjRtLoadedExecutable::Prepare(
+    const Place& place, absl::Span<PjRtBuffer* const> arguments, const ExecuteOptions& options,
+    ProgramChoice* choice, ArgumentHolds* holds) const {
+  const bool checks_shapes = options.strict_shape_checking && choice == nullptr;
+  PJRT_RETURN_IF_ERROR(CheckArguments(place, arguments, options, checks_shapes, holds));
   if (const auto dead = ArgumentHolds::TakeTheRest({&holds, 1}); dead.has_value()) {
     return DeadArgument(place, dead->argument);
   }
-  return CheckHeldArguments(place, holds);
+  const CommonPjRtLoadedExecutable* program = this;
+  if (choice != nullptr) {
+    program = choice->among.Find(holds->arguments());
+    choice->found_none = program == nullptr;
+    if (program == nullptr) return program;
+  }
+  PJRT_RETURN_IF_ERROR(program->CheckHeldArguments(place, options, choice != nullptr, holds));
+  return program;
 }
 
 absl::Status CommonPjRtLoadedExecutable::CheckHeldArguments(const Place& place,
+                                                            const ExecuteOptions& options,
+                                                            bool was_chosen,
                                                             ArgumentHolds* holds) const {
+  if (has_donations_) PJRT_RETURN_IF_ERROR(CheckDonations(holds));
+  if (!was_chosen) {
+    PJRT_RETURN_IF_ERROR(CheckSizes(holds->arguments()));
+  } else if (options.strict_shape_checking) {
+    PJRT_RETURN_IF_ERROR(CheckShapes(holds->arguments()));
+  }
+  return has_memory_kinds_ ? CheckMemoryKinds(place, holds->arguments()) : absl::OkStatus();
+}
+
+absl::Status CommonPjRtLoadedExecutable::CheckDonations(ArgumentHolds* holds) const {
   const absl::Span<HeldArgument> arguments = holds->arguments();
   for (size_t i = 0; i < arguments.size(); ++i) {
     HeldArgument& argument = arguments[i];
-    if (argument.is_donated && argument.buffer->contents().HasExternalReference()) {
-      if (!client_->limits().copies_when_donation_is_blocked) {
-        return InvalidArgument("PJRT-R029", "argument ", i,
-                               ": Donation requested for buffer with external reference");
-      }
-      argument.is_donated = false;
+    if (!argument.is_donated || !argument.buffer->contents().HasExternalReference()) continue;
+    if (!client_->limits().copies_when_donation_is_blocked) {
+      return InvalidArgument("PJRT-R029", "argument ", i,
+                             ": Donation requested for buffer with external reference");
     }
-    const BufferType& type = *argument.buffer->type();
-    // The sizes that a dynamic buffer has behind its elements are no matter to a static parameter.
-    const bool fits =
-        type.bytes == parameter_bytes_[i] ||
-        (type.shape.is_dynamic() && program_->info().parameters[i].shape.is_static() &&
-         type.elements_bytes == parameter_bytes_[i]);
-    if (!fits) {
-      return InvalidArgument(
-          "PJRT-R056", "E0102: RuntimeProgramInputMismatch: Executable(", program_->info().name,
-          ") expected parameter ", i, " of size ", parameter_bytes_[i], " (",
-          program_->info().parameters[i].shape.ToString(),
-          ") but got buffer with incompatible size ", type.bytes, " (", type.shape.ToString(), ")");
-    }
+    argument.is_donated = false;
   }
-  if (!has_memory_kinds_) return absl::OkStatus();
+  return absl::OkStatus();
+}
+
+absl::Status CommonPjRtLoadedExecutable::CheckSizes(
+    absl::Span<const HeldArgument> arguments) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const BufferType& type = *arguments[i].buffer->type();
+    if (type.bytes == parameter_bytes_[i]) continue;
+    // The sizes that a dynamic buffer has behind its elements are no matter to a static parameter.
+    const Shape& expected = program_->info().parameters[i].shape;
+    if (type.shape.is_dynamic() && expected.is_static() &&
+        type.elements_bytes == parameter_bytes_[i]) {
+      continue;
+    }
+    return InvalidArgument(
+        "PJRT-R056", "E0102: RuntimeProgramInputMismatch: Executable(", program_->info().name,
+        ") expected parameter ", i, " of size ", parameter_bytes_[i], " (", expected.ToString(),
+        ") but got buffer with incompatible size ", type.bytes, " (", type.shape.ToString(), ")");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommonPjRtLoadedExecutable::CheckShapes(
+    absl::Span<const HeldArgument> arguments) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    PJRT_RETURN_IF_ERROR(CheckShape(i, *arguments[i].buffer->type()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CommonPjRtLoadedExecutable::CheckMemoryKinds(
+    const Place& place, absl::Span<const HeldArgument> arguments) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& kind = program_->info().parameters[i].memory_kind;
-    if (!kind.empty() && arguments[i].buffer->common_space()->kind() != kind) {
-      return InvalidArgument("PJRT-R057", "argument ", i, " for ", place.device->DebugString(),
-                             " is in memory of kind ", arguments[i].buffer->common_space()->kind(),
-                             "; the program ", program_->info().name, " expects ", kind);
-    }
+    if (kind.empty() || arguments[i].buffer->common_space()->kind() == kind) continue;
+    return InvalidArgument("PJRT-R057", "argument ", i, " for ", place.device->DebugString(),
+                           " is in memory of kind ", arguments[i].buffer->common_space()->kind(),
+                           "; the program ", program_->info().name, " expects ", kind);
   }
   return absl::OkStatus();
 }
@@ -398,13 +439,15 @@ CommonPjRtLoadedExecutable::LaunchHeld(const Place& place, ArgumentHolds* holds,
 
 absl::StatusOr<CommonPjRtLoadedExecutable::Buffers> CommonPjRtLoadedExecutable::RunOnOne(
     const Place& place, absl::Span<PjRtBuffer* const> arguments, const ExecuteOptions& options,
-    LaunchMode mode, int64_t run_id, Future<>* future) const {
+    LaunchMode mode, int64_t run_id, Future<>* future, ProgramChoice* choice) const {
   while (true) {
     {
       ArgumentHolds holds(client_);
-      PJRT_RETURN_IF_ERROR(Prepare(place, arguments, options, &holds));
+      PJRT_ASSIGN_OR_RETURN(const CommonPjRtLoadedExecutable* const program,
+                            Prepare(place, arguments, options, choice, &holds));
+      if (program == nullptr) return Buffers();
       PJRT_ASSIGN_OR_RETURN(std::optional<Buffers> outputs,
-                            LaunchHeld(place, &holds, options, mode, run_id, future));
+                            program->LaunchHeld(place, &holds, options, mode, run_id, future));
       if (outputs.has_value()) return *std::move(outputs);
     }
     place.device->launches().WaitForRoom();

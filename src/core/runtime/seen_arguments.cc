@@ -3,24 +3,24 @@
 
 #include <utility>
 
-#include "src/core/runtime/common_buffer.h"
-
 namespace pjrt {
 
 std::optional<SeenArguments> SeenArguments::Of(const ProgramTemplate& program,
                                                const SpecializationKey& key,
-                                               absl::Span<PjRtBuffer* const> arguments) {
+                                               absl::Span<PjRtBuffer* const> arguments,
+                                               absl::Span<const size_t> parameter_bytes) {
+  if (arguments.size() != parameter_bytes.size()) return std::nullopt;
   SeenArguments seen;
-  seen.num_arguments_ = arguments.size();
+  std::vector<bool> is_looked_at(arguments.size());
   // Sizes that only the device knows may differ from one buffer of the type to the next.
   bool follows = true;
   const auto add = [&](int index) -> const Shape& {
     const auto i = static_cast<size_t>(index);
-    seen.types_.push_back(static_cast<CommonPjRtBuffer*>(arguments[i])->type());
-    const Shape& shape = seen.types_.back()->shape;
-    seen.looks_.push_back({i, &shape});
-    follows &= !shape.is_dynamic();
-    return shape;
+    seen.looks_.push_back({i, static_cast<CommonPjRtBuffer*>(arguments[i])->type()});
+    is_looked_at[i] = true;
+    const BufferType& type = *seen.looks_.back().type;
+    follows &= !type.shape.is_dynamic() && type.bytes == parameter_bytes[i];
+    return type.shape;
   };
   for (const int i : program.dynamic_parameters()) add(i);
   absl::Span<const int64_t> values = program.ValuesIn(key);
@@ -30,24 +30,21 @@ std::optional<SeenArguments> SeenArguments::Of(const ProgramTemplate& program,
     seen.values_.push_back({static_cast<size_t>(i), std::move(bytes)});
   }
   if (!follows) return std::nullopt;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!is_looked_at[i]) seen.sizes_.push_back({i, parameter_bytes[i]});
+  }
   return seen;
 }
 
-bool SeenArguments::HaveTheValues(absl::Span<PjRtBuffer* const> arguments,
-                                  const PjRtClient* client) const {
+bool SeenArguments::HaveTheValues(const HeldArgument* arguments) const {
   for (const Values& values : values_) {
-    PjRtBuffer* const given = arguments[values.index];
-    if (given->client() != client ||
-        !static_cast<CommonPjRtBuffer*>(given)->BeginsWithNow(values.bytes)) {
-      return false;
-    }
+    if (!arguments[values.index].buffer->BeginsWithNow(values.bytes)) return false;
   }
   return true;
 }
 
 bool SeenArguments::operator==(const SeenArguments& other) const {
-  return num_arguments_ == other.num_arguments_ && looks_ == other.looks_ &&
-         values_ == other.values_;
+  return looks_ == other.looks_ && sizes_ == other.sizes_ && values_ == other.values_;
 }
 
 }  // namespace pjrt

@@ -11,6 +11,7 @@
 
 #include "absl/types/span.h"
 #include "pjrt/buffer.h"
+#include "src/core/runtime/argument_holds.h"
 #include "src/core/runtime/buffer_type.h"
 #include "src/core/runtime/program_template.h"
 
@@ -19,44 +20,42 @@ namespace pjrt {
 // Immutable.
 class SeenArguments {
  public:
-  // Of arguments for which `program` gave that key. None where the key doesn't follow from their
-  // types and values.
+  // Of arguments for which `program` gave that key, of which a program was made that takes so many
+  // bytes for each. None where the key doesn't follow from their types and values.
   static std::optional<SeenArguments> Of(const ProgramTemplate& program,
                                          const SpecializationKey& key,
-                                         absl::Span<PjRtBuffer* const> arguments);
+                                         absl::Span<PjRtBuffer* const> arguments,
+                                         absl::Span<const size_t> parameter_bytes);
 
-  // Whether the program certainly gives the same key for these arguments too, as it does when
-  // their types are the same objects and the values that count the same bytes. False where finding
-  // out would take longer or means to wait. Whose buffers they are is looked at only where values
-  // count; the rest is left to the execution.
-  bool AreLike(absl::Span<PjRtBuffer* const> arguments, const PjRtClient* client) const {
-    if (arguments.size() != num_arguments_) return false;
+  // Whether the program certainly gives the same key for these arguments too, as many as it has
+  // parameters, and what was made for it takes their sizes: so it is when the types that count are
+  // the same objects, the values that count the same bytes, and the others have so many bytes.
+  // False where finding out would take longer or means to wait.
+  bool AreLike(const HeldArgument* arguments) const {
     for (const Look& look : looks_) {
-      const PjRtBuffer* const given = arguments[look.index];
-      if (given == nullptr || &given->on_device_shape() != look.shape) return false;
+      if (arguments[look.index].buffer->type() != look.type) return false;
     }
-    return values_.empty() || HaveTheValues(arguments, client);
-  }
-
-  // The same of several lists of arguments.
-  template <typename Lists>
-  bool AreLikeAllOf(const Lists& lists, const PjRtClient* client) const {
-    for (const auto& list : lists) {
-      if (!AreLike(list, client)) return false;
+    for (const Size& size : sizes_) {
+      if (arguments[size.index].buffer->type()->bytes != size.bytes) return false;
     }
-    return true;
+    return values_.empty() || HaveTheValues(arguments);
   }
 
   // Whether both recognise the same arguments.
   bool operator==(const SeenArguments& other) const;
 
  private:
-  bool HaveTheValues(absl::Span<PjRtBuffer* const> arguments, const PjRtClient* client) const;
+  bool HaveTheValues(const HeldArgument* arguments) const;
 
   struct Look {
-    size_t index;  // of the argument
-    const Shape* shape;
-    bool operator==(const Look& o) const { return index == o.index && shape == o.shape; }
+    size_t index;        // of the argument
+    BufferTypeRef type;  // alive, so that no other has its address
+    bool operator==(const Look& o) const { return index == o.index && type == o.type; }
+  };
+  struct Size {
+    size_t index;
+    size_t bytes;
+    bool operator==(const Size& o) const { return index == o.index && bytes == o.bytes; }
   };
   struct Values {
     size_t index;
@@ -64,10 +63,9 @@ class SeenArguments {
     bool operator==(const Values& o) const { return index == o.index && bytes == o.bytes; }
   };
 
-  size_t num_arguments_ = 0;
-  std::vector<Look> looks_;
+  std::vector<Look> looks_;  // whose shapes or values the program leaves open
+  std::vector<Size> sizes_;  // the others
   std::vector<Values> values_;
-  std::vector<BufferTypeRef> types_;  // of looks_, alive, so that no other has their addresses
 };
 
 }  // namespace pjrt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/core/runtime/seen_programs.h"
 
-#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace pjrt {
@@ -19,41 +19,41 @@ size_t TellingParameter(const ProgramTemplate& program) {
 SeenPrograms::SeenPrograms(const ProgramTemplate& program)
     : template_(program), index_(TellingParameter(program)) {}
 
-size_t SeenPrograms::SlotOf(const Shape& shape) {
-  // Types are allocated one by one: the low bits tell nothing, some of the next ones do.
-  const auto address = reinterpret_cast<uintptr_t>(&shape);
-  return (address >> 4 ^ address >> 10) % kSlots;
-}
-
-const SeenPrograms::Seen* SeenPrograms::Find(absl::Span<PjRtBuffer* const> arguments,
-                                             const PjRtClient* client) const {
-  if (index_ >= arguments.size() || arguments[index_] == nullptr) return nullptr;
-  size_t slot = SlotOf(arguments[index_]->on_device_shape());
-  for (size_t i = 0; i < kMaxProbes; ++i, slot = (slot + 1) % kSlots) {
-    const Seen* const seen = slots_[slot].load(std::memory_order_acquire);
-    if (seen == nullptr) return nullptr;
-    if (seen->arguments.AreLike(arguments, client)) return seen;
-  }
-  return nullptr;
-}
-
 void SeenPrograms::Add(const SpecializationKey& key, absl::Span<PjRtBuffer* const> arguments,
-                       const std::shared_ptr<const CommonPjRtLoadedExecutable>& program) {
-  if (index_ >= arguments.size()) return;
+                       const Program& program) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (seen_.size() == kMaxPrograms) return;
-  std::optional<SeenArguments> look = SeenArguments::Of(template_, key, arguments);
+  if (!seen_.empty() && !program->IsLaunchedLike(*seen_.front()->program)) return;
+  std::optional<SeenArguments> look =
+      SeenArguments::Of(template_, key, arguments, program->parameter_bytes());
   if (!look.has_value()) return;
-  size_t slot = SlotOf(arguments[index_]->on_device_shape());
+  size_t slot = SlotOf(index_ < arguments.size()
+                           ? static_cast<CommonPjRtBuffer*>(arguments[index_])->type().get()
+                           : nullptr);
   for (size_t i = 0; i < kMaxProbes; ++i, slot = (slot + 1) % kSlots) {
     const Seen* const there = slots_[slot].load(std::memory_order_relaxed);
     if (there == nullptr) {
       seen_.push_back(std::make_unique<const Seen>(Seen{*std::move(look), program}));
       slots_[slot].store(seen_.back().get(), std::memory_order_release);
+      first_.store(seen_.front()->program.get(), std::memory_order_release);
       return;
     }
     if (there->arguments == *look) return;  // another thread came first
   }
+}
+
+const CommonPjRtLoadedExecutable* SeenPrograms::FindForAll(
+    absl::Span<ArgumentHolds* const> launches) const {
+  const CommonPjRtLoadedExecutable* const found = Find(launches[0]->arguments());
+  for (const ArgumentHolds* launch : launches.subspan(1)) {
+    if (Find(launch->arguments()) != found) return nullptr;
+  }
+  return found;
+}
+
+SeenPrograms::Program SeenPrograms::last() const {
+  const Seen* const seen = last_.load(std::memory_order_acquire);
+  return seen == nullptr ? nullptr : seen->program;
 }
 
 }  // namespace pjrt

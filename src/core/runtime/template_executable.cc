@@ -104,8 +104,8 @@ absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> TemplatePjRtLoadedExecutab
 }
 
 SpecializationCache::Program TemplatePjRtLoadedExecutable::Latest() const {
-  const SeenPrograms::Seen* const seen = last_.load(std::memory_order_acquire);
-  return seen != nullptr ? seen->program : programs_.latest();
+  SpecializationCache::Program last = seen_.last();
+  return last != nullptr ? last : programs_.latest();
 }
 
 absl::StatusOr<CompiledMemoryStats> TemplatePjRtLoadedExecutable::GetCompiledMemoryStats() const {
@@ -151,16 +151,6 @@ absl::StatusOr<SpecializationKey> TemplatePjRtLoadedExecutable::KeyOf(
 }
 
 template <typename Lists>
-const SeenPrograms::Seen* TemplatePjRtLoadedExecutable::FindSeen(const Lists& arguments) const {
-  const SeenPrograms::Seen* seen = seen_.Find(arguments[0], client_);
-  for (size_t i = 1; seen != nullptr && i < arguments.size(); ++i) {
-    if (!seen->arguments.AreLike(arguments[i], client_)) seen = nullptr;
-  }
-  last_.store(seen, std::memory_order_release);
-  return seen;
-}
-
-template <typename Lists>
 absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Find(
     const Lists& arguments) const {
   PJRT_ASSIGN_OR_RETURN(const SpecializationKey key, KeyOf(arguments));
@@ -171,14 +161,16 @@ absl::StatusOr<SpecializationCache::Program> TemplatePjRtLoadedExecutable::Find(
 
 template <typename Lists, typename Run>
 auto TemplatePjRtLoadedExecutable::RunSpecialized(const Lists& arguments, Run run) const
-    -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>())) {
-  const SeenPrograms::Seen* seen = last_.load(std::memory_order_acquire);
-  if (seen == nullptr || !seen->arguments.AreLikeAllOf(arguments, client_)) {
-    seen = FindSeen(arguments);
+    -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>(), nullptr)) {
+  const CommonPjRtLoadedExecutable* const seen = seen_.first();
+  ProgramChoice choice{seen_, /*found_none=*/seen == nullptr};
+  using Results = decltype(run(*seen, nullptr));
+  Results results = seen != nullptr ? run(*seen, &choice) : Results();
+  if (choice.found_none) {
+    const absl::StatusOr<SpecializationCache::Program> program = Find(arguments);
+    results = program.ok() ? run(**program, nullptr) : Results(program.status());
   }
-  if (seen != nullptr) return run(*seen->program);
-  PJRT_ASSIGN_OR_RETURN(const SpecializationCache::Program program, Find(arguments));
-  return run(*program);
+  return results;
 }
 
 absl::StatusOr<std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>>
@@ -191,9 +183,10 @@ TemplatePjRtLoadedExecutable::Execute(
     if (argument_handles.empty())
       return std::vector<std::vector<std::unique_ptr<PjRtBuffer>>>();  // no device of this process
                                                                        // takes part
-    return RunSpecialized(argument_handles, [&](const CommonPjRtLoadedExecutable& program) {
-      return program.ExecuteLists(argument_handles, options, returned_futures);
-    });
+    return RunSpecialized(
+        argument_handles, [&](const CommonPjRtLoadedExecutable& program, ProgramChoice* choice) {
+          return program.ExecuteLists(argument_handles, options, returned_futures, choice);
+        });
   };
   auto results = execute();
   if (!results.ok() && returned_futures.has_value()) returned_futures->clear();
@@ -208,9 +201,11 @@ TemplatePjRtLoadedExecutable::ExecuteSharded(absl::Span<PjRtBuffer* const> argum
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecuteSharded"));
   const std::array<absl::Span<PjRtBuffer* const>, 1> lists{argument_handles};
-  return RunSpecialized(lists, [&](const CommonPjRtLoadedExecutable& program) {
-    return program.ExecuteSharded(argument_handles, device, options, returned_future, fill_future);
-  });
+  return RunSpecialized(lists,
+                        [&](const CommonPjRtLoadedExecutable& program, ProgramChoice* choice) {
+                          return program.ExecuteOnDevice(argument_handles, device, options,
+                                                         returned_future, fill_future, choice);
+                        });
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<PjRtBuffer>>>
@@ -221,9 +216,11 @@ TemplatePjRtLoadedExecutable::ExecutePortable(absl::Span<PjRtBuffer* const> argu
   returned_future.reset();
   PJRT_RETURN_IF_ERROR(CheckAlive("ExecutePortable"));
   const std::array<absl::Span<PjRtBuffer* const>, 1> lists{argument_handles};
-  return RunSpecialized(lists, [&](const CommonPjRtLoadedExecutable& program) {
-    return program.ExecutePortable(argument_handles, device, options, returned_future, fill_future);
-  });
+  return RunSpecialized(lists,
+                        [&](const CommonPjRtLoadedExecutable& program, ProgramChoice* choice) {
+                          return program.ExecuteAnywhere(argument_handles, device, options,
+                                                         returned_future, fill_future, choice);
+                        });
 }
 
 }  // namespace pjrt

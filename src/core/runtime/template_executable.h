@@ -5,7 +5,6 @@
 #ifndef PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
 #define PJRT_CORE_RUNTIME_TEMPLATE_EXECUTABLE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -109,13 +108,11 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
                                std::shared_ptr<TemplatePjRtExecutable> executable,
                                ResolvedAssignment assignment);
   // What `run` returns for the program of these arguments, one list a device, which all have the
-  // same key.
+  // same key. It is called with one that was seen, and the choice among those, and, if there is
+  // none for these arguments, with the right one and null.
   template <typename Lists, typename Run>
   auto RunSpecialized(const Lists& arguments, Run run) const
-      -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>()));
-  // What has been seen of these arguments, which becomes the last; null when nothing has.
-  template <typename Lists>
-  const SeenPrograms::Seen* FindSeen(const Lists& arguments) const;
+      -> decltype(run(std::declval<const CommonPjRtLoadedExecutable&>(), nullptr));
   // The program for these arguments, made if need be, which is seen from then on.
   template <typename Lists>
   absl::StatusOr<SpecializationCache::Program> Find(const Lists& arguments) const;
@@ -129,9 +126,6 @@ class TemplatePjRtLoadedExecutable final : public AssignedExecutable {
   const std::shared_ptr<TemplatePjRtExecutable> executable_;
   mutable SpecializationCache programs_{kMaxPrograms - SeenPrograms::kMaxPrograms};
   mutable SeenPrograms seen_;
-  // What the last execution found in seen_, so that one like it has to compare only; null where it
-  // had to ask programs_.
-  mutable std::atomic<const SeenPrograms::Seen*> last_{nullptr};
 };
 
 }  // namespace pjrt
