@@ -9,7 +9,8 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// What is at least so many bytes ahead is asked for: rows are read some columns at a time, which
+// What is at least so many bytes ahead is asked for to the L1 cache, and what is twice as far to
+// the L2 cache, which can wait for more at a time: rows are read some columns at a time, which
 // breaks their streams off.
 constexpr int64_t kAhead = 8192;
 
@@ -69,13 +70,17 @@ struct RowChoice {
     }
     const int64_t row = kColumns < L::kPerLane ? L::kPerLane : n;  // or a lane of some
     const int64_t bytes = kRows * n * static_cast<int64_t>(sizeof(Stored));
-    const char* const ahead = reinterpret_cast<const char*>(a) + (bytes < kAhead ? kAhead : bytes);
+    const int64_t ahead = bytes < kAhead ? kAhead : bytes;
+    const char* next = reinterpret_cast<const char*>(a) + ahead;
     int64_t begin = first;
     for (int64_t c = 0; c < n; c += kColumns) {
       typename L::Row columns[kColumns];
 #pragma GCC unroll 16
-      for (int i = 0; i < kColumns; ++i)
-        __builtin_prefetch(ahead + (c + i) * PJRT_VECTOR_BYTES, 0, 2);
+      for (int i = 0; i < kColumns; i += kLine / PJRT_VECTOR_BYTES) {
+        __builtin_prefetch(next + i * PJRT_VECTOR_BYTES, 0, 3);
+        __builtin_prefetch(next + i * PJRT_VECTOR_BYTES + ahead, 0, 2);
+      }
+      next += kColumns * PJRT_VECTOR_BYTES;
 #pragma GCC unroll 16
       for (int i = 0; i < kColumns; ++i)
         columns[i] = LoadLanes<typename L::Row>(a + begin + i * row, kColumns * row);
