@@ -57,6 +57,15 @@ TEST(ParserErrorTest, TheEndOfTheTextIsShownOnItsLastLine) {
             "                  ^");
 }
 
+TEST(ParserErrorTest, WhatIsMissingAtTheEndOfALineIsMissingThere) {
+  EXPECT_EQ(ParseErrorOf("func.func @f(%a: tensor<2xf32>) {\n"
+                         "  %0 = stablehlo.abs %a  // no type\n\n"
+                         "  return\n}\n"),
+            "[PJRT-P001] <input>:2:24: unexpected token: expected ':', found 'return'\n"
+            "  %0 = stablehlo.abs %a  // no type\n"
+            "                       ^");
+}
+
 TEST(ParserErrorTest, UnreadableCharactersHaveAnIdOfTheirOwn) {
   ExpectErrorAt("$", "P002", 1, 1, "a character that begins nothing");
   ExpectErrorAt(absl::string_view("module {\n\0}", 11), "P002", 2, 1, "a zero byte");

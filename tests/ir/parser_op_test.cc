@@ -228,6 +228,11 @@ TEST(ParserOpTest, UnknownOpsAreErrorsInThePrettyForm) {
   ExpectErrorAt("\"a b\"() : () -> ()", "P003", 1, 1, "a name such as \"dialect.op\"");
 }
 
+TEST(ParserOpTest, ASelectNamesTwoTypes) {
+  ExpectErrorAt(InFunction("%0 = stablehlo.select %b, %f, %f : tensor<4xi1>"), "P006", 2, 36,
+                "two types, of the predicate and of the values, found 'tensor<4xi1>'");
+}
+
 TEST(ParserOpTest, TheShortReduceAppliesCommutativeOps) {
   const auto reduce = [](absl::string_view op) {
     return InFunction(

@@ -70,6 +70,7 @@ TEST(VerifyModuleTest, FunctionsReturnWhatTheyDeclare) {
       "V019");
   EXPECT_EQ(ModuleVerdict("func.func @f(%a: tensor<f32>) -> tensor<f32> {\nreturn\n}"), "V019");
   EXPECT_EQ(ModuleVerdict("func.func private @f(tensor<f32>) -> tensor<f32>"), "ok");
+  EXPECT_EQ(ModuleVerdict("func.func @f(tensor<f32>) -> tensor<f32>"), "V019");
 }
 
 TEST(VerifyModuleTest, CallsMatchTheFunction) {
@@ -152,6 +153,14 @@ TEST(VerifyModuleTest, UnknownDialectsPass) {
             "ok");
 }
 
+TEST(VerifyModuleTest, KnownDialectsHaveTheirOpsOnly) {
+  EXPECT_EQ(Verdict("%a: tensor<f32>",
+                    "%0 = \"stablehlo.ad\"(%a, %a) : (tensor<f32>, tensor<f32>) "
+                    "-> tensor<f32>"),
+            "V024");
+  EXPECT_EQ(Verdict("%a: tensor<f32>", "\"chlo.nothing\"(%a) : (tensor<f32>) -> ()"), "V024");
+}
+
 TEST(VerifyModuleTest, DeepNestingNeedsNoStack) {
   Builder b;
   FunctionBuilder f = b.Function("main");
@@ -216,6 +225,7 @@ TEST(VerifyModuleTest, ReplicaGroupsHoldEachDeviceOnce) {
   EXPECT_EQ(gather("[[0, 2]]> : tensor<1x2xi64", "tensor<4x3xf32>"), "V021");
   EXPECT_EQ(gather("[[0, -1]]> : tensor<1x2xi64", "tensor<4x3xf32>"), "V021");
   EXPECT_EQ(gather("[0, 1]> : tensor<2xi64", "tensor<4x3xf32>"), "V021");
+  EXPECT_EQ(gather("[[0, 1]]> : tensor<1x2xi32", "tensor<4x3xf32>"), "V021");
   EXPECT_EQ(gather("[[0, 1]]> : tensor<1x2xi64", "tensor<5x3xf32>"), "V011");
   EXPECT_EQ(gather("[[0, 1]]> : tensor<1x2xi64", "tensor<4x4xf32>"), "V011");
 }
@@ -230,6 +240,7 @@ TEST(VerifyModuleTest, PermutesHaveEachSourceAndTargetOnce) {
   EXPECT_EQ(permute("[[0, 1], [0, 2]]> : tensor<2x2xi64"), "V021");
   EXPECT_EQ(permute("[[0, 1], [2, 1]]> : tensor<2x2xi64"), "V021");
   EXPECT_EQ(permute("[[0, 1, 2]]> : tensor<1x3xi64"), "V021");
+  EXPECT_EQ(permute("[[0, 1]]> : tensor<1x2xi32"), "V021");
 }
 
 TEST(VerifyModuleTest, ChannelsSayWhereDataGoes) {
@@ -258,6 +269,7 @@ TEST(VerifyModuleTest, CustomCallsHaveLayoutsForAllOrNone) {
   EXPECT_EQ(call(operand), "V022");
   EXPECT_EQ(call("operand_layouts = [], " + result), "V022");
   EXPECT_EQ(call("operand_layouts = [dense<[0, 2]> : tensor<2xindex>], " + result), "V022");
+  EXPECT_EQ(call("operand_layouts = [dense<[0, 1]> : tensor<2xi64>], " + result), "V004");
   EXPECT_EQ(call("api_version = 4 : i32, backend_config = {a = 1 : i32}"), "ok");
   EXPECT_EQ(call("api_version = 4 : i32, backend_config = \"text\""), "V022");
   EXPECT_EQ(call("api_version = 2 : i32, backend_config = {a = 1 : i32}"), "V022");

@@ -14,8 +14,8 @@ namespace pjrt::ir {
 // attributes, regions), its inferred types and its own rules; when regions end in terminators with
 // the right types; symbols resolve and calls match; no function calls itself. Otherwise
 // INVALID_ARGUMENT for the first violation in program order: "[PJRT-Vnnn] name:line:column:
-// 'stablehlo.add' op: rule; given ..., expected ...". Unknown dialects' ops are accepted. Linear in
-// the size of the module; uses no recursion.
+// 'stablehlo.add' op: rule; given ..., expected ...". Ops of dialects that the op set does not hold
+// are accepted. Linear in the size of the module; uses no recursion.
 absl::Status VerifyModule(const Module& module);
 
 // One op, without what is nested in its regions.

@@ -245,10 +245,13 @@ bool AsmParser::ParseSelectType() {
   if (p_.Is(TokenKind::kLParen)) return ParseFunctional();
   const char* const at = p_.tok_.begin;
   Type pred, type;
-  if (!p_.ParseType(&pred) || !p_.Expect(TokenKind::kComma, "and the type of the values") ||
-      !p_.ParseType(&type)) {
-    return false;
+  if (!p_.ParseType(&pred)) return false;
+  if (!p_.Accept(TokenKind::kComma)) {
+    return p_.Fail(ParseError::kTypeMismatch, at, "the type of the values is missing",
+                   "two types, of the predicate and of the values",
+                   Parser::Quoted(pred.ToString()));
   }
+  if (!p_.ParseType(&type)) return false;
   op_.result_types.push_back(type);
   const Type types[] = {pred, type, type};
   return p_.CheckOperandTypes(op_, types, at);

@@ -70,7 +70,12 @@ bool Parser::Unexpected(absl::string_view expected) {
   if (Is(TokenKind::kError)) {
     return Fail(ParseError::kLexical, tok_.begin, lexer_.error(), expected, FoundToken());
   }
-  return Fail(ParseError::kSyntax, tok_.begin, "unexpected token", expected, FoundToken());
+  const char* at = tok_.begin;
+  if (behind_ != nullptr && behind_ <= at && lexer_.SkipBlanks(behind_) == at &&
+      std::find(behind_, at, '\n') != at) {
+    at = behind_;
+  }
+  return Fail(ParseError::kSyntax, at, "unexpected token", expected, FoundToken());
 }
 
 bool Parser::Fail(ParseError error, const char* at, absl::string_view message,

@@ -123,7 +123,10 @@ class Parser {
 
  private:
   // --- parser.cc: tokens and errors ---
-  void Next() { tok_ = lexer_.Next(); }
+  void Next() {
+    behind_ = tok_.end;
+    tok_ = lexer_.Next();
+  }
   bool Is(TokenKind kind) const { return tok_.kind == kind; }
   bool IsWord(absl::string_view word) const {
     return tok_.kind == TokenKind::kBareId && tok_.text() == word;
@@ -142,7 +145,8 @@ class Parser {
   // The same, an error when it is not. `purpose` ("to close the type") ends what was expected.
   bool Expect(TokenKind kind, absl::string_view purpose = {});
   bool ExpectWord(absl::string_view word, absl::string_view purpose = {});
-  // Records "unexpected token: expected ..., found <the current token>".
+  // Records "unexpected token: expected ..., found <the current token>", at the end of the line
+  // before when the token is the first of its line: there something is missing.
   bool Unexpected(absl::string_view expected);
   // Records an error at `at`. `found` is put in quotes when it is text of the program; "" leaves it
   // out.
@@ -355,6 +359,7 @@ class Parser {
   Module* module_ = nullptr;
   Lexer lexer_;
   Token tok_;
+  const char* behind_ = nullptr;  // the end of the token before
   int depth_ = 0;
   int deepest_ = 0;
   std::string error_;

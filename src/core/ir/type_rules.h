@@ -51,6 +51,7 @@ inline constexpr char kScope[] = "PJRT-V020";         // values used where they 
 inline constexpr char kDevices[] = "PJRT-V021";     // replica groups, channels, source-target pairs
 inline constexpr char kCustomCall[] = "PJRT-V022";  // custom_call's layouts, aliases, config
 inline constexpr char kBounds[] = "PJRT-V023";      // bounds of dynamic dimensions
+inline constexpr char kUnknownOp[] = "PJRT-V024";   // an op that its dialect does not have
 }  // namespace rule
 
 // --- Text for messages ---

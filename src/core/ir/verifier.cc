@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/diagnostics.h"
 #include "src/core/ir/row_checks.h"
@@ -64,6 +65,13 @@ OpCode TerminatorOf(OpCode parent) {
   }
 }
 
+// Ops of other dialects than those that the op set holds as a whole may mean anything.
+absl::Status CheckUnknownOp(const Op& op) {
+  if (!absl::StartsWith(op.name(), "stablehlo.") && !absl::StartsWith(op.name(), "chlo."))
+    return absl::OkStatus();
+  return InvalidArgument(rule::kUnknownOp, "the dialect has no such op");
+}
+
 // Regions of known ops have one block, which ends in the right terminator and has no other.
 absl::Status CheckRegions(const Op& op) {
   const OpCode expected = TerminatorOf(op.opcode());
@@ -116,7 +124,7 @@ class ModuleVerifier {
 
   void Check(const Op& op) {
     Fail(op, CheckScope(op));
-    if (!op.Is(OpCode::kUnknown)) Fail(op, CheckOp(op, scratch_));
+    Fail(op, op.Is(OpCode::kUnknown) ? CheckUnknownOp(op) : CheckOp(op, scratch_));
     if (op.num_regions() > 0) Fail(op, CheckRegions(op));
     if (op.IsTerminator() && op.next() != nullptr) {
       Fail(op, InvalidArgument(rule::kTerminator, "must be the last op of its block; followed by '",
@@ -254,7 +262,10 @@ class ModuleVerifier {
                                list.elements().size(), ", expected ", count);
       }
     }
-    if (op.region()->empty()) return absl::OkStatus();
+    if (op.region()->empty()) {
+      if (op.StringAttr("sym_visibility", "public") != "public") return absl::OkStatus();
+      return InvalidArgument(rule::kFunction, "a function without a body must be private");
+    }
     const auto arguments = ArgumentTypes(*op.region());
     if (!SameLists(arguments, type.inputs())) {
       return InvalidArgument(rule::kFunction, "the body must take what the function takes; given (",
@@ -347,7 +358,7 @@ class ModuleVerifier {
 absl::Status VerifyModule(const Module& module) { return ModuleVerifier(module).Run(); }
 
 absl::Status VerifyOp(const Op& op) {
-  if (op.Is(OpCode::kUnknown)) return absl::OkStatus();
+  if (op.Is(OpCode::kUnknown)) return AtOp(op, CheckUnknownOp(op));
   Context scratch;
   return AtOp(op, CheckOp(op, scratch));
 }

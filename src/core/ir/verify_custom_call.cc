@@ -18,9 +18,9 @@ absl::Status CheckLayout(absl::string_view what, Attribute layout, Type type) {
                            type.ToString(), " for a ", what);
   }
   DimList dims;
-  if (!GetIntList(layout, &dims)) {
-    return InvalidArgument(rule::kAttribute, "a layout must be a list of dimensions; given ",
-                           layout.ToString());
+  if (!GetIntList(layout, &dims) || !ElementOf(layout.type()).Is(TypeKind::kIndex)) {
+    return InvalidArgument(rule::kAttribute, "a layout must be a list of indices; given ",
+                           layout.ToString(), ", expected such as dense<[0, 1]> : tensor<2xindex>");
   }
   const bool shaped = type.IsTensor() || type.Is(TypeKind::kMemRef);
   if (!shaped) {

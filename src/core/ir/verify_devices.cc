@@ -24,14 +24,14 @@ absl::Status CheckReplicaGroups(Attribute attr, GroupRule rule_of_op, int64_t* g
     return absl::OkStatus();
   if (!attr.Is(AttrKind::kDenseElements) || attr.type().rank() != 2) {
     return InvalidArgument(rule::kDevices,
-                           "replica_groups must be a matrix of integers, a group a row; given ",
+                           "replica_groups must be a matrix of i64, a group a row; given ",
                            attr.ToString());
   }
   DimList ids;
   int64_t rows = 0;
   if (!GetIntMatrix(attr, &ids, &rows, group_size)) {
     return InvalidArgument(rule::kDevices,
-                           "replica_groups must be a matrix of integers, a group a row; given ",
+                           "replica_groups must be a matrix of i64, a group a row; given ",
                            attr.ToString());
   }
   DimList sorted;
@@ -84,7 +84,7 @@ absl::Status CheckPairs(Attribute attr) {
   if (empty) return absl::OkStatus();
   if (!GetIntMatrix(attr, &values, &rows, &columns) || columns != 2) {
     return InvalidArgument(rule::kDevices,
-                           "source_target_pairs must be a matrix of two columns; given ",
+                           "source_target_pairs must be a matrix of i64 in two columns; given ",
                            attr.ToString());
   }
   for (int64_t column : {0, 1}) {
