@@ -268,6 +268,9 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<float>("f32", {4101, 1031}, 1, false);
   CheckScan<double>("f64", {2053, 1024}, 1, true);
   CheckScan<bfloat16>("bf16", {4101, 2054}, 1, true);
+  // Several rows a page, and some that are left.
+  CheckScan<bfloat16>("bf16", {8197, 1031}, 1, false);
+  CheckScan<half>("f16", {14053, 600}, 1, true);
 }
 
 // A body that is no operation, along each dim, from either end.

@@ -37,6 +37,9 @@ constexpr int64_t kStretch = 1024;
 constexpr int64_t kStretchStride = kStretch + 64;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
+// Where stretches come from memory, the lines of a block begin in pages of their own: a processor
+// that reads ahead follows one line in a page.
+constexpr int64_t kPage = 4096;
 
 // Asks for memory that is read soon, after other lines, so that no machine foresees it.
 void Prefetch(const char* from, int64_t bytes) {
@@ -71,6 +74,8 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = CeilDiv(p_.inner, lines_);
+  if (method_ == kByStretches && is_streamed_ && line_bytes >= kStretch)
+    apart_ = CeilDiv(kPage, line_bytes);
   const int64_t body_bytes = p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0;
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + body_bytes;
   // The stretches, and the running values.
@@ -213,10 +218,15 @@ void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* sc
   const ConvertFn store = converts_ ? k.store[a.type] : nullptr;
   const ScanRowsFn scan = converts_ ? p_.scan_rows : p_.scan_stored_rows;
   const CopyRowsFn copy = is_streamed_ ? k.stream_rows : k.copy_rows;
-  const int64_t line = block % blocks_per_outer_ * lines_;
+  // The lines of apart_ blocks in turn, as far as there are so many; then a block has neighbours.
+  const int64_t in_outer = block % blocks_per_outer_;
+  const int64_t turn = in_outer / apart_ * apart_;
+  const bool is_apart = (turn + apart_) * lines_ <= p_.inner;
+  const int64_t line = is_apart ? turn * lines_ + in_outer % apart_ : in_outer * lines_;
+  const int64_t line_stride = is_apart ? p_.line_stride * apart_ : p_.line_stride;
   const int64_t n = std::min(lines_, p_.inner - line);
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
-  const int64_t stride = p_.line_stride * size;
+  const int64_t stride = line_stride * size;
   char* const stretch = scratch;
   char* const running = scratch + kStretchStride * lines_;
   FillInit(context, running, n);
@@ -234,7 +244,7 @@ void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* sc
     }
     const bool is_in_place = load != nullptr;
     scan(stretch, kStretchStride / wide, is_in_place ? stretch : from,
-         is_in_place ? kStretchStride / wide : p_.line_stride, running, n, steps, p_.is_reverse);
+         is_in_place ? kStretchStride / wide : line_stride, running, n, steps, p_.is_reverse);
     if (store == nullptr) {
       copy(to, stride, stretch, kStretchStride, steps * size, n);
       continue;

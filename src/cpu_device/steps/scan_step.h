@@ -62,6 +62,7 @@ class ScanStep final : public Step {
   bool converts_ = false;     // stretches
   bool is_streamed_ = false;  // too much for the caches
   int64_t lines_ = 64;        // in a block
+  int64_t apart_ = 1;         // stretches: from one line of a block to its next
   int64_t blocks_per_outer_;
   int64_t scratch_bytes_;
 };
