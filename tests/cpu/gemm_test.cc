@@ -68,6 +68,12 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
     p.k = below(static_cast<int>(most) * 2);
     if (i % 7 == 0) p.m = 1;
     if (i % 11 == 0) p.n = 1;
+    if (i % 10 == 3) {
+      // A few terms, and more rows than the largest tile has.
+      p.m = 60 + below(200);
+      p.n = 1 + below(100);
+      p.k = 1 + below(9);
+    }
     const bool tiny = i % 4 == 1;
     if (tiny) {
       // A batch of tiny ones, or of many rows and a tiny matrix.

@@ -211,10 +211,12 @@ bool DecomposeOuterProduct(Emitter& emit, Op* op) {
   right /= batch;
   const bool is_elementwise = left * right == 1 || (batch == 1 && std::min(left, right) == 1);
   const int64_t row = right > 1 ? right : left;
-  // Matrices of narrow integers take the way by wider ones and back.
-  const bool is_narrow = IsInteger(type) && BitWidth(type) < 32;
-  if (!is_elementwise && !is_narrow && row < kLongRow && batch * left * right > kFewElements)
-    return false;
+  // Matrices of narrow integers take the way by wider ones and back; those of complex numbers are
+  // multiplied in their own type, single ones in a wider one.
+  const bool is_quick = IsInteger(type) && BitWidth(type) < 32 ? true
+                        : IsComplex(type)                      ? false
+                                                               : row >= kLongRow;
+  if (!is_elementwise && !is_quick && batch * left * right > kFewElements) return false;
   const auto factor = [&](size_t operand, const DimList& batched, const DimList& contracted,
                           bool is_second) {
     DimList order = batched, dims, places;

@@ -38,6 +38,8 @@ namespace {
 // meet it stay in a 32 KiB L1 and a 512 KiB L2.
 constexpr int64_t kPanelBytes = 32 * 1024;
 constexpr int64_t kBlockBytesA = 128 * 1024;
+// A block of C, which is written once for each block of the inner dimension.
+constexpr int64_t kBlockBytesC = 256 * 1024;
 constexpr int64_t kMaxKc = 384;
 constexpr int64_t kUnitColumns = 512;
 // More of B than this is packed by the units, block by block, rather than all at once.
@@ -47,6 +49,8 @@ constexpr double kMulAddsPerNs = 30;
 // Panels of B up to which rows of A stay where they are; rows so many bytes apart share few sets of
 // an L1 cache.
 constexpr int64_t kDirectPanels = 4;
+// A product of so few terms costs no more than packing B.
+constexpr int64_t kFewTerms = 8;
 constexpr int64_t kCacheSetBytes = 1024;
 
 // The tile for a product: one of small integers where both operands and the sums allow it.
@@ -88,15 +92,16 @@ class BlockedGemm final : public Gemm {
     kc_ = AlignUp(std::max<int64_t>(CeilDiv(p_.k, k_blocks), 1), tile_.group);
     mc_ = std::max<int64_t>(kBlockBytesA / (Depth(kc_) * size_) / tile_.mr, 1) * tile_.mr;
     nc_ = std::min(AlignUp(p_.n, tile_.nr), AlignUp(kUnitColumns, tile_.nr));
+    mc_ = std::min(mc_, AlignUp(kBlockBytesC / (nc_ * size_), tile_.mr));
     // Enough units to share the work, as long as each has some 50 us of it.
     while (mc_ > tile_.mr && Units() < 8 && UnitMulAdds() > 1.5e6) mc_ = AlignUp(mc_ / 2, tile_.mr);
     while (nc_ > 4 * tile_.nr && Units() < 8 && UnitMulAdds() > 1.5e6)
       nc_ = AlignUp(nc_ / 2, tile_.nr);
     mc_ = std::min(mc_, AlignUp(p_.m, tile_.mr));
 
-    // B in place: same type, contiguous rows, and too few rows of A to pay for packing.
-    direct_b_ =
-        convert_b_ == nullptr && tile_.group == 1 && p_.b_col_stride == 1 && p_.m <= 4 * tile_.mr;
+    // B in place: same type, contiguous rows, and too few rows of A or of B to pay for packing.
+    direct_b_ = convert_b_ == nullptr && tile_.group == 1 && p_.b_col_stride == 1 &&
+                (p_.m <= 4 * tile_.mr || p_.k <= kFewTerms);
     // A in place: few panels of B would share what packing costs, and its rows don't meet in a few
     // sets of the cache.
     direct_a_ = convert_a_ == nullptr && p_.a_source == GemmProblem::kMemory &&
@@ -319,10 +324,14 @@ class BlockedGemm final : public Gemm {
       for (int64_t i = 0; !direct_a_ && i < rows; i += tile_.mr)
         PackA(batch, entry, at.a, i0 + i, std::min<int64_t>(tile_.mr, rows - i), p0, depth,
               packed_a + i * RowsA(depth) * size_, Row(scratch));
-      for (int64_t j = 0; j < columns; j += tile_.nr) {
-        // The last columns may take half a tile.
-        const bool is_half = tile_.half != nullptr && columns - j <= tile_.nr / 2;
-        const bool whole = columns - j >= (is_half ? tile_.nr / 2 : tile_.nr);
+      for (int64_t next = 0; next < columns; next += tile_.nr) {
+        // The last columns may take half a tile, and where all terms are summed at once, a tile
+        // may compute columns once more.
+        const bool is_half = tile_.half != nullptr && columns - next <= tile_.nr / 2;
+        const int64_t width = is_half ? tile_.nr / 2 : tile_.nr;
+        const bool again = direct_b_ && depth == p_.k && columns >= width;
+        const int64_t j = again ? std::min(next, columns - width) : next;
+        const bool whole = columns - j >= width;
         const char* panel;
         int64_t b_stride = tile_.nr;
         if (shared_b_) {

@@ -6,6 +6,9 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_GEMM_TILE_INL_H_
 
+#include <cstddef>
+#include <utility>
+
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -123,6 +126,19 @@ PJRT_INLINE void RunRowTile(int64_t k, const T* a, int64_t a_row_stride, const T
       b, b_stride, tile, tile_stride, accumulate);
 }
 
+// The complex numbers of a register times i.
+template <typename R, size_t... kLane>
+PJRT_INLINE typename VectorOf<R>::Type SwapNeighbours(typename VectorOf<R>::Type z,
+                                                      std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(z, z, static_cast<int>(kLane ^ 1)...);
+}
+template <typename R>
+PJRT_INLINE typename VectorOf<R>::Type TurnedByI(typename VectorOf<R>::Type z) {
+  typename VectorOf<R>::Type signs;
+  for (int e = 0; e < kLanes<R>; ++e) signs[e] = e % 2 == 0 ? R{-1} : R{1};
+  return SwapNeighbours<R>(z, std::make_index_sequence<kLanes<R>>()) * signs;
+}
+
 // Complex numbers lie interleaved in registers. Two sums are kept, re(a) * b and im(a) * b; they
 // are combined at the end.
 template <typename R, int kRows, int kMr, int kVectors>
@@ -149,15 +165,13 @@ PJRT_INLINE void RunComplexTile(int64_t k, const R* a, const R* b, int64_t b_str
     a += 2 * kMr;
     b += 2 * b_stride;
   }
+#pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 8
     for (int j = 0; j < kVectors; ++j) {
-      R* to = tile + 2 * i * tile_stride + j * kWidth;
-      for (int e = 0; e < kWidth; e += 2) {
-        const R re = by_re[i][j][e] - by_im[i][j][e + 1];
-        const R im = by_re[i][j][e + 1] + by_im[i][j][e];
-        to[e] = accumulate ? to[e] + re : re;
-        to[e + 1] = accumulate ? to[e + 1] + im : im;
-      }
+      U* const to = reinterpret_cast<U*>(tile + 2 * i * tile_stride + j * kWidth);
+      const V sum = by_re[i][j] + TurnedByI<R>(by_im[i][j]);
+      *to = accumulate ? static_cast<V>(*to) + sum : sum;
     }
   }
 }
