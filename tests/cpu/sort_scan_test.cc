@@ -45,7 +45,7 @@ std::vector<int32_t> Order(const std::vector<T>& values, bool descending) {
 // Sorts alone, with numbers that go along, and only the first k of them.
 template <typename T>
 void CheckSort(const char* type) {
-  for (int64_t n : {1, 7, 255, 256, 3000}) {
+  for (int64_t n : {1, 2, 7, 16, 17, 255, 256, 3000}) {
     const std::vector<T> values = Numbers<T>(n, 120);
     const Literal x = Array<T>({n}, values);
     for (bool descending : {false, true}) {

@@ -212,6 +212,36 @@ TEST(SimplifyTest, ConversionsThatLoseStay) {
   ExpectUnchanged("4xi32", "4xi8", Convert("4xi32", "4xf64", "4xi8"));
 }
 
+TEST(SimplifyTest, ASumNeedsNoMoreBitsThanAreKeptOfIt) {
+  const auto sum = [](const char* from, const char* over, const char* to, const char* op = "add",
+                      int init = 0) {
+    const auto tensor = [](const char* dims, const char* type) {
+      return absl::StrCat("tensor<", dims, type, ">");
+    };
+    return absl::StrCat(
+        " %w = stablehlo.convert %x : (", tensor("4x8x", from), ") -> ", tensor("4x8x", over),
+        "\n %c = stablehlo.constant dense<", init, "> : ", tensor("", over),
+        "\n %s = stablehlo.reduce(%w init: %c) applies stablehlo.", op,
+        " across dimensions = [1] : (", tensor("4x8x", over), ", ", tensor("", over), ") -> ",
+        tensor("4x", over), "\n %r = stablehlo.convert %s : (", tensor("4x", over), ") -> ",
+        tensor("4x", to));
+  };
+  ExpectSimple("4x8xui8", "4xui8", sum("ui8", "ui64", "ui8"),
+               R"(%c = stablehlo.constant dense<0> : tensor<ui8>
+                  %r = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1]
+                      : (tensor<4x8xui8>, tensor<ui8>) -> tensor<4xui8>)");
+  ExpectSimple("4x8xi8", "4xui16", sum("i8", "i32", "ui16"),
+               R"(%w = stablehlo.convert %x : (tensor<4x8xi8>) -> tensor<4x8xui16>
+                  %c = stablehlo.constant dense<0> : tensor<ui16>
+                  %r = stablehlo.reduce(%w init: %c) applies stablehlo.add across dimensions = [1]
+                      : (tensor<4x8xui16>, tensor<ui16>) -> tensor<4xui16>)");
+  ExpectUnchanged("4x8xui8", "4xui8", sum("ui8", "ui64", "ui8", "maximum"));
+  ExpectUnchanged("4x8xui8", "4xui8", sum("ui8", "ui64", "ui8", "add", 3));
+  ExpectUnchanged("4x8xi8", "4xui8", sum("i8", "ui32", "ui8"));
+  ExpectUnchanged("4x8xui16", "4xui8", sum("ui16", "ui32", "ui8"));
+  ExpectUnchanged("4x8xui8", "4xf32", sum("ui8", "ui32", "f32"));
+}
+
 TEST(SimplifyTest, PartsOfComplexNumbersAreThoseItWasMadeOf) {
   ExpectIdentity("4xf32",
                  " %0 = stablehlo.complex %x, %y : tensor<4xcomplex<f32>>\n %r = stablehlo.real %0 "

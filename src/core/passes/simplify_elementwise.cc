@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "pjrt/base/primitive_type.h"
+#include "src/core/ir/reducer.h"
 #include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
@@ -207,10 +208,28 @@ bool Holds(PrimitiveType wide, PrimitiveType narrow) {
   return wide == F32 && narrow != F64;
 }
 
+// A sum of integers wraps, so that it needs no more bits than are kept of it.
+Replacement NarrowSum(const Op& op, Emitter& emit) {
+  const Op* const sum = MadeBy(op.operand(0), OpCode::kReduce);
+  if (sum == nullptr || sum->num_operands() != 2 || !sum->result()->HasOneUse()) return {};
+  const Op* const combine = ReducerOp(*sum->region()->block());
+  const Op* const wide = MadeBy(sum->operand(0), OpCode::kConvert);
+  if (combine == nullptr || !combine->Is(OpCode::kAdd) || wide == nullptr ||
+      SplatInt(sum->operand(1)) != 0)
+    return {};
+  const PrimitiveType from = ElementOf(*wide), over = ElementOf(op),
+                      to = op.result_type().primitive_type();
+  if (!IsInteger(from) || !IsInteger(to) || !Holds(over, from) || BitWidth(to) < 8 ||
+      BitWidth(from) > BitWidth(to) || BitWidth(to) >= BitWidth(over))
+    return {};
+  return One(Sum(Convert(emit(wide->operand(0)), to), sum->IntsAttr("dimensions")).value());
+}
+
 }  // namespace
 
 Replacement SimplifyConvert(const Op& op, Emitter& emit) {
   if (op.operand_type(0) == op.result_type()) return One(op.operand(0));
+  if (const Replacement narrow = NarrowSum(op, emit); !narrow.empty()) return narrow;
   // What was made wider without loss need not have been.
   const Op* inner = MadeBy(op.operand(0), OpCode::kConvert);
   if (inner == nullptr) return {};

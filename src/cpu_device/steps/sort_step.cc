@@ -22,6 +22,27 @@ namespace {
 // Shorter lines are sorted by comparison: counting costs more than it saves.
 constexpr int64_t kShortLine = 256;
 constexpr int64_t kChunk = 256;
+// Of so few, each counts how many come before it: no branch depends on what they are.
+constexpr int64_t kCounted = 16;
+
+// Sorts n entries by key, equal ones in the order that they have. `other` has room for them, too.
+template <typename T, class Key>
+void SortShortLine(T* entries, T* other, int64_t n, const Key& key) {
+  if (n > kCounted) {
+    std::stable_sort(entries, entries + n, [&](const T& a, const T& b) { return key(a) < key(b); });
+    return;
+  }
+  int64_t places[kCounted] = {};
+  for (int64_t i = 0; i < n; ++i) {
+    other[i] = entries[i];
+    for (int64_t j = 0; j < i; ++j) {
+      const int64_t is_before = key(other[i]) < key(other[j]) ? 1 : 0;
+      places[j] += is_before;
+      places[i] += 1 - is_before;
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) entries[places[i]] = other[i];
+}
 
 // 8-bit floats and narrower have no common bit order: sign and magnitude for all but the one
 // without a sign.
@@ -119,8 +140,7 @@ double SortStep::cost_ns() const {
 // Sorts `entries`: a key in the upper half of each, in the lower half what goes along.
 void SortStep::SortPacked(uint64_t* entries, uint64_t* other, int bits) const {
   if (p_.length < kShortLine) {
-    std::stable_sort(entries, entries + p_.length,
-                     [](uint64_t a, uint64_t b) { return a >> 32 < b >> 32; });
+    SortShortLine(entries, other, p_.length, [](uint64_t entry) { return entry >> 32; });
   } else {
     RadixSortUpper(entries, other, p_.length, bits);
   }
@@ -184,9 +204,7 @@ void SortStep::SortNumbers(const RunContext& context, int64_t first, char* scrat
         for (int64_t i = 0; i < n; ++i) entries[i].key = key_at(entries[i].number);
       }
       if (n < kShortLine) {
-        // Equal keys keep their order: that of `entries`, which a stable sort respects.
-        std::stable_sort(entries, entries + n,
-                         [](const KeyedNumber& a, const KeyedNumber& b) { return a.key < b.key; });
+        SortShortLine(entries, entries + n, n, [](const KeyedNumber& entry) { return entry.key; });
       } else {
         RadixSort(entries, entries + n, n, 8 * size);
       }
