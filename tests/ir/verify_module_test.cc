@@ -277,6 +277,15 @@ TEST(VerifyModuleTest, CustomCallsHaveLayoutsForAllOrNone) {
       call("output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], "
            "operand_index = 1, operand_tuple_indices = []>]"),
       "V022");
+  const std::string alias =
+      "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], "
+      "operand_index = 0, operand_tuple_indices = []>]";
+  const auto aliased = [&](const std::string& in, const std::string& out) {
+    return Verdict("%a: " + in,
+                   "%0 = stablehlo.custom_call @f(%a) {" + alias + "} : (" + in + ") -> " + out);
+  };
+  EXPECT_EQ(aliased("tensor<2xf32>", "tensor<2xf32>"), "ok");
+  EXPECT_EQ(aliased("tensor<2xf32>", "tensor<?xf32>"), "V022");
 }
 
 TEST(VerifyModuleTest, OneOpIsVerifiedAlone) {

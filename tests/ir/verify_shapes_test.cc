@@ -153,6 +153,18 @@ TEST(VerifyShapesTest, AnUpdateFitsIntoItsOperand) {
             "V012");
 }
 
+TEST(VerifyShapesTest, ListsHoldIntegersOf64Bits) {
+  const auto transpose = [](const std::string& list) {
+    return Verdict("%a: tensor<2x3xf32>", "%0 = \"stablehlo.transpose\"(%a) {permutation = " +
+                                              list + "} : (tensor<2x3xf32>) -> tensor<3x2xf32>");
+  };
+  EXPECT_EQ(transpose("array<i64: 1, 0>"), "ok");
+  EXPECT_EQ(transpose("dense<[1, 0]> : tensor<2xi64>"), "ok");  // as older programs spell it
+  EXPECT_EQ(transpose("array<i32: 1, 0>"), "V004");
+  EXPECT_EQ(transpose("dense<[1, 0]> : tensor<2xi32>"), "V004");
+  EXPECT_EQ(transpose("array<f32: 1.0, 0.0>"), "V004");
+}
+
 TEST(VerifyShapesTest, ReverseNamesEachDimensionOnce) {
   EXPECT_EQ(
       Verdict("%a: tensor<2x3xf32>", "%0 = stablehlo.reverse %a, dims = [1, 0] : tensor<2x3xf32>"),

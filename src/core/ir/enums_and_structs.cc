@@ -98,9 +98,9 @@ constexpr AttrSpec kChannelHandle[] = {
     {"type", AttrType::kI64, true},
 };
 constexpr AttrSpec kOutputOperandAlias[] = {
-    {"output_tuple_indices", AttrType::kI64Array, true},
-    {"operand_index", AttrType::kI64, true},
-    {"operand_tuple_indices", AttrType::kI64Array, true},
+    {"output_tuple_indices", AttrType::kI64Array},
+    {"operand_index", AttrType::kI64},
+    {"operand_tuple_indices", AttrType::kI64Array},
 };
 constexpr AttrSpec kResultAccuracy[] = {
     {"atol", AttrType::kF64, true},

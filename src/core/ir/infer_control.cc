@@ -187,10 +187,6 @@ absl::Status VerifyComposite(const Op& op) {
                            "name must be a namespace and a name, as in \"math.sinc\"; given \"",
                            name, "\"");
   }
-  if (op.IntAttr("version") < 0) {
-    return InvalidArgument(rule::kValue, "version must not be negative; given ",
-                           op.IntAttr("version"));
-  }
   return absl::OkStatus();
 }
 

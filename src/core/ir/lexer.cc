@@ -124,6 +124,7 @@ Token Lexer::Fail(const char* begin, absl::string_view why) {
 }
 
 Token Lexer::Next() {
+  behind_ = at_;
   for (;;) {
     // Blanks and comments.
     for (; at_ != end_ && Has(*at_, kBlank); ++at_) {

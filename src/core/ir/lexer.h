@@ -99,6 +99,9 @@ class Lexer {
   uint32_t line() const { return line_; }
   const char* line_start() const { return line_start_; }
 
+  // Where the blanks and comments before the token last read begin.
+  const char* behind() const { return behind_; }
+
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
 
@@ -122,6 +125,7 @@ class Lexer {
   const char* begin_;
   const char* end_;
   const char* at_;
+  const char* behind_ = nullptr;
   const char* line_start_;
   uint32_t line_ = 1;
   absl::string_view error_;

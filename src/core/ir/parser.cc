@@ -70,11 +70,11 @@ bool Parser::Unexpected(absl::string_view expected) {
   if (Is(TokenKind::kError)) {
     return Fail(ParseError::kLexical, tok_.begin, lexer_.error(), expected, FoundToken());
   }
-  const char* at = tok_.begin;
-  if (behind_ != nullptr && behind_ <= at && lexer_.SkipBlanks(behind_) == at &&
-      std::find(behind_, at, '\n') != at) {
-    at = behind_;
-  }
+  const char* const behind = lexer_.behind();
+  const bool first = behind != nullptr && behind <= tok_.begin &&
+                     lexer_.SkipBlanks(behind) == tok_.begin &&
+                     std::find(behind, tok_.begin, '\n') != tok_.begin;
+  const char* const at = first && behind != lexer_.begin() ? behind : tok_.begin;
   return Fail(ParseError::kSyntax, at, "unexpected token", expected, FoundToken());
 }
 

@@ -123,10 +123,7 @@ class Parser {
 
  private:
   // --- parser.cc: tokens and errors ---
-  void Next() {
-    behind_ = tok_.end;
-    tok_ = lexer_.Next();
-  }
+  void Next() { tok_ = lexer_.Next(); }
   bool Is(TokenKind kind) const { return tok_.kind == kind; }
   bool IsWord(absl::string_view word) const {
     return tok_.kind == TokenKind::kBareId && tok_.text() == word;
@@ -359,7 +356,6 @@ class Parser {
   Module* module_ = nullptr;
   Lexer lexer_;
   Token tok_;
-  const char* behind_ = nullptr;  // the end of the token before
   int depth_ = 0;
   int deepest_ = 0;
   std::string error_;

@@ -147,13 +147,11 @@ bool IsTypedInteger(Attribute attr, int width, Signedness signedness) {
          attr.type().signedness() == signedness;
 }
 
-bool HoldsInts(Attribute attr) {
-  if (attr.Is(AttrKind::kDenseElements) || attr.Is(AttrKind::kDenseArray) ||
-      attr.Is(AttrKind::kArray)) {
-    DimList values;
-    return GetIntList(attr, &values);
-  }
-  return false;
+bool HoldsInts(Attribute attr, int width) {
+  const bool dense = attr.Is(AttrKind::kDenseElements) || attr.Is(AttrKind::kDenseArray);
+  if (dense && !IsInteger(ElementOf(attr.type()), width)) return false;
+  DimList values;
+  return (dense || attr.Is(AttrKind::kArray)) && GetIntList(attr, &values);
 }
 
 bool Matches(const AttrSpec& spec, Attribute attr) {
@@ -181,8 +179,9 @@ bool Matches(const AttrSpec& spec, Attribute attr) {
     case AttrType::kType:
       return attr.Is(AttrKind::kType);
     case AttrType::kI64Array:
+      return HoldsInts(attr, 64);
     case AttrType::kBoolArray:
-      return HoldsInts(attr);
+      return HoldsInts(attr, 1);
     case AttrType::kI64Matrix:
     case AttrType::kElements:
       return attr.Is(AttrKind::kDenseElements);

@@ -130,10 +130,7 @@ absl::Status CheckAliases(const Op& op, bool every_buffer) {
       return InvalidArgument(rule::kCustomCall, "tuple indices of an alias must lead to an ",
                              operand ? "output" : "operand", "; given ", attr.ToString());
     }
-    const bool same = operand.Is(TypeKind::kMemRef) || output.Is(TypeKind::kMemRef)
-                          ? SameType(operand, output)
-                          : CompatibleTypes(operand, output);
-    if (!same) {
+    if (!SameType(operand, output)) {
       return InvalidArgument(rule::kCustomCall,
                              "aliased operand and output must have the same type; given ",
                              operand.ToString(), " and ", output.ToString());
