@@ -63,12 +63,13 @@ void BM_ArgSortF32(benchmark::State& state) {
                      8 * kSize);
 }
 
-// Along a dim of an array of state.range(1) MiB with rows of 1024 elements.
-void CumulativeSum(benchmark::State& state, const char* element, int64_t size, bool of_rows) {
-  const int64_t rows = (state.range(1) << 20) / (1024 * size);
+// Along a dim of an array of about state.range(1) MiB.
+void CumulativeSum(benchmark::State& state, const char* element, int64_t size, bool of_rows,
+                   int64_t columns = 1024) {
+  const int64_t rows = (state.range(1) << 20) / (columns * size);
   MeasureOfBandwidth(
       state,
-      absl::Substitute("func.func @main(%x: tensor<$0x1024x$1>) -> tensor<$0x1024x$1> {\n"
+      absl::Substitute("func.func @main(%x: tensor<$0x$4x$1>) -> tensor<$0x$4x$1> {\n"
                        "  %i = stablehlo.constant dense<0> : tensor<i32>\n"
                        "  %z = stablehlo.convert %i : (tensor<i32>) -> tensor<$1>\n"
                        "  %0 = \"stablehlo.reduce_window\"(%x, %z) ({\n"
@@ -76,18 +77,27 @@ void CumulativeSum(benchmark::State& state, const char* element, int64_t size, b
                        "      %s = stablehlo.add %a, %b : tensor<$1>\n"
                        "      stablehlo.return %s : tensor<$1>\n"
                        "  }) {window_dimensions = array<i64: $2>, padding = dense<[$3]> : "
-                       "tensor<2x2xi64>} : (tensor<$0x1024x$1>, tensor<$1>) -> "
-                       "tensor<$0x1024x$1>\n"
-                       "  return %0 : tensor<$0x1024x$1>\n}\n",
-                       rows, element, of_rows ? "1, 1024" : absl::StrCat(rows, ", 1"),
-                       of_rows ? "[0, 0], [1023, 0]" : absl::StrCat("[", rows - 1, ", 0], [0, 0]")),
-      state.range(1) << 21);
+                       "tensor<2x2xi64>} : (tensor<$0x$4x$1>, tensor<$1>) -> "
+                       "tensor<$0x$4x$1>\n"
+                       "  return %0 : tensor<$0x$4x$1>\n}\n",
+                       rows, element,
+                       of_rows ? absl::StrCat("1, ", columns) : absl::StrCat(rows, ", 1"),
+                       of_rows ? absl::StrCat("[0, 0], [", columns - 1, ", 0]")
+                               : absl::StrCat("[", rows - 1, ", 0], [0, 0]"),
+                       columns),
+      2 * rows * columns * size);
 }
 void BM_CumulativeSumOfRowsF32(benchmark::State& state) { CumulativeSum(state, "f32", 4, true); }
 void BM_CumulativeSumOfRowsI32(benchmark::State& state) { CumulativeSum(state, "i32", 4, true); }
 void BM_CumulativeSumOfRowsF64(benchmark::State& state) { CumulativeSum(state, "f64", 8, true); }
 void BM_CumulativeSumOfRowsBf16(benchmark::State& state) { CumulativeSum(state, "bf16", 2, true); }
 void BM_CumulativeSumOfRowsF16(benchmark::State& state) { CumulativeSum(state, "f16", 2, true); }
+void BM_CumulativeSumOfShortRowsF32(benchmark::State& state) {
+  CumulativeSum(state, "f32", 4, true, 128);
+}
+void BM_CumulativeSumOfShortRowsBf16(benchmark::State& state) {
+  CumulativeSum(state, "bf16", 2, true, 300);
+}
 void BM_CumulativeSumOfColumns(benchmark::State& state) { CumulativeSum(state, "f32", 4, false); }
 
 BENCHMARK(BM_SortF32)->Apply(OverThreads);
@@ -101,6 +111,8 @@ BENCHMARK(BM_CumulativeSumOfRowsI32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfRowsF64)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfRowsBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfRowsF16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfShortRowsF32)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfShortRowsBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfColumns)->Apply(OverThreadsAndSizes);
 
 }  // namespace

@@ -271,6 +271,7 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   // Several rows a page, and some that are left.
   CheckScan<bfloat16>("bf16", {8197, 1031}, 1, false);
   CheckScan<half>("f16", {14053, 600}, 1, true);
+  CheckScan<float>("f32", {65569, 64}, 1, true);
 }
 
 // A body that is no operation, along each dim, from either end.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
@@ -35,15 +36,18 @@ constexpr int64_t kTileSteps = 64;
 // So many bytes of each line are in the buffer at a time, and stand so far from those of the next.
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kStretchStride = kStretch + 64;
+// Lines that are shorter go to memory as they are turned, however many there are.
+constexpr int64_t kShortLine = 256;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
 // Where stretches come from memory, the lines of a block begin in pages of their own: a processor
-// that reads ahead follows one line in a page.
+// that reads ahead follows one line in a page. They begin at the same place of a cache line, so
+// that what is done at their ends repeats.
 constexpr int64_t kPage = 4096;
+constexpr int64_t kCacheLine = 64;
 
 // Asks for memory that is read soon, after other lines, so that no machine foresees it.
 void Prefetch(const char* from, int64_t bytes) {
-  constexpr int64_t kCacheLine = 64;
   for (int64_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(from + at, 0, 2);
 }
 
@@ -58,7 +62,7 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const bool is_few = p_.inner < kVectorLines;
   if (!is_converted) p_.scan_stored_rows = p_.scan_rows;
   if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 && !(is_converted && is_few)) {
-    method_ = is_few || !is_streamed_ || line_bytes < kStretch ? kAlongLines : kByStretches;
+    method_ = is_few || !is_streamed_ || line_bytes < kShortLine ? kAlongLines : kByStretches;
   } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
     method_ = kByStretches;
     converts_ = true;
@@ -74,8 +78,8 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   blocks_per_outer_ = CeilDiv(p_.inner, lines_);
-  if (method_ == kByStretches && is_streamed_ && line_bytes >= kStretch)
-    apart_ = CeilDiv(kPage, line_bytes);
+  if (method_ == kByStretches && is_streamed_ && line_bytes >= kShortLine)
+    apart_ = AlignUp(CeilDiv(kPage, line_bytes), kCacheLine / std::gcd(kCacheLine, line_bytes));
   const int64_t body_bytes = p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0;
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + body_bytes;
   // The stretches, and the running values.
