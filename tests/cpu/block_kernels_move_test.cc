@@ -227,6 +227,37 @@ TEST(MoveKernelsTest, TransposeSwapsRowsAndColumnsOfAnyCount) {
   }
 }
 
+TEST(MoveKernelsTest, TransposeOfShortElementsReadsAndWritesNothingElse) {
+  const int64_t counts[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 33, 70};
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int64_t bytes = 3; bytes <= 7; ++bytes) {
+      for (int64_t rows : counts) {
+        for (int64_t cols : counts) {
+          for (int64_t gap : {0, 5}) {
+            const int64_t src_stride = cols * bytes + gap, dst_stride = rows * bytes + gap;
+            // Both end with the last element.
+            const std::vector<uint8_t> source =
+                RandomBytes(std::max<int64_t>(rows * src_stride - gap, 0), 0);
+            std::vector<uint8_t> result = Untouched<uint8_t>(
+                                     std::max<int64_t>(cols * dst_stride - gap, 0)),
+                                 expected = result;
+            for (int64_t r = 0; r < rows; ++r) {
+              for (int64_t c = 0; c < cols; ++c) {
+                std::memcpy(&expected[c * dst_stride + r * bytes],
+                            &source[r * src_stride + c * bytes], bytes);
+              }
+            }
+            kernels->transpose_short(result.data(), dst_stride, source.data(), src_stride, rows,
+                                     cols, bytes);
+            ASSERT_EQ(result, expected)
+                << kernels->level << " " << bytes << " bytes, " << rows << "x" << cols;
+          }
+        }
+      }
+    }
+  }
+}
+
 template <typename T>
 void CheckIota() {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {

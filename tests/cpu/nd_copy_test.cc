@@ -191,6 +191,9 @@ TEST(NdCopyTest, LinesThatLieFarApartAreMovedInStages) {
                {{62, 30, 20, 14, 33}, {0, 2, 4, 1, 3}, {1, 1, 1, 1, 1}, 1, 0},
                {{670, 14, 15, 10, 3}, {0, 4, 2, 1, 3}, {1, 1, -1, 1, 1}, 4, 1},
                {{33, 16, 4, 31, 260}, {4, 3, 2, 1, 0}, {1, 1, 1, 1, -1}, 1, 0},
+               // Rows that are turned, of 3 and of 6 bytes.
+               {{2531, 2311, 3}, {1, 0, 2}, {1, 1, 1}, 1, 0},
+               {{343, 75, 111, 3}, {0, 2, 1, 3}, {1, 1, -1, 1}, 2, 0},
                // Rows that stay rows.
                {{320, 100, 40, 15}, {0, 2, 1, 3}, {1, 1, 1, 1}, 1, 0},
                {{1031, 530, 9}, {1, 0, 2}, {1, -1, 1}, 4, 0},
@@ -230,7 +233,7 @@ TEST(NdCopyTest, StreamingKernelsWriteWhatTheOthersDoAndNothingElse) {
             uint8_t* const to = Aligned(result);
             uint8_t* const wanted = expected.data() + (to - result.data());
             kernels->stream_transpose_2d[log2](to, stride, source.data() + size, cols + 3, rows,
-                                               cols);
+                                               cols, rows % 2 == 0 ? nullptr : source.data());
             for (int64_t r = 0; r < rows; ++r) {
               for (int64_t c = 0; c < cols; ++c) {
                 std::memcpy(wanted + (c * stride + r) * size,

@@ -182,6 +182,14 @@ using IotaFn = void (*)(void* dst, int64_t start, int64_t step, int64_t n);
 // strides in elements. The elements need not be aligned.
 using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                                int64_t rows, int64_t cols);
+// The same; the rows of src that are transposed next begin at `next`, unless it is null.
+using StreamTranspose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src,
+                                     int64_t src_stride, int64_t rows, int64_t cols,
+                                     const void* next);
+// The same for elements of 3 to 7 bytes: the one at src[r * src_stride + c * bytes] goes to
+// dst[c * dst_stride + r * bytes], strides in bytes.
+using TransposeShortFn = void (*)(void* dst, int64_t dst_stride, const void* src,
+                                  int64_t src_stride, int64_t rows, int64_t cols, int64_t bytes);
 
 // A box of elements: dst[r * dst_row + c * dst_col] = src[r * src_row + c * src_col], strides in
 // elements, of any sign, 0 in src only. No element of dst is one of src.
@@ -221,10 +229,11 @@ struct BlockKernels {
   FillFn fill[5];
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];
+  TransposeShortFn transpose_short;
   CopyRowsFn copy_rows;
   // The same for targets much larger than the caches, which are written past them. After the last
   // of them end_stream makes what they wrote seen before what the thread writes next.
-  Transpose2dFn stream_transpose_2d[5];
+  StreamTranspose2dFn stream_transpose_2d[5];
   CopyRowsFn stream_rows;
   void (*end_stream)();
   // By compute type; types of 4 and 8 bytes that are not complex have one, others null. A group is

@@ -26,6 +26,11 @@ constexpr int64_t kTransposeRows = 64;
 constexpr int64_t kStreamBand = 512, kUnalignedBand = 2048, kLine = 64;
 // Rows of up to so many bytes are copied in tiles, which reach so far on either side.
 constexpr int64_t kTileBytes = 512;
+// Tiles of rows of so many bytes are transposed in registers.
+constexpr int64_t kShortestTurned = 3, kLongestTurned = 7;
+// Of others, those of a run of the source are copied one after the other, so that its lines are
+// read once: they may all fall on the same place of the cache. Not where they are fewer than this.
+constexpr int64_t kFewRows = 8;
 // Transposed pieces of at most so many bytes are asked for ahead, so many bytes of them, where they
 // are no run of the source.
 constexpr int64_t kAheadBytes = 4096;
@@ -171,7 +176,8 @@ bool NdCopy::IsScattered() const {
     };
     const int64_t run = rows_ * inner_;
     return inner_ <= kStagedRow && to_row_ == inner_ && goes_on(&Dim::from, inner_) &&
-           (run >= kStageTo || (inner_ >= kShortRow && goes_on(&Dim::to, run)));
+           (run >= kStreamedRow ||
+            ((inner_ >= kShortRow || run >= kLine) && goes_on(&Dim::to, run)));
   }
   return pattern_ == kTranspose && rows_ * size_ <= kLine && std::abs(from_inner_) != rows_ * size_;
 }
@@ -293,7 +299,8 @@ void NdCopy::MakeStages() {
   units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
-// The runs of the source that `tile` consists of, a line at a time.
+// The runs of the source that `tile` consists of, a line at a time. One that begins within a line
+// ends in one more.
 void NdCopy::FindLines(DimList tile) {
   std::sort(tile.begin(), tile.end(),
             [](const Dim& a, const Dim& b) { return std::abs(a.from) < std::abs(b.from); });
@@ -301,6 +308,10 @@ void NdCopy::FindLines(DimList tile) {
   size_t d = 0;
   for (; d < tile.size() && (tile[d].size == 1 || tile[d].from == run); ++d) run *= tile[d].size;
   for (int64_t line = 0; line < run; line += kLine) lines_.push_back(line);
+  const auto is_within = [](const Dim& dim) { return dim.from % kLine != 0; };
+  if (std::any_of(tile.begin() + static_cast<int64_t>(d), tile.end(), is_within) ||
+      std::any_of(outer_.begin(), outer_.end(), is_within))
+    lines_.push_back(run - 1);
   for (; d < tile.size(); ++d) {
     const size_t lines = lines_.size();
     for (int64_t i = 1; i < tile[d].size; ++i) {
@@ -332,19 +343,23 @@ void NdCopy::SplitIntoUnits() {
   units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
-void NdCopy::RunPiece(const char* from, char* to, int64_t part, int64_t tile) const {
+void NdCopy::RunPiece(const char* from, char* to, int64_t part, int64_t tile,
+                      const char* next) const {
   const int64_t begin = part * part_;
   if (cut_inner_) {
-    Move(from + begin * from_inner_, to + begin * to_inner_, rows_,
-         std::min(part_, inner_ - begin));
+    Move(from + begin * from_inner_, to + begin * to_inner_, rows_, std::min(part_, inner_ - begin),
+         next);
     return;
   }
   from += begin * from_row_;
   to += begin * to_row_;
   const int64_t rows = std::min(part_, rows_ - begin);
   if (tile == 1) {
-    Move(from, to, rows, inner_);
-  } else if (tile <= 2 * rows) {
+    Move(from, to, rows, inner_, next);
+  } else if (inner_ >= kShortestTurned && inner_ <= kLongestTurned && to_row_ == inner_ &&
+             tiled_.from == inner_) {
+    kernels_->transpose_short(to, tiled_.to, from, from_row_, rows, tile, inner_);
+  } else if (tile <= 2 * rows && (tiled_.from != inner_ || tile < kFewRows)) {
     for (int64_t i = 0; i < tile; ++i, from += tiled_.from, to += tiled_.to)
       kernels_->copy_rows(to, to_row_, from, from_row_, inner_, rows);
   } else {
@@ -353,7 +368,7 @@ void NdCopy::RunPiece(const char* from, char* to, int64_t part, int64_t tile) co
   }
 }
 
-void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const {
+void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner, const char* next) const {
   switch (pattern_) {
     case kRows:
       if (from_row_ == inner && to_row_ == inner) {
@@ -364,8 +379,13 @@ void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const
                                                                    inner, rows);
       return;
     case kTranspose:
-      (is_streamed_ ? kernels_->stream_transpose_2d : kernels_->transpose_2d)[SizeLog2(size_)](
-          to, to_row_ / size_, from, from_inner_ / size_, inner, rows);
+      if (is_streamed_) {
+        kernels_->stream_transpose_2d[SizeLog2(size_)](to, to_row_ / size_, from,
+                                                       from_inner_ / size_, inner, rows, next);
+      } else {
+        kernels_->transpose_2d[SizeLog2(size_)](to, to_row_ / size_, from, from_inner_ / size_,
+                                                inner, rows);
+      }
       return;
     case kStaged:
       return;
@@ -378,7 +398,8 @@ void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner) const
 // Lines that a transposed piece reads, far apart as they are.
 void NdCopy::AskFor(const char* from) const {
   for (int64_t i = 0; i < inner_; ++i, from += from_inner_) {
-    for (int64_t line = 0; line < rows_ * size_; line += kLine) __builtin_prefetch(from + line);
+    const char* line = from - reinterpret_cast<uintptr_t>(from) % kLine;
+    for (; line < from + rows_ * size_; line += kLine) __builtin_prefetch(line);
   }
 }
 
@@ -410,8 +431,12 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
   int64_t part = begin % parts_;
   Place place = PlaceAt(begin / parts_, from, to);
   const int64_t piece_bytes = rows_ * inner_ * size_;
-  const bool asks_ahead = bytes() >= kStreamBytes && pattern_ == kTranspose && parts_ == 1 &&
+  const bool is_large = bytes() >= kStreamBytes;
+  const bool asks_ahead = is_large && pattern_ == kTranspose && parts_ == 1 &&
                           piece_bytes <= kAheadBytes && from_inner_ != rows_ * size_;
+  // What lies next to each other comes by itself.
+  const bool asks_next = is_large && !asks_ahead && std::abs(from_inner_) >= kLine;
+  const int64_t from_part = part_ * (cut_inner_ ? from_inner_ : from_row_);
   const int64_t ahead_pieces =
       std::min<int64_t>(kAheadBytes / std::max<int64_t>(piece_bytes, 1), 8);
   Place ahead = place;
@@ -422,10 +447,16 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
       Advance(&ahead);
     }
     const int64_t tile = tile_ == 1 ? 1 : std::min(tile_, tiled_.size - place.at.back() * tile_);
-    RunPiece(place.from, place.to, part, tile);
-    if (++part < parts_) continue;
-    part = 0;
-    Advance(&place);
+    const char* const from_piece = place.from;
+    char* const to_piece = place.to;
+    const int64_t this_part = part;
+    if (++part == parts_) {
+      part = 0;
+      Advance(&place);
+    }
+    const bool has_next = asks_next && piece + 1 < end;
+    RunPiece(from_piece, to_piece, this_part, tile,
+             has_next ? place.from + part * from_part : nullptr);
   }
 }
 
@@ -461,7 +492,7 @@ void NdCopy::RunRange(int64_t begin, int64_t end, const char* from, char* to) co
   if (pattern_ == kStaged) {
     RunStages(begin, end, from, to);
   } else if (pieces_ == 1) {
-    RunPiece(from, to, 0, tile_);
+    RunPiece(from, to, 0, tile_, nullptr);
   } else {
     RunPieces(begin, end, from, to);
   }

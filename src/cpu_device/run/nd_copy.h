@@ -81,8 +81,9 @@ class NdCopy {
   void RunRange(int64_t begin, int64_t end, const char* from, char* to) const;
   void RunPieces(int64_t begin, int64_t end, const char* from, char* to) const;
   void RunStages(int64_t begin, int64_t end, const char* from, char* to) const;
-  void RunPiece(const char* from, char* to, int64_t part, int64_t tile) const;
-  void Move(const char* from, char* to, int64_t rows, int64_t inner) const;
+  // Of what is transposed next the source begins at `next`, which may be null.
+  void RunPiece(const char* from, char* to, int64_t part, int64_t tile, const char* next) const;
+  void Move(const char* from, char* to, int64_t rows, int64_t inner, const char* next) const;
   void AskFor(const char* from) const;
   // Where the outer loops are, and the first elements there.
   struct Place {

@@ -3,14 +3,9 @@
 // Elements copied, filled, counted, gathered and scattered with a stride.
 #include <cstring>
 
-#if defined(__SSSE3__)
-#include <immintrin.h>
-#elif defined(__aarch64__) && defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-
 #include "src/cpu_device/kernels/anywhere.h"
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -28,40 +23,13 @@ void FillBlock(void* dst, const void* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) d[i] = value;
 }
 
-// Elements that a vector of 16 bytes has room for, several rows of them or a part of one, are
-// shuffled from a vector of the source: the pattern is the same wherever both sides move on by as
-// much.
-#if defined(__SSSE3__)
-constexpr bool kHasShuffle = true;
-using Pattern = __m128i;
-PJRT_INLINE Pattern LoadPattern(const uint8_t* places) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(places));
-}
-PJRT_INLINE void Shuffle(char* dst, const char* src, Pattern pattern) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(src));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(dst), _mm_shuffle_epi8(bytes, pattern));
-}
-#elif defined(__aarch64__) && defined(__ARM_NEON)
-constexpr bool kHasShuffle = true;
-using Pattern = uint8x16_t;
-PJRT_INLINE Pattern LoadPattern(const uint8_t* places) { return vld1q_u8(places); }
-PJRT_INLINE void Shuffle(char* dst, const char* src, Pattern pattern) {
-  const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const uint8_t*>(src));
-  vst1q_u8(reinterpret_cast<uint8_t*>(dst), vqtbl1q_u8(bytes, pattern));
-}
-#else
-constexpr bool kHasShuffle = false;
-struct Pattern {};
-PJRT_INLINE Pattern LoadPattern(const uint8_t*) { return {}; }
-PJRT_INLINE void Shuffle(char*, const char*, Pattern) {}
-#endif
-constexpr int64_t kShuffled = 16;
-
 PJRT_INLINE int64_t Below(int64_t n, int64_t stride) { return stride < 0 ? n * stride : 0; }
 PJRT_INLINE int64_t Above(int64_t n, int64_t stride) { return stride > 0 ? n * stride : 0; }
 
-// Copies a box that is dense in dst, a whole number of its rows to a vector; false where a row
-// takes more. Rows for which no whole vector can be read or written are left to single elements.
+// Elements that a vector of 16 bytes has room for, several rows of them or a part of one, are
+// shuffled from a vector of the source: the pattern is the same wherever both sides move on by as
+// much. Copies a box that is dense in dst; false where a row takes more than a vector. Rows for
+// which no whole vector can be read or written are left to single elements.
 template <typename T>
 bool ShuffleRows(Anywhere<T>* dst, const Anywhere<T>* src, int64_t row, int64_t col, int64_t rows,
                  int64_t cols) {
@@ -94,11 +62,11 @@ bool ShuffleRows(Anywhere<T>* dst, const Anywhere<T>* src, int64_t row, int64_t 
   };
   int64_t steps = rows / together;
   while (steps > 0 && !fits(steps - 1)) --steps;
-  const Pattern shuffle = LoadPattern(pattern);
+  const Bytes16 shuffle = Load16(pattern);
   const char* from = reinterpret_cast<const char*>(src + begin);
   char* to = reinterpret_cast<char*>(dst);
   for (int64_t i = 0; i < steps; ++i, from += together * row * kSize, to += places)
-    Shuffle(to, from, shuffle);
+    Store16(to, Shuffle(Load16(from), shuffle));
   for (int64_t r = steps * together; r < rows; ++r) {
     for (int64_t c = 0; c < cols; ++c) dst[r * cols + c] = src[r * row + c * col];
   }

@@ -9,6 +9,7 @@
 // comes next is asked for ahead: rows far apart are nothing that a machine foresees.
 #include "src/cpu_device/kernels/anywhere.h"
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 #include "src/cpu_device/kernels/transpose-inl.h"
 
@@ -105,18 +106,22 @@ void Collect(Anywhere<T>* __restrict dst, int64_t dst_stride, const Anywhere<T>*
   }
 }
 
-// Asks for the tile to the right: for its last elements, as its first may lie in the lines that the
-// tile before reads.
+// Asks for what follows a tile of so many rows in column c: the tile to the right, or the first one
+// of `next`. For its last elements, as the first may lie in the lines that the tile before reads.
 template <typename T>
-PJRT_INLINE void PrefetchNext(const T* src, int64_t src_stride, int64_t rows) {
+PJRT_INLINE void AskForNext(const T* src, int64_t src_stride, int64_t r, int64_t rows, int64_t c,
+                            int64_t cols, const T* next) {
   constexpr int64_t kTile = kLine / static_cast<int>(sizeof(T));
-  for (int64_t i = 0; i < rows; ++i) __builtin_prefetch(src + i * src_stride + 2 * kTile - 1, 0, 2);
+  const T* const tile = c + kTile < cols ? src + c + kTile : next;
+  if (tile == nullptr) return;
+  for (int64_t i = r; i < r + rows; ++i)
+    __builtin_prefetch(tile + i * src_stride + kTile - 1, 0, 2);
 }
 
 // Tiles in bands; with kStream all rows of dst are aligned to lines.
 template <typename T, bool kStream>
 void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
-                      int64_t cols) {
+                      int64_t cols, const T* next) {
   constexpr int64_t kTile = kLine / static_cast<int>(sizeof(T));
   for (int64_t band = 0; band < rows; band += kBandTiles * kTile) {
     const int64_t end = band + kBandTiles * kTile < rows ? band + kBandTiles * kTile : rows;
@@ -126,7 +131,7 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
         const int64_t height = end - r < kTile ? end - r : kTile;
         T* const to = dst + c * dst_stride + r;
         const T* const from = src + r * src_stride + c;
-        if (c + kTile < cols) PrefetchNext(from, src_stride, height);
+        AskForNext(src, src_stride, r, height, c, cols, next);
         if (width == kTile && height == kTile) {
           TransposeTile<T, kStream>(to, dst_stride, from, src_stride);
         } else {
@@ -141,7 +146,7 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
 // tile of the next one, and the lines that begin in the band are written whole.
 template <typename T>
 void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
-                   int64_t cols) {
+                   int64_t cols, const T* next) {
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kTile = kLine / kSize;
   constexpr int64_t kBand = kBandTiles * kTile, kRow = kBand + kTile;
   alignas(kLine) T buffer[kTile * kRow];
@@ -153,7 +158,7 @@ void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
       for (int64_t r = band; r < read_end; r += kTile) {
         const int64_t height = read_end - r < kTile ? read_end - r : kTile;
         const T* const from = src + r * src_stride + c;
-        if (c + kTile < cols) PrefetchNext(from, src_stride, height);
+        AskForNext(src, src_stride, r, height, c, cols, next);
         if (width == kTile && height == kTile) {
           TransposeTile<T, false>(buffer + (r - band), kRow, from, src_stride);
         } else {
@@ -174,8 +179,8 @@ void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
 }
 
 template <typename T, bool kStream>
-void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
-                 int64_t cols);
+void TransposeAny(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
+                  int64_t cols, const void* next);
 
 PJRT_INLINE bool IsWorthStreaming(const void* dst, int64_t bytes) {
   const bool of_lines =
@@ -192,15 +197,15 @@ __attribute__((noinline)) void StreamDense(T* dst, const T* src, int64_t src_str
   if (together > kLine) together -= together % kLine;
   for (int64_t c = 0; c < cols; c += together) {
     const int64_t n = cols - c < together ? cols - c : together;
-    Transpose2d<T, false>(buffer, rows, src + c, src_stride, rows, n);
+    TransposeAny<T, false>(buffer, rows, src + c, src_stride, rows, n, nullptr);
     StreamBytes(reinterpret_cast<char*>(dst + c * rows), reinterpret_cast<const char*>(buffer),
                 n * rows * static_cast<int64_t>(sizeof(T)));
   }
 }
 
 template <typename T, bool kStream>
-void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
-                 int64_t cols) {
+void TransposeAny(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
+                  int64_t cols, const void* next) {
   Anywhere<T>* const d = static_cast<Anywhere<T>*>(dst);
   const Anywhere<T>* const s = static_cast<const Anywhere<T>*>(src);
   if (kStream && rows <= kFewRows && dst_stride == rows &&
@@ -224,23 +229,111 @@ void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_str
   }
   T* const to = static_cast<T*>(dst);
   const T* const from = static_cast<const T*>(src);
+  const T* const after = static_cast<const T*>(next);
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T));
   if (kStream && cols * kSize >= kLine && reinterpret_cast<uintptr_t>(dst) % kLine == 0 &&
       dst_stride * kSize % kLine == 0) {
-    TransposeByTiles<T, true>(to, dst_stride, from, src_stride, rows, cols);
+    TransposeByTiles<T, true>(to, dst_stride, from, src_stride, rows, cols, after);
   } else if (kStream && rows * kSize >= 2 * kLine) {
-    StreamByLines<T>(to, dst_stride, from, src_stride, rows, cols);
+    StreamByLines<T>(to, dst_stride, from, src_stride, rows, cols, after);
   } else if (kStream && dst_stride == rows && rows * cols * kSize <= kDenseBytes) {
     StreamDense<T>(to, from, src_stride, rows, cols);
   } else {
-    TransposeByTiles<T, false>(to, dst_stride, from, src_stride, rows, cols);
+    TransposeByTiles<T, false>(to, dst_stride, from, src_stride, rows, cols, after);
   }
 }
 
 template <typename T>
+void Transpose2d(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t rows,
+                 int64_t cols) {
+  TransposeAny<T, false>(dst, dst_stride, src, src_stride, rows, cols, nullptr);
+}
+
+// Elements that fill all but some bytes of a Wide: squares of 16 bytes a row, spread to that width,
+// turned, and packed again. What is stored beyond a row of a square is where the next squares go;
+// those at the end are stored without.
+template <typename Wide>
+void TransposeShort(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
+                    int64_t rows, int64_t cols, int64_t bytes) {
+  constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide)), kSide = kShuffled / kWide;
+  const int64_t used = kSide * bytes, rest = used - kShuffled / 2;
+  const int64_t reach = (kShuffled + bytes - 1) / bytes;
+  if (!kHasShuffle || rows < kSide || cols < reach) {
+    struct Half {
+      char bytes[kWide / 2];
+    };
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < cols; ++c) {
+        const char* const from = src + r * src_stride + c * bytes;
+        char* const to = dst + c * dst_stride + r * bytes;
+        const int64_t second = bytes - kWide / 2;
+        Half first, last;
+        __builtin_memcpy(&first, from, sizeof(Half));
+        __builtin_memcpy(&last, from + second, sizeof(Half));
+        __builtin_memcpy(to, &first, sizeof(Half));
+        __builtin_memcpy(to + second, &last, sizeof(Half));
+      }
+    }
+    return;
+  }
+  // Spread from the first bytes of a vector, or from the last.
+  uint8_t places[3][kShuffled] = {};
+  for (int64_t i = 0; i < kSide; ++i) {
+    for (int64_t b = 0; b < bytes; ++b) {
+      places[0][i * kWide + b] = static_cast<uint8_t>(i * bytes + b);
+      places[1][i * kWide + b] = static_cast<uint8_t>(i * bytes + b + kShuffled - used);
+      places[2][i * bytes + b] = static_cast<uint8_t>(i * kWide + b);
+    }
+  }
+  const Bytes16 spread = Load16(places[0]), spread_last = Load16(places[1]);
+  const Bytes16 pack = Load16(places[2]);
+  using Row = typename Lanes<Wide, kShuffled>::Row;
+  for (int64_t i = 0; i < rows; i += kSide) {
+    const int64_t r = i + kSide <= rows ? i : rows - kSide;
+    const bool is_last = r + reach > rows;
+    const char* const from = src + r * src_stride;
+    char* const to = dst + r * bytes;
+    const auto turn = [&](int64_t c, int64_t from_byte, Bytes16 order) {
+      Row square[kSide];
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < kSide; ++j)
+        square[j] =
+            reinterpret_cast<Row>(Shuffle(Load16(from + j * src_stride + from_byte), order));
+      TransposeRows<Wide, kShuffled>(square);
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < kSide; ++j) {
+        const Bytes16 row = Shuffle(reinterpret_cast<Bytes16>(square[j]), pack);
+        char* const to_row = to + (c + j) * dst_stride;
+        if (is_last) {
+          __builtin_memcpy(to_row, &row, kShuffled / 2);
+          __builtin_memcpy(to_row + rest, reinterpret_cast<const char*>(&row) + rest,
+                           kShuffled / 2);
+        } else {
+          Store16(to_row, row);
+        }
+      }
+    };
+    int64_t c = 0;
+    for (; c + reach <= cols; c += kSide) turn(c, c * bytes, spread);
+    for (; c < cols; c += kSide) {
+      if (c + kSide > cols) c = cols - kSide;
+      turn(c, (c + kSide) * bytes - kShuffled, spread_last);
+    }
+  }
+}
+
+void TransposeShortAny(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
+                       int64_t rows, int64_t cols, int64_t bytes) {
+  (bytes < 4 ? TransposeShort<uint32_t> : TransposeShort<uint64_t>)(static_cast<char*>(dst),
+                                                                    dst_stride,
+                                                                    static_cast<const char*>(src),
+                                                                    src_stride, rows, cols, bytes);
+}
+
+template <typename T>
 void FillSize(BlockKernels* k, int log2) {
-  k->transpose_2d[log2] = Transpose2d<T, false>;
-  k->stream_transpose_2d[log2] = Transpose2d<T, true>;
+  k->transpose_2d[log2] = Transpose2d<T>;
+  k->stream_transpose_2d[log2] = TransposeAny<T, true>;
 }
 
 }  // namespace
@@ -252,6 +345,7 @@ void FillTranspose(BlockKernels* k) {
   FillSize<uint64_t>(k, 3);
   typedef uint64_t Pair __attribute__((vector_size(16)));
   FillSize<Pair>(k, 4);
+  k->transpose_short = TransposeShortAny;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
