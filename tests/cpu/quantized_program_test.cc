@@ -215,18 +215,18 @@ TEST(QuantizedProgramTest, MovedIntegersStayAsTheyAreEvenOutOfTheirRange) {
 
 TEST(QuantizedProgramTest, ChosenValuesTakeTheQuantizationOfTheResult) {
   const Literal p = Preds({4}, {1, 1, 0, 0});
-  const Literal a = Array<int8_t>({4}, {10, -10, 0, 0}), b = Array<int8_t>({4}, {0, 0, 10, -10});
+  const Literal a = Array<int8_t>({4}, {10, -10, 0, 0}), b = Array<int8_t>({4}, {0, 0, 20, -20});
   EXPECT_THAT(RunOne<int8_t>(R"(
       func.func @main(%p: tensor<4xi1>, %a: tensor<4x!quant.uniform<i8:f32, 0.5:2>>,
-                      %b: tensor<4x!quant.uniform<i8:f32, 2.0>>)
+                      %b: tensor<4x!quant.uniform<i8:f32, 0.5:2>>)
           -> tensor<4x!quant.uniform<i8:f32, 1.0:-1>> {
         %r = stablehlo.select %p, %a, %b
             : (tensor<4xi1>, tensor<4x!quant.uniform<i8:f32, 0.5:2>>,
-               tensor<4x!quant.uniform<i8:f32, 2.0>>) -> tensor<4x!quant.uniform<i8:f32, 1.0:-1>>
+               tensor<4x!quant.uniform<i8:f32, 0.5:2>>) -> tensor<4x!quant.uniform<i8:f32, 1.0:-1>>
         return %r : tensor<4x!quant.uniform<i8:f32, 1.0:-1>>
       })",
                              {&p, &a, &b}),
-              ElementsAre(3, -7, 19, -21));
+              ElementsAre(3, -7, 8, -12));
 }
 
 TEST(QuantizedProgramTest, ConstantsAndIotasAreQuantized) {

@@ -214,8 +214,8 @@ TEST(ExpandQuantizedTest, ValuesThatAreChosenFromAnotherQuantizationAreQuantized
   const std::string a = "tensor<2x!quant.uniform<i8:f32, 0.1:-5>>";
   const std::string b = "tensor<2x!quant.uniform<i8:f32, 0.2>>";
   const std::string text = Expanded(Program(
-      absl::StrCat("%p: tensor<2xi1>, %x: ", a, ", %y: ", b),
-      absl::StrCat("stablehlo.select %p, %x, %y : (tensor<2xi1>, ", a, ", ", b, ") -> ", a), a));
+      absl::StrCat("%p: tensor<2xi1>, %x: ", a, ", %y: ", a),
+      absl::StrCat("stablehlo.select %p, %x, %y : (tensor<2xi1>, ", a, ", ", a, ") -> ", b), b));
   EXPECT_TRUE(absl::StrContains(text, "select")) << text;
   EXPECT_TRUE(absl::StrContains(text, "round_nearest_even")) << text;
 }

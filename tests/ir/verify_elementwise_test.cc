@@ -194,6 +194,13 @@ TEST(VerifyElementwiseTest, QuantizedAndOtherOperandsDoNotMix) {
   EXPECT_EQ(Verdict("%a: " + q + ", %b: tensor<2xf32>",
                     "%0 = \"stablehlo.add\"(%a, %b) : (" + q + ", tensor<2xf32>) -> " + q),
             "V009");
+  const auto select = [&](const std::string& on_true, const std::string& on_false) {
+    return Verdict("%p: tensor<2xi1>, %a: " + on_true + ", %b: " + on_false,
+                   "%0 = stablehlo.select %p, %a, %b : (tensor<2xi1>, " + on_true + ", " +
+                       on_false + ") -> " + on_true);
+  };
+  EXPECT_EQ(select(q, q), "ok");
+  EXPECT_EQ(select(q, other), "V009");
 }
 
 TEST(VerifyElementwiseTest, ElementTypesThatStableHloLacksAreRefused) {

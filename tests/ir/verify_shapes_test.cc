@@ -269,6 +269,25 @@ TEST(VerifyShapesTest, WhatIsMovedKeepsItsQuantization) {
   }
 }
 
+TEST(VerifyShapesTest, QuantizedTypesAreCheckedWhereTheyAreUsed) {
+  const auto verdict = [](const std::string& element) {
+    const std::string type = "tensor<2x3x!quant.uniform<" + element + ">>";
+    return Verdict("%a: " + type,
+                   "%0 = stablehlo.uniform_dequantize %a : (" + type + ") -> tensor<2x3xf32>");
+  };
+  EXPECT_EQ(verdict("i8:f32, 0.5:127"), "ok");
+  EXPECT_EQ(verdict("i8:f32, 0.5:128"), "V009");
+  EXPECT_EQ(verdict("u8:f32, 0.5:-1"), "V009");
+  EXPECT_EQ(verdict("i8:f32:0, {0.5:1, 0.5:-129}"), "V009");
+  EXPECT_EQ(verdict("i8:f32:2, {0.5, 0.5}"), "V009");
+  const auto module = ParseModule(
+      "func.func @f(%a: tensor<2x!quant.uniform<i4:f32, 0.5:8>>) {\n"
+      "  %0 = stablehlo.abs %a : tensor<2x!quant.uniform<i4:f32, 0.5:8>>\n  return\n}");
+  ASSERT_TRUE(module.ok());
+  EXPECT_NE(VerifyModule(**module).message().find(":2:8: 'stablehlo.abs' op: zero points"),
+            absl::string_view::npos);
+}
+
 TEST(VerifyShapesTest, AQuantizedAxisOfSize1IsBroadcastWithItsScale) {
   const std::string one = "tensor<1x!quant.uniform<i8:f32:0, {0.5:2}>>";
   const auto broadcast = [&](const std::string& result) {

@@ -46,10 +46,10 @@ absl::Status CheckContractionQuantization(const Op& op,
   }
   const QuantizedParams& r = rhs.quantized();
   if (!IsQuantized(lhs)) {  // weights alone are quantized
-    if (!SameType(r.expressed_type, lhs) || IsQuantized(result)) {
+    if (!SameType(r.expressed_type, lhs) || !SameType(r.expressed_type, result)) {
       return InvalidArgument(rule::kQuantized,
-                             "with an unquantized lhs, rhs must express its type and the result be "
-                             "unquantized; given ",
+                             "with an unquantized lhs, rhs must express its type and the result's; "
+                             "given ",
                              lhs.ToString(), ", ", rhs.ToString(), " and ", result.ToString());
     }
   } else {

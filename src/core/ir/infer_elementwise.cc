@@ -89,6 +89,10 @@ absl::Status InferComplex(const InferInput& in, TypeList* out) {
 absl::Status InferSelect(const InferInput& in, TypeList* out) {
   Type type;
   PJRT_RETURN_IF_ERROR(MergeOperands(in, 1, true, &type));
+  if (!SameType(in.operand_type(1).element_type(), in.operand_type(2).element_type())) {
+    return InvalidArgument(rule::kQuantized, "on_true and on_false must be quantized alike; given ",
+                           in.operand_type(1).ToString(), " and ", in.operand_type(2).ToString());
+  }
   const Type pred = in.operand_type(0);
   if (!IsScalarOrLike(pred, in.operand_type(1))) {
     return InvalidArgument(rule::kAgree,

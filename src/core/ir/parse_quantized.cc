@@ -65,13 +65,7 @@ bool Parser::ParseScale(const QuantizedParams& params, std::vector<double>* scal
   }
   if (Is(TokenKind::kColon)) {
     Next();
-    const char* const zero_at = tok_.begin;
     if (!ParseInt64(&zero_point, "a zero point")) return false;
-    if (zero_point < params.storage_min || zero_point > params.storage_max) {
-      return Fail(
-          ParseError::kQuantized, zero_at, "the zero point is out of the range of stored values",
-          absl::StrCat(params.storage_min, " to ", params.storage_max), absl::StrCat(zero_point));
-    }
   }
   scales->push_back(scale);
   zero_points->push_back(zero_point);

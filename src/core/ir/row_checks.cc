@@ -316,10 +316,8 @@ absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred,
   return absl::OkStatus();
 }
 
-namespace {
-
 absl::Status CheckBounds(Type type) {
-  if (type.bounds().empty()) return absl::OkStatus();
+  if (!type.IsTensor() || type.bounds().empty()) return absl::OkStatus();
   if (type.bounds().size() != type.dims().size()) {
     return InvalidArgument(rule::kBounds, "there must be a bound for each dimension; given ",
                            type.bounds().size(), " for ", type.ToString());
@@ -334,11 +332,19 @@ absl::Status CheckBounds(Type type) {
   return absl::OkStatus();
 }
 
+namespace {
+
 // Per axis: the tensor has the axis, with a scale an index. Per block: each dimension falls into as
 // many blocks as there are scales along it.
 absl::Status CheckScales(Type type) {
   if (!IsQuantized(type.element_type())) return absl::OkStatus();
   const QuantizedParams& params = type.element_type().quantized();
+  for (const int64_t zero_point : params.zero_points) {
+    if (zero_point >= params.storage_min && zero_point <= params.storage_max) continue;
+    return InvalidArgument(rule::kQuantized, "zero points must be in the range of stored values, ",
+                           params.storage_min, " to ", params.storage_max, "; given ", zero_point,
+                           " in ", type.ToString());
+  }
   if (params.IsPerTensor()) return absl::OkStatus();
   for (const int64_t axis : params.axes) {
     if (axis >= 0 && axis < type.rank()) continue;
@@ -374,9 +380,8 @@ absl::Status CheckScales(Type type) {
 }  // namespace
 
 absl::Status CheckTensor(Type type) {
-  if (!type.IsTensor()) return absl::OkStatus();
   PJRT_RETURN_IF_ERROR(CheckBounds(type));
-  return CheckScales(type);
+  return type.IsTensor() ? CheckScales(type) : absl::OkStatus();
 }
 
 bool SplitOperands(absl::Span<const OperandSpec> specs, size_t count, Attribute segment_sizes,

@@ -19,8 +19,10 @@ absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results,
 absl::Status CheckInferred(const OpInfo& info, absl::Span<const Type> inferred,
                            absl::Span<const Type> declared);
 
-// What a tensor type must keep by itself: bounds, one a dimension, on dynamic dimensions only; as
-// many scales as its quantized elements need. Other types pass.
+// What a tensor type must keep by itself. Other types pass.
+// One bound a dimension, on dynamic dimensions only.
+absl::Status CheckBounds(Type type);
+// Besides, zero points that can be stored, and as many scales as its quantized elements need.
 absl::Status CheckTensor(Type type);
 
 }  // namespace pjrt::ir

@@ -29,6 +29,8 @@ absl::Status CheckOp(const Op& op, Context& scratch) {
   in.operands = operands;
   in.regions = regions;
   in.attributes = op.attributes();
+  for (size_t i = 0; i < operands.size(); ++i)
+    PJRT_RETURN_IF_ERROR(CheckTensor(in.operand_type(i)));
   PJRT_RETURN_IF_ERROR(CheckInputs(info, in));
 
   absl::InlinedVector<Type, 4> results;
@@ -82,8 +84,11 @@ absl::Status CheckRegions(const Op& op) {
       return InvalidArgument(rule::kTerminator, "region ", r,
                              " is empty; expected a block that ends in ", GetOpInfo(expected).name);
     }
-    for (const Value* argument : region.block()->arguments())
-      PJRT_RETURN_IF_ERROR(CheckTensor(argument->type()));
+    for (const Value* argument : region.block()->arguments()) {
+      // Which ops take the scales of a function's arguments, these say where they use them.
+      PJRT_RETURN_IF_ERROR(op.Is(OpCode::kFuncFunc) ? CheckBounds(argument->type())
+                                                    : CheckTensor(argument->type()));
+    }
     if (expected == OpCode::kUnknown) continue;
     if (region.num_blocks() > 1) {
       return InvalidArgument(rule::kTerminator, "region ", r, " must have one block; given ",
