@@ -386,10 +386,7 @@ bool GetIntMatrix(Attribute attr, DimList* values, int64_t* rows, int64_t* colum
   if (!attr.Is(AttrKind::kDenseElements)) return false;
   const Type type = attr.type();
   const Type element = type.element_type();
-  if (!type.HasStaticShape() || type.rank() != 2 || !element.Is(TypeKind::kInteger) ||
-      element.bit_width() != 64) {
-    return false;
-  }
+  if (!type.HasStaticShape() || type.rank() != 2 || !element.Is(TypeKind::kInteger)) return false;
   const int64_t count = type.element_count();
   if (count > kMostMatrixValues) return false;
   const size_t width = ElementByteWidth(element);

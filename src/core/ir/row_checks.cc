@@ -183,6 +183,7 @@ bool Matches(const AttrSpec& spec, Attribute attr) {
     case AttrType::kBoolArray:
       return HoldsInts(attr, 1);
     case AttrType::kI64Matrix:
+      return attr.Is(AttrKind::kDenseElements) && IsInteger(ElementOf(attr.type()), 64);
     case AttrType::kElements:
       return attr.Is(AttrKind::kDenseElements);
     case AttrType::kEnum:

@@ -29,7 +29,7 @@ absl::Status CheckReplicaGroups(Attribute attr, GroupRule rule_of_op, int64_t* g
   }
   DimList ids;
   int64_t rows = 0;
-  if (!GetIntMatrix(attr, &ids, &rows, group_size)) {
+  if (!IsInteger(attr.type().element_type(), 64) || !GetIntMatrix(attr, &ids, &rows, group_size)) {
     return InvalidArgument(rule::kDevices,
                            "replica_groups must be a matrix of i64, a group a row; given ",
                            attr.ToString());
@@ -82,7 +82,8 @@ absl::Status CheckPairs(Attribute attr) {
   const bool empty = attr.Is(AttrKind::kDenseElements) && attr.type().HasStaticShape() &&
                      attr.type().element_count() == 0;
   if (empty) return absl::OkStatus();
-  if (!GetIntMatrix(attr, &values, &rows, &columns) || columns != 2) {
+  if (!GetIntMatrix(attr, &values, &rows, &columns) || columns != 2 ||
+      !IsInteger(attr.type().element_type(), 64)) {
     return InvalidArgument(rule::kDevices,
                            "source_target_pairs must be a matrix of i64 in two columns; given ",
                            attr.ToString());
