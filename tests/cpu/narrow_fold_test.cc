@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions and running sums of bf16 and f16, which fold f32 values and round once.
+// Reductions and running sums of bf16 and f16, which fold f32 values and round once; sums of
+// squares.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -89,6 +93,79 @@ TEST(NarrowFoldTest, LongReductionsWithAnyNumberOfThreads) {
     CheckReduce<bfloat16>("bf16", BF16, {3000, 1, 40}, {true, true, false}, threads);
     CheckReduce<half>("f16", F16, {40, 90, 64}, {true, true, true}, threads);
   }
+}
+
+// The sums of an array's squares over its rows and over its columns, from 1 on.
+template <typename T>
+void CheckSquares(const char* element, int64_t rows, int64_t columns, int threads) {
+  const std::vector<T> x = WholeNumbers<T>(rows * columns);
+  std::vector<double> of_rows(rows, 1.0), of_columns(columns, 1.0);
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const double v = static_cast<double>(static_cast<float>(x[i]));
+    of_rows[i / columns] += v * v;
+    of_columns[i % columns] += v * v;
+  }
+  for (int dim : {1, 0}) {
+    const std::vector<double>& expected = dim == 1 ? of_rows : of_columns;
+    const std::string text = absl::Substitute(
+        "func.func @main(%x: $0) -> $1 {\n"
+        "  %one = stablehlo.constant dense<1.0> : tensor<$2>\n"
+        "  %0 = stablehlo.multiply %x, %x : $0\n"
+        "  %1 = stablehlo.reduce(%0 init: %one) applies stablehlo.add across dimensions = [$3] : "
+        "($0, tensor<$2>) -> $1\n"
+        "  return %1 : $1\n}\n",
+        TensorText({rows, columns}, element), TensorText({dim == 1 ? rows : columns}, element),
+        element, dim);
+    const Literal operand = Array<T>(PrimitiveTypeOf<T>(), {rows, columns}, x);
+    const auto results = RunProgram(*MakeClient(WithThreads(threads)), text, {&operand});
+    ASSERT_TRUE(results.ok()) << results.status();
+    const std::vector<T> sums = Elements<T>(*(*results)[0]);
+    ASSERT_EQ(sums.size(), expected.size());
+    for (size_t i = 0; i < sums.size(); ++i)
+      ASSERT_EQ(sums[i], static_cast<T>(expected[i]))
+          << element << " " << rows << "x" << columns << " along " << dim << " at " << i;
+  }
+}
+
+TEST(SquaresFoldTest, SumsOfSquaresOfEachTypeAndLength) {
+  for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{{0, 3},
+                                                                              {1, 1},
+                                                                              {3, 2},
+                                                                              {70, 3},
+                                                                              {5, 16},
+                                                                              {9, 31},
+                                                                              {40, 32},
+                                                                              {33, 33},
+                                                                              {20, 100},
+                                                                              {3, 1025},
+                                                                              {1, 70000},
+                                                                              {3000, 40}}) {
+    for (int threads : {1, 3}) {
+      CheckSquares<float>("f32", rows, columns, threads);
+      CheckSquares<double>("f64", rows, columns, threads);
+      CheckSquares<bfloat16>("bf16", rows, columns, threads);
+      CheckSquares<half>("f16", rows, columns, threads);
+    }
+  }
+}
+
+TEST(SquaresFoldTest, ANanAndAnInfinityCount) {
+  std::vector<float> x(3 * 50, 2.0f);
+  x[7] = std::numeric_limits<float>::quiet_NaN();
+  x[99] = -std::numeric_limits<float>::infinity();
+  const Literal operand = Array<float>({3, 50}, x);
+  const std::vector<float> sums = RunOne<float>(R"(
+    func.func @main(%x: tensor<3x50xf32>) -> tensor<3xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.multiply %x, %x : tensor<3x50xf32>
+      %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<3x50xf32>, tensor<f32>) -> tensor<3xf32>
+      return %1 : tensor<3xf32>
+    })",
+                                                {&operand});
+  ASSERT_EQ(sums.size(), 3u);
+  EXPECT_TRUE(std::isnan(sums[0]));
+  EXPECT_EQ(sums[1], std::numeric_limits<float>::infinity());
+  EXPECT_EQ(sums[2], 200.0f);
 }
 
 // A program that reads a value for more than a reduction loads it for both.

@@ -82,6 +82,11 @@ struct FoldKernels {
   };
   Narrow bf16[kNumMonoids];
   Narrow f16[kNumMonoids];
+  // Sums of the squares of values as they lie in memory, f32 but for those of f64. A square is
+  // rounded before it is added.
+  struct {
+    Narrow f32, f64, bf16, f16;
+  } squares;
   ChoiceKernels choice[kNumCTypes];  // predicates and all that is not complex
   // Among values as they lie in memory, where those that have been chosen are f32. Null where the
   // level has no instruction for it.

@@ -118,6 +118,41 @@ struct FromF16 : LoadsVectors<FromF16> {
 };
 #endif
 
+// The squares of what another source loads.
+template <class Source>
+struct SquaresOf {
+  using Stored = typename Source::Stored;
+  static constexpr int kGroup = Source::kGroup;
+  template <typename V>
+  using Squares = Group<SquaresOf, V>;
+
+  template <typename V>
+  PJRT_INLINE V Load(const Stored* from) {
+    const V value = Source::template Load<V>(from);
+    return value * value;
+  }
+  template <typename V>
+  PJRT_INLINE Squares<V> LoadGroup(const Stored* from) {
+    const Group<Source, V> group = Source::template LoadGroup<V>(from);
+    Squares<V> squares;
+#pragma GCC unroll 2
+    for (int i = 0; i < kGroup; ++i) squares.v[i] = group.v[i] * group.v[i];
+    return squares;
+  }
+  template <typename V>
+  PJRT_INLINE Squares<V> Ordered(Squares<V> squares) {
+    return BitCast<Squares<V>>(Source::Ordered(BitCast<Group<Source, V>>(squares)));
+  }
+  template <typename V>
+  PJRT_INLINE Squares<V> Unordered(Squares<V> squares) {
+    return BitCast<Squares<V>>(Source::Unordered(BitCast<Group<Source, V>>(squares)));
+  }
+  PJRT_INLINE auto One(Stored x) {
+    const auto value = Source::One(x);
+    return value * value;
+  }
+};
+
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 
 #endif  // PJRT_SRC_CPU_DEVICE_KERNELS_FOLD_SOURCE_INL_H_

@@ -89,12 +89,46 @@ std::vector<bool> UsedByOthers(const LoopProgram& program) {
   return used;
 }
 
+// Leaves the squares of floats that a sum adds to the fold.
+void AddSquares(LoopProgram* program) {
+  const std::vector<bool> used = UsedByOthers(*program);
+  for (LoopReduce& reduce : program->reduces) {
+    const LoopValue value = reduce.values[0];
+    const LoopInstr& instr = program->instrs[value];
+    if (!reduce.has_monoid || reduce.monoid != Monoid::kAdd || used[value] ||
+        instr.kind != LoopInstr::kOp || instr.op != BlockOp::kMultiply ||
+        instr.args[0] != instr.args[1] || (instr.type != CType::kF32 && instr.type != CType::kF64))
+      continue;
+    reduce.of_squares = true;
+    reduce.values[0] = instr.args[0];
+  }
+  Simplify(program);
+}
+
+// How a monoid folds values that are not what is folded: those whose squares it adds up, and narrow
+// floats. Null for others.
+const FoldKernels::Narrow* FoldsOfSource(const FoldKernels& kernels, const LoopReduce& reduce,
+                                         CType type, PrimitiveType narrow) {
+  if (reduce.of_squares) {
+    return narrow == BF16        ? &kernels.squares.bf16
+           : narrow == F16       ? &kernels.squares.f16
+           : type == CType::kF64 ? &kernels.squares.f64
+                                 : &kernels.squares.f32;
+  }
+  if (!reduce.has_monoid || narrow == PRIMITIVE_TYPE_INVALID) return nullptr;
+  return &(narrow == BF16 ? kernels.bf16 : kernels.f16)[static_cast<int>(reduce.monoid)];
+}
+
 }  // namespace
 
 void Fold::Load(char* to, const char* values, int64_t n) const {
   if (load != nullptr) {
     load(to, values, n);
-  } else {
+    values = to;
+  }
+  if (multiply != nullptr) {
+    multiply(to, values, values, nullptr, n);
+  } else if (load == nullptr) {
     std::memcpy(to, values, n * sizes[value()]);
   }
 }
@@ -126,6 +160,7 @@ Folder::Folder(const Kernels& kernels, const LoopProgram& program)
 std::vector<PrimitiveType> SimplifyValues(const FoldKernels& kernels, LoopProgram* program) {
   LoopProgram& p = *program;
   for (LoopReduce& reduce : p.reduces) CountCompanions(&p, &reduce);
+  AddSquares(&p);
   const std::vector<bool> used = UsedByOthers(p);
   std::vector<PrimitiveType> result(p.reduces.size(), PRIMITIVE_TYPE_INVALID);
   const auto narrow_of = [&](const LoopReduce& reduce) {
@@ -135,8 +170,7 @@ std::vector<PrimitiveType> SimplifyValues(const FoldKernels& kernels, LoopProgra
     if (type != BF16 && type != F16) return PRIMITIVE_TYPE_INVALID;
     bool has_kernel = false;
     if (reduce.has_monoid) {
-      const FoldKernels::Narrow* const of = type == BF16 ? kernels.bf16 : kernels.f16;
-      has_kernel = of[static_cast<int>(reduce.monoid)].op != nullptr;
+      has_kernel = FoldsOfSource(kernels, reduce, instr.type, type)->op != nullptr;
     } else if (reduce.choice.has_value() && reduce.choice->counted_by >= 0) {
       has_kernel =
           (type == BF16 ? kernels.bf16_choice : kernels.f16_choice).choose_places != nullptr;
@@ -184,19 +218,22 @@ absl::Status Folder::Add(const LoopReduce& reduce, const LoopEngine& engine, Pri
     fold.sizes[1 - reduce.choice->value] =
         kCTypeSize[static_cast<int>(reduce.choice->companion_type)];
   }
-  if (reduce.has_monoid && narrow != PRIMITIVE_TYPE_INVALID) {
-    const int monoid = static_cast<int>(reduce.monoid), type = static_cast<int>(CType::kF32);
-    const FoldKernels::Narrow& folds =
-        (narrow == BF16 ? fold_kernels_.bf16 : fold_kernels_.f16)[monoid];
+  const CType value_type = p_.instrs[reduce.values[0]].type;
+  if (const FoldKernels::Narrow* const folds =
+          FoldsOfSource(fold_kernels_, reduce, value_type, narrow)) {
+    const bool is_narrow = narrow != PRIMITIVE_TYPE_INVALID;
+    const int monoid = static_cast<int>(reduce.monoid),
+              type = static_cast<int>(is_narrow ? CType::kF32 : value_type);
     fold.sizes[0] = kCTypeSize[type];
     fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
-    fold.value_op = folds.op;
-    fold.rows = folds.rows;
-    fold.points = folds.points;
+    fold.value_op = folds->op;
+    fold.rows = folds->rows;
+    fold.points = folds->points;
     fold.accumulator_rows = k_.reduce_rows[monoid][type];
-    fold.load = k_.load[narrow];
+    if (is_narrow) fold.load = k_.load[narrow];
+    if (reduce.of_squares) fold.multiply = k_.op[static_cast<int>(BlockOp::kMultiply)][type][0];
   } else if (reduce.has_monoid) {
-    const int type = static_cast<int>(p_.instrs[reduce.values[0]].type);
+    const int type = static_cast<int>(value_type);
     fold.op = k_.op[static_cast<int>(MonoidOp(reduce.monoid))][type][0];
     fold.rows = fold.accumulator_rows = k_.reduce_rows[static_cast<int>(reduce.monoid)][type];
     fold.value_op = fold.op;

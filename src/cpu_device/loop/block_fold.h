@@ -21,7 +21,8 @@
 namespace pjrt::cpu {
 
 // Takes what can be done without out of a program's instructions: companions of choices that count
-// reduced points, and the loading of narrow floats that are nothing but reduced. Returns, for each
+// reduced points, squares that are nothing but added up, and the loading of narrow floats that are
+// nothing but reduced. Returns, for each
 // reduction, the memory type in which it reads values, or PRIMITIVE_TYPE_INVALID for the compute
 // type.
 std::vector<PrimitiveType> SimplifyValues(const FoldKernels& kernels, LoopProgram* program);
@@ -36,7 +37,8 @@ struct Fold {
   ReduceRowsFn rows = nullptr;
   FoldPointsFn points = nullptr;
   ReduceRowsFn accumulator_rows = nullptr;
-  ConvertFn load = nullptr;  // values to accumulators; null where they are the same
+  ConvertFn load = nullptr;    // values to accumulators; null where they are the same
+  BlockFn multiply = nullptr;  // of accumulators, where squares of the values are folded
   // A choice: `rows` is the maximum or minimum of values, least_rows the other one of accumulators;
   // the body serves for initial values.
   const ChoiceKernels* choice = nullptr;

@@ -206,7 +206,8 @@ std::string LoopProgram::ToString() const {
                     " [", absl::StrJoin(store.view.strides, ","), "]\n");
   }
   for (const LoopReduce& reduce : reduces) {
-    absl::StrAppend(&out, "  reduce v", absl::StrJoin(reduce.values, " v"), "\n");
+    absl::StrAppend(&out, reduce.of_squares ? "  reduce squares of v" : "  reduce v",
+                    absl::StrJoin(reduce.values, " v"), "\n");
     if (reduce.body != nullptr) absl::StrAppend(&out, "  body ", reduce.body->ToString());
   }
   return out;

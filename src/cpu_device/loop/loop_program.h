@@ -101,6 +101,7 @@ struct LoopReduce {
   absl::InlinedVector<LoopValue, 2> values;
   bool has_monoid = true;
   Monoid monoid = Monoid::kAdd;
+  bool of_squares = false;  // the engine's: what is added are the squares of the values
   std::shared_ptr<const LoopProgram> body;
   std::optional<LoopChoice> choice;  // the body as a choice, where it is known to be one
   // Arrays of one element each, inputs of the program by number: where the reduction starts from.

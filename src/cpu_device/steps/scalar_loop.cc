@@ -84,13 +84,16 @@ class LoopEmitter {
     for (size_t r = 0; r < p_.reduces.size(); ++r) {
       const LoopReduce& reduce = p_.reduces[r];
       const CType type = p_.instrs[reduce.values[0]].type;
+      Reg value = values_[reduce.values[0]];
+      if (reduce.of_squares) value = a_.Op(BlockOp::kMultiply, type, type, value, value, kNoReg);
+      if (value == kNoReg) return false;
       const int64_t at = At(reduce.outputs[0].view);
       auto fold = std::find_if(folds_[r].begin(), folds_[r].end(),
                                [&](const Folded& f) { return f.at == at; });
       if (fold == folds_[r].end()) {
         const int32_t init = reduce.init_inputs.empty() ? -1 : reduce.init_inputs[0];
         if (init < 0) {
-          folds_[r].push_back({at, a_.Copied(values_[reduce.values[0]])});
+          folds_[r].push_back({at, a_.Copied(value)});
           continue;
         }
         const LoopInput& input = p_.inputs[init];
@@ -98,8 +101,7 @@ class LoopEmitter {
         folds_[r].push_back({at, a_.Read(inputs_[init], input.view.offset * size, size)});
         fold = folds_[r].end() - 1;
       }
-      fold->value = a_.Op(MonoidOp(reduce.monoid), type, type, fold->value,
-                          values_[reduce.values[0]], kNoReg);
+      fold->value = a_.Op(MonoidOp(reduce.monoid), type, type, fold->value, value, kNoReg);
       if (fold->value == kNoReg) return false;
     }
     return true;

@@ -243,11 +243,11 @@ PJRT_INLINE void ReduceManyRows(T* out, const typename Source::Stored* a, int64_
   using Stored = typename Source::Stored;
   using Bits = UnsignedOf<Stored>;
   T lanes[kLanes * kManyRows];
-  if constexpr (std::is_same_v<T, Stored>) {
+  if constexpr (std::is_same_v<Source, Direct<T>>) {
     SplitLanes<Bits>(reinterpret_cast<Bits*>(lanes), reinterpret_cast<const Bits*>(a), n, rows);
   } else {
     Stored stored[kLanes * kManyRows];
-    SplitLanes<Bits>(stored, a, n, rows);
+    SplitLanes<Bits>(reinterpret_cast<Bits*>(stored), reinterpret_cast<const Bits*>(a), n, rows);
     for (int64_t j = 0; j < n; ++j) {
       for (int64_t r = j * kManyRows; r < j * kManyRows + rows; ++r)
         lanes[r] = Source::One(stored[r]);
@@ -381,10 +381,15 @@ void FoldPoints(void* to, const void* a, int64_t points, int64_t n, int64_t stri
   }
 }
 
-// to[i] = to[i] op a[i], where a is narrow.
-template <class Op, class Source>
-void FoldNarrow(void* to, const void*, const void* a, const void*, int64_t n) {
-  FoldPoints<Op, float, Source>(to, a, 1, n, n, true);
+// to[i] = to[i] op a[i], where a is what the source loads.
+template <class Op, typename T, class Source>
+void FoldSource(void* to, const void*, const void* a, const void*, int64_t n) {
+  FoldPoints<Op, T, Source>(to, a, 1, n, n, true);
+}
+
+template <class Op, typename T, class Source>
+FoldKernels::Narrow FoldsOf() {
+  return {FoldSource<Op, T, Source>, ReduceRows<Op, T, Source>, FoldPoints<Op, T, Source>};
 }
 
 struct Reductions {
@@ -415,8 +420,7 @@ struct NarrowFolds {
   FoldKernels::Narrow* of_monoid;
   template <typename T, class Op, typename R>
   PJRT_INLINE_MEMBER void Set(Monoid monoid) const {
-    of_monoid[static_cast<int>(monoid)] = {FoldNarrow<Op, Source>, ReduceRows<Op, R, Source>,
-                                           FoldPoints<Op, R, Source>};
+    of_monoid[static_cast<int>(monoid)] = FoldsOf<Op, R, Source>();
   }
 };
 
@@ -426,8 +430,12 @@ FoldKernels MakeFolds() {
   FillChoose(&folds);
   FillChooseRows(&folds);
   ForEachFoldOfFloat<float>(NarrowFolds<FromBf16>{folds.bf16});
+  folds.squares.f32 = FoldsOf<VectorAdd, float, SquaresOf<Direct<float>>>();
+  folds.squares.f64 = FoldsOf<VectorAdd, double, SquaresOf<Direct<double>>>();
+  folds.squares.bf16 = FoldsOf<VectorAdd, float, SquaresOf<FromBf16>>();
 #if defined(__F16C__)
   ForEachFoldOfFloat<float>(NarrowFolds<FromF16>{folds.f16});
+  folds.squares.f16 = FoldsOf<VectorAdd, float, SquaresOf<FromF16>>();
 #endif
   return folds;
 }
