@@ -133,6 +133,8 @@ std::vector<T> Values(int64_t count, bool nans) {
     if constexpr (!std::is_integral_v<T>) {
       if (v == T{0} && state % 3 == 0) v = -T{0};
       if (nans && number == 200) v = std::numeric_limits<T>::quiet_NaN();
+      if (nans && number == 100) v = std::numeric_limits<T>::infinity();
+      if (number >= 100 && state % 5 < 2) v = -v;
     }
   }
   return values;

@@ -65,6 +65,22 @@ PJRT_INLINE V InTurn(V a, V b, std::integer_sequence<int, k...>) {
   return __builtin_shufflevector(a, b, (k % 2 * static_cast<int>(sizeof...(k)) + kFrom + k / 2)...);
 }
 
+// As many 16-bit integers as V has elements, of 32 bits.
+template <typename V>
+PJRT_INLINE V WidenWords(const uint16_t* from) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return (V)_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32)
+    return (V)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#endif
+  typename VectorOfBytes<uint16_t, static_cast<int>(sizeof(V) / 2)>::Type narrow;
+  __builtin_memcpy(&narrow, from, sizeof(narrow));
+  return __builtin_convertvector(narrow, V);
+}
+
 // f32 from bf16. The even elements of a group are one vector, the odd ones the other: it takes one
 // instruction each to make f32 of them.
 struct FromBf16 {
@@ -73,9 +89,7 @@ struct FromBf16 {
   template <typename V>
   PJRT_INLINE V Load(const uint16_t* from) {
     using Wide = typename VectorOfBytes<uint32_t, static_cast<int>(sizeof(V))>::Type;
-    typename VectorOfBytes<uint16_t, static_cast<int>(sizeof(V) / 2)>::Type narrow;
-    __builtin_memcpy(&narrow, from, sizeof(narrow));
-    return (V)(__builtin_convertvector(narrow, Wide) << 16);
+    return (V)(WidenWords<Wide>(from) << 16);
   }
   template <typename V>
   PJRT_INLINE Group<FromBf16, V> LoadGroup(const uint16_t* from) {
