@@ -204,23 +204,25 @@ TEST(MoveKernelsTest, TransposeSwapsRowsAndColumnsOfAnyCount) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (int log2 = 0; log2 < 5; ++log2) {
       const int size = 1 << log2;
-      const int64_t counts[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 64, 70, 130};
+      const int64_t counts[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 22, 31, 33, 58, 64, 70, 130};
       for (int64_t rows : counts) {
         for (int64_t cols : counts) {
-          const int64_t src_stride = cols + 3, dst_stride = rows + 2;
-          const std::vector<uint8_t> source = RandomBytes(rows * src_stride, log2);
-          std::vector<uint8_t> result = Untouched<uint8_t>((cols * dst_stride + 1) * size),
-                               expected = result;
-          for (int64_t r = 0; r < rows; ++r) {
-            for (int64_t c = 0; c < cols; ++c) {
-              std::memcpy(&expected[(c * dst_stride + r) * size],
-                          &source[(r * src_stride + c) * size], size);
+          for (int64_t gap : {0, 3}) {
+            const int64_t src_stride = cols + gap, dst_stride = rows + gap;
+            const std::vector<uint8_t> source = RandomBytes(rows * src_stride, log2);
+            std::vector<uint8_t> result = Untouched<uint8_t>((cols * dst_stride + 1) * size),
+                                 expected = result;
+            for (int64_t r = 0; r < rows; ++r) {
+              for (int64_t c = 0; c < cols; ++c) {
+                std::memcpy(&expected[(c * dst_stride + r) * size],
+                            &source[(r * src_stride + c) * size], size);
+              }
             }
+            kernels->transpose_2d[log2](result.data(), dst_stride, source.data(), src_stride, rows,
+                                        cols);
+            ASSERT_EQ(result, expected)
+                << kernels->level << " size " << size << " " << rows << "x" << cols;
           }
-          kernels->transpose_2d[log2](result.data(), dst_stride, source.data(), src_stride, rows,
-                                      cols);
-          ASSERT_EQ(result, expected)
-              << kernels->level << " size " << size << " " << rows << "x" << cols;
         }
       }
     }

@@ -77,28 +77,55 @@ PJRT_INLINE void TransposeTile(T* dst, int64_t dst_stride, const T* src, int64_t
   }
 }
 
+// Calls fn(count, i) for as many elements as fill whole vectors, then for short blocks of a
+// constant count, which become vector instructions too; the last one moves back and overlaps.
+template <typename T, typename Fn>
+PJRT_INLINE void InBlocks(int64_t n, Fn fn) {
+  constexpr int64_t kLong = kLine / static_cast<int>(sizeof(T)), kShort = kLong / 4;
+  const int64_t whole = n < kShort ? n : n - n % kLong;
+  if (whole > 0) fn(whole, int64_t{0});
+  for (int64_t i = whole; i < n; i += kShort)
+    fn(std::integral_constant<int64_t, kShort>(), i + kShort <= n ? i : n - kShort);
+}
+
 // Matrices with few columns, or few rows: the elements of a row are dealt out to as many places, or
-// collected from them.
+// collected from them. Blocks are functions of their own, so that their pointers are known to point
+// to different memory.
+template <typename T, int kCols, typename Count>
+__attribute__((noinline)) void DealBlock(Anywhere<T>* __restrict dst, int64_t dst_stride,
+                                         const Anywhere<T>* __restrict src, Count rows) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int c = 0; c < kCols; ++c) dst[c * dst_stride + r] = src[r * kCols + c];
+  }
+}
 template <typename T, int kCols>
 void Deal(Anywhere<T>* __restrict dst, int64_t dst_stride, const Anywhere<T>* __restrict src,
           int64_t src_stride, int64_t rows) {
   if (src_stride == kCols) {
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int c = 0; c < kCols; ++c) dst[c * dst_stride + r] = src[r * kCols + c];
-    }
+    InBlocks<T>(rows, [=](auto count, int64_t r) {
+      DealBlock<T, kCols>(dst + r, dst_stride, src + r * kCols, count);
+    });
   } else {
     for (int64_t r = 0; r < rows; ++r) {
       for (int c = 0; c < kCols; ++c) dst[c * dst_stride + r] = src[r * src_stride + c];
     }
   }
 }
+template <typename T, int kRows, typename Count>
+__attribute__((noinline)) void CollectBlock(Anywhere<T>* __restrict dst,
+                                            const Anywhere<T>* __restrict src, int64_t src_stride,
+                                            Count cols) {
+  for (int64_t c = 0; c < cols; ++c) {
+    for (int r = 0; r < kRows; ++r) dst[c * kRows + r] = src[r * src_stride + c];
+  }
+}
 template <typename T, int kRows>
 void Collect(Anywhere<T>* __restrict dst, int64_t dst_stride, const Anywhere<T>* __restrict src,
              int64_t src_stride, int64_t cols) {
   if (dst_stride == kRows) {
-    for (int64_t c = 0; c < cols; ++c) {
-      for (int r = 0; r < kRows; ++r) dst[c * kRows + r] = src[r * src_stride + c];
-    }
+    InBlocks<T>(cols, [=](auto count, int64_t c) {
+      CollectBlock<T, kRows>(dst + c * kRows, src + c, src_stride, count);
+    });
   } else {
     for (int64_t c = 0; c < cols; ++c) {
       for (int r = 0; r < kRows; ++r) dst[c * dst_stride + r] = src[r * src_stride + c];
