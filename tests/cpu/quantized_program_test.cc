@@ -43,10 +43,10 @@ TEST(QuantizedProgramTest, ProductsOfMatricesSumDequantizedNumbers) {
       func.func @main(%a: tensor<7x40x!quant.uniform<i8:f32, 0.5:-3>>,
                       %b: tensor<40x9x!quant.uniform<i8:f32, 0.25:10>>)
           -> (tensor<7x9x!quant.uniform<i32:f32, 0.125>>, tensor<7x9x!quant.uniform<i8:f32, 64.0:4>>) {
-        %s = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        %s = stablehlo.dot %a, %b
             : (tensor<7x40x!quant.uniform<i8:f32, 0.5:-3>>, tensor<40x9x!quant.uniform<i8:f32, 0.25:10>>)
               -> tensor<7x9x!quant.uniform<i32:f32, 0.125>>
-        %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        %r = stablehlo.dot %a, %b
             : (tensor<7x40x!quant.uniform<i8:f32, 0.5:-3>>, tensor<40x9x!quant.uniform<i8:f32, 0.25:10>>)
               -> tensor<7x9x!quant.uniform<i8:f32, 64.0:4>>
         return %s, %r : tensor<7x9x!quant.uniform<i32:f32, 0.125>>, tensor<7x9x!quant.uniform<i8:f32, 64.0:4>>
@@ -86,7 +86,7 @@ TEST(QuantizedProgramTest, FloatsTimesQuantizedWeightsAreFloats) {
   EXPECT_THAT(RunOne<float>(R"(
       func.func @main(%a: tensor<2x3xf32>,
                       %b: tensor<3x2x!quant.uniform<i8:f32:1, {0.5:1, 2.0:-7}>>) -> tensor<2x2xf32> {
-        %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        %r = stablehlo.dot %a, %b
             : (tensor<2x3xf32>, tensor<3x2x!quant.uniform<i8:f32:1, {0.5:1, 2.0:-7}>>) -> tensor<2x2xf32>
         return %r : tensor<2x2xf32>
       })",

@@ -31,6 +31,21 @@ TEST(VerifyComputeTest, DotGeneralPairsDimensionsOfOneSize) {
   EXPECT_EQ(DotGeneral(l, "tensor<2x4x5xi32>", batched, "tensor<2x3x5xf32>"), "ok");  // two types
 }
 
+TEST(VerifyComputeTest, TheRhsOfDotGeneralHasNoZeroPoints) {
+  const std::string l = "tensor<2x3x!quant.uniform<i8:f32, 0.5:7>>";
+  const std::string sums = "tensor<2x2x!quant.uniform<i32:f32, 0.25>>";
+  const auto rhs = [](const std::string& scales) {
+    return "tensor<3x2x!quant.uniform<i8:f32" + scales + ">>";
+  };
+  const std::string numbers = "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]";
+  EXPECT_EQ(DotGeneral(l, rhs(", 0.5"), numbers, sums), "ok");
+  EXPECT_EQ(DotGeneral(l, rhs(", 0.5:1"), numbers, sums), "V009");
+  const std::string floats = "tensor<2x3xf32>", result = "tensor<2x2xf32>";
+  EXPECT_EQ(DotGeneral(floats, rhs(", 0.5:1"), numbers, result), "V009");
+  EXPECT_EQ(DotGeneral(floats, rhs(":1, {0.5, 0.25}"), numbers, result), "ok");
+  EXPECT_EQ(DotGeneral(floats, rhs(":1, {0.5, 0.25:-1}"), numbers, result), "V009");
+}
+
 TEST(VerifyComputeTest, DotGeneralNamesEachDimensionOnce) {
   const std::string t = "tensor<2x2xf32>";
   const auto verdict = [&](const std::string& numbers) {

@@ -194,6 +194,21 @@ TEST(VerifyElementwiseTest, QuantizedAndOtherOperandsDoNotMix) {
   EXPECT_EQ(Verdict("%a: " + q + ", %b: tensor<2xf32>",
                     "%0 = \"stablehlo.add\"(%a, %b) : (" + q + ", tensor<2xf32>) -> " + q),
             "V009");
+  // A sum is quantized by axis where one of what it adds is, and along that one's axis.
+  const std::string by_axis = "tensor<2x2x!quant.uniform<i8:f32:1, {2.0, 3.0}>>";
+  const std::string by_other = "tensor<2x2x!quant.uniform<i8:f32:0, {2.0, 3.0}>>";
+  const std::string whole = "tensor<2x2x!quant.uniform<i8:f32, 3.0:1>>";
+  const auto add = [](const std::string& lhs, const std::string& rhs, const std::string& sum) {
+    return Verdict("%a: " + lhs + ", %b: " + rhs,
+                   "%0 = stablehlo.add %a, %b : (" + lhs + ", " + rhs + ") -> " + sum);
+  };
+  EXPECT_EQ(add(by_axis, by_axis, by_axis), "ok");
+  EXPECT_EQ(add(by_axis, whole, by_axis), "ok");
+  EXPECT_EQ(add(whole, by_axis, by_axis), "ok");
+  EXPECT_EQ(add(by_axis, whole, by_other), "V009");
+  EXPECT_NE(add(by_axis, by_axis, whole), "ok");
+  EXPECT_NE(add(by_axis, whole, whole), "ok");
+  EXPECT_NE(add(whole, whole, by_axis), "ok");
   const auto select = [&](const std::string& on_true, const std::string& on_false) {
     return Verdict("%p: tensor<2xi1>, %a: " + on_true + ", %b: " + on_false,
                    "%0 = stablehlo.select %p, %a, %b : (tensor<2xi1>, " + on_true + ", " +

@@ -4,6 +4,7 @@
 // operands'.
 #include <array>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/op_functions.h"
@@ -164,7 +165,16 @@ absl::Status VerifyDotGeneral(const Op& op) {
   }
   const std::optional<DotDimensionNumbers> numbers =
       DotDimensionNumbers::From(op.attr("dot_dimension_numbers"));
-  return CheckContractionQuantization(op, numbers->rhs_contracting_dimensions, -1, -1);
+  PJRT_RETURN_IF_ERROR(
+      CheckContractionQuantization(op, numbers->rhs_contracting_dimensions, -1, -1));
+  const Type rhs = op.operand_type(1).element_type();
+  // Scales of blocks are beyond the specification's rule.
+  if (IsQuantized(rhs) && (rhs.quantized().IsPerTensor() || rhs.quantized().IsPerAxis()) &&
+      !absl::c_all_of(rhs.quantized().zero_points, [](int64_t zero) { return zero == 0; })) {
+    return InvalidArgument(rule::kQuantized, "zero points of rhs must be 0; given ",
+                           rhs.ToString());
+  }
+  return absl::OkStatus();
 }
 
 namespace {

@@ -56,6 +56,18 @@ absl::Status InferSame(const InferInput& in, TypeList* out) {
   return absl::OkStatus();
 }
 
+absl::Status InferSum(const InferInput& in, TypeList* out) {
+  const Type lhs = ElementOf(in.operand_type(0)), rhs = ElementOf(in.operand_type(1));
+  if (!IsQuantized(lhs) || !IsQuantized(rhs) ||
+      lhs.quantized().IsPerAxis() == rhs.quantized().IsPerAxis()) {
+    return InferSame(in, out);
+  }
+  Type type;
+  PJRT_RETURN_IF_ERROR(MergeOperands(in, 0, false, &type));
+  out->assign(1, WithElement(*in.context, type, lhs.quantized().IsPerAxis() ? lhs : rhs));
+  return absl::OkStatus();
+}
+
 absl::Status InferRealPart(const InferInput& in, TypeList* out) {
   const Type type = in.operand_type(0);
   out->assign(1, WithElement(*in.context, type, RealPart(type.element_type())));

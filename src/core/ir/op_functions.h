@@ -16,6 +16,7 @@ namespace pjrt::ir {
 
 // infer_elementwise.cc
 PJRT_INFER(InferSame);       // the most specific type of all operands
+PJRT_INFER(InferSum);        // the same; quantized by axis if one of them is
 PJRT_INFER(InferRealPart);   // operand 0 with the parts of complex elements: abs, real, imag
 PJRT_INFER(InferPredicate);  // i1 of operand 0's shape
 PJRT_INFER(InferCompare);

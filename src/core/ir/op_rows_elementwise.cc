@@ -82,7 +82,7 @@ constexpr OpRow kRows[] = {
     Function(OpCode::kTan, "tangent"),
     Function(OpCode::kTanh, "hyperbolic tangent"),
 
-    Binary(OpCode::kAdd, "sum; logical or of i1", kAny | kQA, kCommutative),
+    Binary(OpCode::kAdd, "sum; logical or of i1", kAny | kQA, kCommutative).Infer(InferSum),
     Binary(OpCode::kAnd, "bitwise or logical and", kB | kI, kCommutative),
     Binary(OpCode::kAtan2, "angle of the point (rhs, lhs)", kFC, kTranscendental),
     Binary(OpCode::kDivide, "quotient; truncates toward zero for integers", kNumber),
