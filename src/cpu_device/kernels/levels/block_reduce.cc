@@ -387,6 +387,15 @@ void FoldSource(void* to, const void*, const void* a, const void*, int64_t n) {
   FoldPoints<Op, T, Source>(to, a, 1, n, n, true);
 }
 
+// to[i] += a[i] * a[i].
+template <typename T>
+void AddSquares(void* to, const void*, const void* a, const void*, int64_t n) {
+  T* const d = static_cast<T*>(to);
+  const T* const x = static_cast<const T*>(a);
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] += x[i] * x[i];
+}
+
 template <class Op, typename T, class Source>
 FoldKernels::Narrow FoldsOf() {
   return {FoldSource<Op, T, Source>, ReduceRows<Op, T, Source>, FoldPoints<Op, T, Source>};
@@ -432,6 +441,8 @@ FoldKernels MakeFolds() {
   ForEachFoldOfFloat<float>(NarrowFolds<FromBf16>{folds.bf16});
   folds.squares.f32 = FoldsOf<VectorAdd, float, SquaresOf<Direct<float>>>();
   folds.squares.f64 = FoldsOf<VectorAdd, double, SquaresOf<Direct<double>>>();
+  folds.squares.f32.op = AddSquares<float>;
+  folds.squares.f64.op = AddSquares<double>;
   folds.squares.bf16 = FoldsOf<VectorAdd, float, SquaresOf<FromBf16>>();
 #if defined(__F16C__)
   ForEachFoldOfFloat<float>(NarrowFolds<FromF16>{folds.f16});
