@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over rows, columns, a middle dim and whole arrays. MiB: the size of the array.
-// of_bandwidth: bytes that are read a second, over those that memcpy by as many threads reads and
-// writes on arrays of half that size.
+// of_bandwidth: bytes of the array and of the results a second, over those that memcpy by as many
+// threads reads and writes on arrays of half that size.
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -18,8 +19,10 @@ int64_t Rows(const benchmark::State& state, int size) {
   return (state.range(1) << 20) / (1024 * size);
 }
 
+// `results`: how many, of `size` bytes.
 void Reduce(benchmark::State& state, const std::string& from, const std::string& dims,
-            const std::string& to, const char* element, const char* op = "add") {
+            const std::string& to, int64_t results, int size, const char* element,
+            const char* op = "add") {
   MeasureOfBandwidth(
       state,
       absl::Substitute("func.func @main(%x: tensor<$0x$4>) -> tensor<$2$4> {\n"
@@ -29,35 +32,36 @@ void Reduce(benchmark::State& state, const std::string& from, const std::string&
                        "dimensions = [$1] : (tensor<$0x$4>, tensor<$4>) -> tensor<$2$4>\n"
                        "  return %0 : tensor<$2$4>\n}\n",
                        from, dims, to, op, element),
-      state.range(1) << 20);
+      (state.range(1) << 20) + results * size);
 }
 void OfRows(benchmark::State& state, int size, const char* element, const char* op = "add") {
   const int64_t rows = Rows(state, size);
-  Reduce(state, absl::StrCat(rows, "x1024"), "1", absl::StrCat(rows, "x"), element, op);
+  Reduce(state, absl::StrCat(rows, "x1024"), "1", absl::StrCat(rows, "x"), rows, size, element, op);
 }
 void OfColumns(benchmark::State& state, int size, const char* element, const char* op = "add") {
-  Reduce(state, absl::StrCat(Rows(state, size), "x1024"), "0", "1024x", element, op);
+  Reduce(state, absl::StrCat(Rows(state, size), "x1024"), "0", "1024x", 1024, size, element, op);
 }
 void BM_SumOfRows(benchmark::State& state) { OfRows(state, 4, "f32"); }
 void BM_SumOfColumns(benchmark::State& state) { OfColumns(state, 4, "f32"); }
 void BM_SumOfAll(benchmark::State& state) {
-  Reduce(state, absl::StrCat(Rows(state, 4), "x1024"), "0, 1", "", "f32");
+  Reduce(state, absl::StrCat(Rows(state, 4), "x1024"), "0, 1", "", 1, 4, "f32");
 }
 void BM_SumOfMiddle(benchmark::State& state) {
   const int64_t outer = Rows(state, 4) / 64;
-  Reduce(state, absl::StrCat(outer, "x256x256"), "1", absl::StrCat(outer, "x256x"), "f32");
+  Reduce(state, absl::StrCat(outer, "x256x256"), "1", absl::StrCat(outer, "x256x"), outer * 256, 4,
+         "f32");
 }
 void BM_SumOfOuterAndInner(benchmark::State& state) {
   const int64_t outer = Rows(state, 4) / 64;
-  Reduce(state, absl::StrCat(outer, "x256x256"), "0, 2", "256x", "f32");
+  Reduce(state, absl::StrCat(outer, "x256x256"), "0, 2", "256x", 256, 4, "f32");
 }
 // Rows and columns that are short.
 void BM_SumOfShortRows(benchmark::State& state) {
   const int64_t rows = Rows(state, 4) * 64;
-  Reduce(state, absl::StrCat(rows, "x16"), "1", absl::StrCat(rows, "x"), "f32");
+  Reduce(state, absl::StrCat(rows, "x16"), "1", absl::StrCat(rows, "x"), rows, 4, "f32");
 }
 void BM_SumOfFewColumns(benchmark::State& state) {
-  Reduce(state, absl::StrCat(Rows(state, 4) * 16, "x64"), "0", "64x", "f32");
+  Reduce(state, absl::StrCat(Rows(state, 4) * 16, "x64"), "0", "64x", 64, 4, "f32");
 }
 void BM_MaximumOfRows(benchmark::State& state) { OfRows(state, 4, "f32", "maximum"); }
 void BM_MaximumOfColumns(benchmark::State& state) { OfColumns(state, 4, "f32", "maximum"); }
@@ -70,8 +74,9 @@ void BM_SumOfColumnsF64(benchmark::State& state) { OfColumns(state, 8, "f64"); }
 // The number of the largest element along `dim`, of a NaN where there is one: two operands and a
 // region of several ops.
 void ArgMax(benchmark::State& state, int64_t rows, int64_t columns, int dim, const char* element) {
+  const int64_t numbers = dim == 0 ? columns : rows;
   const std::string from = absl::StrCat("tensor<", rows, "x", columns, "x");
-  const std::string to = absl::StrCat("tensor<", dim == 0 ? columns : rows, "x");
+  const std::string to = absl::StrCat("tensor<", numbers, "x");
   MeasureOfBandwidth(
       state,
       absl::Substitute(
@@ -95,7 +100,7 @@ void ArgMax(benchmark::State& state, int64_t rows, int64_t columns, int dim, con
           "    stablehlo.return %v, %k : tensor<$3>, tensor<i32>\n"
           "  }\n  return %0#1 : $1i32>\n}\n",
           from, to, dim, element, element[0] == 'u' ? "0.0" : "0xFF800000"),
-      state.range(1) << 20);
+      (state.range(1) << 20) + numbers * static_cast<int64_t>(sizeof(int32_t)));
 }
 // Of rows of state.range(2) elements.
 void ArgMaxOfRows(benchmark::State& state, int size, const char* element) {
