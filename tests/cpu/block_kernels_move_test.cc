@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Instructions that move elements without reading them as numbers, and iota, at each level.
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -200,28 +201,47 @@ TEST(MoveKernelsTest, SelectTakesEachElementFromItsSideInAllForms) {
   }
 }
 
+// The source ends with its last element, and what surrounds the result stays.
+void CheckTranspose(const BlockKernels& kernels, int log2, int64_t rows, int64_t cols,
+                    int64_t gap) {
+  constexpr int64_t kAround = 64;
+  const int64_t size = int64_t{1} << log2, src_stride = cols + gap, dst_stride = rows + gap;
+  const std::vector<uint8_t> source =
+      RandomBytes(std::max<int64_t>(rows * src_stride - gap, 0), log2);
+  std::vector<uint8_t> result = Untouched<uint8_t>(cols * dst_stride * size + 2 * kAround),
+                       expected = result;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < cols; ++c) {
+      std::memcpy(&expected[(c * dst_stride + r) * size + kAround],
+                  &source[(r * src_stride + c) * size], size);
+    }
+  }
+  kernels.transpose_2d[log2](&result[kAround], dst_stride, source.data(), src_stride, rows, cols);
+  ASSERT_EQ(result, expected) << kernels.level << " size " << size << " " << rows << "x" << cols
+                              << ", gap " << gap;
+}
+
 TEST(MoveKernelsTest, TransposeSwapsRowsAndColumnsOfAnyCount) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (int log2 = 0; log2 < 5; ++log2) {
-      const int size = 1 << log2;
       const int64_t counts[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 22, 31, 33, 58, 64, 70, 130};
       for (int64_t rows : counts) {
         for (int64_t cols : counts) {
-          for (int64_t gap : {0, 3}) {
-            const int64_t src_stride = cols + gap, dst_stride = rows + gap;
-            const std::vector<uint8_t> source = RandomBytes(rows * src_stride, log2);
-            std::vector<uint8_t> result = Untouched<uint8_t>((cols * dst_stride + 1) * size),
-                                 expected = result;
-            for (int64_t r = 0; r < rows; ++r) {
-              for (int64_t c = 0; c < cols; ++c) {
-                std::memcpy(&expected[(c * dst_stride + r) * size],
-                            &source[(r * src_stride + c) * size], size);
-              }
-            }
-            kernels->transpose_2d[log2](result.data(), dst_stride, source.data(), src_stride, rows,
-                                        cols);
-            ASSERT_EQ(result, expected)
-                << kernels->level << " size " << size << " " << rows << "x" << cols;
+          for (int64_t gap : {0, 3}) CheckTranspose(*kernels, log2, rows, cols, gap);
+        }
+      }
+    }
+  }
+}
+
+TEST(MoveKernelsTest, TransposeOfFewRowsOrColumnsReadsAndWritesNothingElse) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 2; ++log2) {
+      for (int64_t few = 1; few <= 65; ++few) {
+        for (int64_t many : {8, 13, 16, 31, 32, 60, 63, 64, 65, 100, 128, 252}) {
+          for (int64_t gap : {0, 1, 20}) {
+            CheckTranspose(*kernels, log2, few, many, gap);
+            CheckTranspose(*kernels, log2, many, few, gap);
           }
         }
       }

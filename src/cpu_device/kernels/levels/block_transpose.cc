@@ -145,6 +145,66 @@ PJRT_INLINE void AskForNext(const T* src, int64_t src_stride, int64_t r, int64_t
     __builtin_prefetch(tile + i * src_stride + kTile - 1, 0, 2);
 }
 
+// Strips of as many rows as a lane has elements, a vector wide: their lanes, transposed, are parts
+// of rows of dst. Fewer rows than that, but more than half as many, will do where rows of dst
+// follow each other: what a lane has too much goes where the next one is stored then.
+template <typename T>
+PJRT_INLINE bool FitsStrips(int64_t dst_stride, int64_t rows, int64_t cols) {
+  using L = Lanes<T, PJRT_VECTOR_BYTES>;
+  return sizeof(T) <= 2 && cols >= L::kSide &&
+         (rows >= L::kPerLane || (2 * rows > L::kPerLane && rows == dst_stride));
+}
+
+// Those that reach beyond the edge move back and overlap.
+template <typename T>
+void TransposeStrips(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
+                     int64_t cols, const T* next) {
+  using L = Lanes<T, PJRT_VECTOR_BYTES>;
+  constexpr int64_t kTile = kLine / static_cast<int>(sizeof(T));
+  const int64_t height = rows < L::kPerLane ? rows : L::kPerLane;
+  for (int64_t i = 0; i < cols; i += L::kSide) {
+    const int64_t c = i + L::kSide <= cols ? i : cols - L::kSide;
+    if (i % kTile == 0) AskForNext(src, src_stride, 0, rows, i, cols, next);
+    const bool is_last = c + L::kSide == cols;
+    for (int64_t j = 0; j < rows; j += L::kPerLane) {
+      const int64_t r = j + height <= rows ? j : rows - height;
+      typename L::Row strip[L::kPerLane];
+#pragma GCC unroll 16
+      for (int k = 0; k < L::kPerLane; ++k) {
+        const int64_t row = k < height ? r + k : rows - 1;
+        __builtin_memcpy(&strip[k], src + row * src_stride + c, sizeof(strip[k]));
+      }
+      TransposeLanes<T, PJRT_VECTOR_BYTES>(strip);
+      T* to = dst + c * dst_stride + r;
+#pragma GCC unroll 4
+      for (int lane = 0; lane < L::kCount; ++lane) {
+#pragma GCC unroll 16
+        for (int k = 0; k < L::kPerLane; ++k, to += dst_stride) {
+          char part[L::kLaneBytes];
+          __builtin_memcpy(part, reinterpret_cast<const char*>(&strip[k]) + lane * L::kLaneBytes,
+                           L::kLaneBytes);
+          if (is_last && lane == L::kCount - 1 && k == L::kPerLane - 1) {
+            CopyInLine(to, part, height * static_cast<int64_t>(sizeof(T)));
+          } else {
+            __builtin_memcpy(to, part, L::kLaneBytes);
+          }
+        }
+      }
+    }
+  }
+}
+
+// What is less than a tile either way.
+template <typename T>
+PJRT_INLINE void TransposeEnd(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
+                              int64_t rows, int64_t cols) {
+  if (FitsStrips<T>(dst_stride, rows, cols)) {
+    TransposeStrips<T>(dst, dst_stride, src, src_stride, rows, cols, nullptr);
+  } else {
+    TransposeEdge<T>(dst, dst_stride, src, src_stride, rows, cols);
+  }
+}
+
 // Tiles in bands; with kStream all rows of dst are aligned to lines.
 template <typename T, bool kStream>
 void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,
@@ -162,7 +222,7 @@ void TransposeByTiles(T* dst, int64_t dst_stride, const T* src, int64_t src_stri
         if (width == kTile && height == kTile) {
           TransposeTile<T, kStream>(to, dst_stride, from, src_stride);
         } else {
-          TransposeEdge<T>(to, dst_stride, from, src_stride, height, width);
+          TransposeEnd<T>(to, dst_stride, from, src_stride, height, width);
         }
       }
     }
@@ -189,7 +249,7 @@ void StreamByLines(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
         if (width == kTile && height == kTile) {
           TransposeTile<T, false>(buffer + (r - band), kRow, from, src_stride);
         } else {
-          TransposeEdge<T>(buffer + (r - band), kRow, from, src_stride, height, width);
+          TransposeEnd<T>(buffer + (r - band), kRow, from, src_stride, height, width);
         }
       }
       for (int64_t i = 0; i < width; ++i) {
@@ -265,6 +325,8 @@ void TransposeAny(void* dst, int64_t dst_stride, const void* src, int64_t src_st
     StreamByLines<T>(to, dst_stride, from, src_stride, rows, cols, after);
   } else if (kStream && dst_stride == rows && rows * cols * kSize <= kDenseBytes) {
     StreamDense<T>(to, from, src_stride, rows, cols);
+  } else if (rows * kSize < kLine && FitsStrips<T>(dst_stride, rows, cols)) {
+    TransposeStrips<T>(to, dst_stride, from, src_stride, rows, cols, after);
   } else {
     TransposeByTiles<T, false>(to, dst_stride, from, src_stride, rows, cols, after);
   }
