@@ -201,7 +201,7 @@ class ChosenByKey {
     const __m512i b = (__m512i)bits;
     return (Keys)_mm512_mask_sub_epi16(b, _mm512_movepi16_mask(b), _mm512_set1_epi16(kLowest), b);
 #else
-    return bits < 0 ? kLowest - bits : bits;
+    return bits < 0 ? (Keys)(static_cast<uint16_t>(kLowest) - (Words)bits) : bits;
 #endif
   }
 
