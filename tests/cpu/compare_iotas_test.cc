@@ -55,8 +55,9 @@ void CheckMasks(absl::string_view type, std::vector<int64_t> offsets) {
     for (const int64_t offset : offsets) {
       std::vector<bool> expected;
       for (int64_t i = 0; i < kRows; ++i) {
+        const uint64_t sum = static_cast<uint64_t>(i) + static_cast<uint64_t>(offset);  // wraps
         for (int64_t j = 0; j < kColumns; ++j)
-          expected.push_back(comparison.holds(static_cast<T>(i + offset), static_cast<T>(j)));
+          expected.push_back(comparison.holds(static_cast<T>(sum), static_cast<T>(j)));
       }
       EXPECT_EQ(RunOne<bool>(absl::Substitute(R"(
 func.func @main() -> tensor<37x41xi1> {
