@@ -35,6 +35,24 @@ TEST(TeamTest, CallsEachUnitOnce) {
   team->Dismiss();
 }
 
+// Loops of few units, after which a helper still looks for more of them while the next loop, of
+// more units, is opened.
+TEST(TeamTest, ALoopOfMoreUnitsThanTheLastCallsEachOnce) {
+  ThreadPool pool(3);
+  const std::shared_ptr<Team> team = Team::Create(&pool, 4);
+  std::vector<std::atomic<int>> calls(16);
+  int expected = 0;
+  for (int round = 0; round < 100000; ++round) {
+    team->ParallelFor(2, [](int64_t, int) {});
+    team->ParallelFor(16, [&](int64_t unit, int) {
+      calls[static_cast<size_t>(unit)].fetch_add(1, std::memory_order_relaxed);
+    });
+    ++expected;
+    for (size_t i = 0; i < calls.size(); ++i) ASSERT_EQ(calls[i].load(), expected) << i;
+  }
+  team->Dismiss();
+}
+
 TEST(TeamTest, WhatALoopWritesTheNextOneReads) {
   ThreadPool pool(3);
   const std::shared_ptr<Team> team = Team::Create(&pool, 4);

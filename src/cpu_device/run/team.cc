@@ -39,14 +39,14 @@ bool Team::DoUnits(uint32_t generation, int member) {
   bool any = false;
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (static_cast<uint32_t>(ticket >> 32) == generation) {
-    const TeamFn* fn = fn_.load(std::memory_order_relaxed);
-    const uint32_t units = units_.load(std::memory_order_relaxed);
-    const uint32_t unit = static_cast<uint32_t>(ticket);
-    if (unit >= units) break;
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
+    const uint32_t left = static_cast<uint32_t>(ticket);
+    if (left == 0) break;
+    if (!ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
       continue;
-    (*fn)(unit, member);
+    // The loop doesn't end before this unit has been done: the fields are still those of this loop.
+    const TeamFn* const fn = fn_.load(std::memory_order_relaxed);
+    (*fn)(units_.load(std::memory_order_relaxed) - left, member);
     any = true;
     done_.fetch_add(1, std::memory_order_release);
     ticket = ticket_.load(std::memory_order_acquire);
@@ -84,7 +84,8 @@ void Team::ParallelFor(int64_t units, TeamFn fn) {
   done_.store(0, std::memory_order_relaxed);
   const uint32_t generation =
       static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
-  ticket_.store(uint64_t{generation} << 32, std::memory_order_release);
+  ticket_.store(uint64_t{generation} << 32 | static_cast<uint32_t>(units),
+                std::memory_order_release);
   const int wanted = static_cast<int>(std::min<int64_t>(size_, units));
   uint32_t present = members_.load(std::memory_order_acquire);
   for (int i = 1; i < wanted; ++i) {
