@@ -140,7 +140,7 @@ class CommonPjRtLoadedExecutable final : public AssignedExecutable {
       const ExecuteOptions& options, std::optional<Future<>>& returned_future, bool fill_future,
       ProgramChoice* choice) const;
 
-  // What its arguments have to have.
+  // How many bytes each of its arguments must have on the device.
   absl::Span<const size_t> parameter_bytes() const { return parameter_bytes_; }
   // Whether a launch of either takes the same holds of as many arguments, and puts its results into
   // the same memories.

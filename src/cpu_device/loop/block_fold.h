@@ -22,9 +22,8 @@ namespace pjrt::cpu {
 
 // Takes what can be done without out of a program's instructions: companions of choices that count
 // reduced points, squares that are nothing but added up, and the loading of narrow floats that are
-// nothing but reduced. Returns, for each
-// reduction, the memory type in which it reads values, or PRIMITIVE_TYPE_INVALID for the compute
-// type.
+// nothing but reduced. Returns, for each reduction, the memory type in which it reads values, or
+// PRIMITIVE_TYPE_INVALID for the compute type.
 std::vector<PrimitiveType> SimplifyValues(const FoldKernels& kernels, LoopProgram* program);
 
 // One LoopReduce, with the kernels that fold its values.
