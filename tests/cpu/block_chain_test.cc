@@ -454,7 +454,9 @@ TEST(BlockChainTest, BoundsAndNansAreAsInTheKernels) {
             {ChainOp::kLoadBlock, 0}, {chain_op, 1}, {ChainOp::kStore, 2}, {ChainOp::kEnd, 0}};
         char* slots[] = {reinterpret_cast<char*>(padded.data()), reinterpret_cast<char*>(&bound),
                          reinterpret_cast<char*>(chained.data())};
-        k.chain[static_cast<int>(CType::kF32)](code, slots, 1);
+        const int64_t groups =
+            static_cast<int64_t>(padded.size() * sizeof(float)) / k.chain_group_bytes;
+        k.chain[static_cast<int>(CType::kF32)](code, slots, groups);
         for (size_t i = 0; i < x.size(); ++i) {
           for (float got : {scalar[i], chained[i]}) {
             EXPECT_EQ(std::isnan(got), std::isnan(blocks[i])) << kernels->name << x[i] << bound;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of elements, and predicates of eight vectors at a time. See level-inl.h for who may
+// Vectors of elements, and predicates of several vectors at a time. See level-inl.h for who may
 // include this.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_MASK_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_MASK_INL_H_
+
+#include <algorithm>
 
 #include "src/cpu_device/kernels/float-inl.h"
 #include "src/cpu_device/kernels/intrinsics-inl.h"
@@ -76,9 +78,9 @@ PJRT_INLINE Vector<T> Blend(Mask<T> mask, Vector<T> on_false, Vector<T> on_true)
   }
 }
 
-// The predicates of eight vectors, in general registers: an operation on all of them is one or two
-// instructions.
-template <typename T>
+// The predicates of kVectors vectors, in general registers: an operation on all of them is one or
+// two instructions.
+template <typename T, int kVectors>
 class Masks {
  public:
   // Of vector i. In the order of i, beginning with 0.
@@ -97,7 +99,7 @@ class Masks {
   }
   PJRT_INLINE_MEMBER void Store(uint8_t* to) const {
     for (int w = 0; w < kWords; ++w)
-      _mm512_storeu_si512(to + 64 * w, _mm512_maskz_set1_epi8(words_[w], 1));
+      _mm512_mask_storeu_epi8(to + 64 * w, kUsed, _mm512_maskz_set1_epi8(words_[w], 1));
   }
   PJRT_INLINE_MEMBER void And(const uint8_t* with) {
     for (int w = 0; w < kWords; ++w) words_[w] &= Bits(with + 64 * w);
@@ -113,9 +115,11 @@ class Masks {
   }
 
  private:
-  static constexpr int kLanes = 64 / sizeof(T), kPerWord = 64 / kLanes, kWords = 8 / kPerWord;
+  static constexpr int kLanes = 64 / sizeof(T), kPerWord = std::min(64 / kLanes, kVectors);
+  static constexpr int kWords = kVectors / kPerWord;
+  static constexpr uint64_t kUsed = ~uint64_t{0} >> (64 - kPerWord * kLanes);
   PJRT_INLINE uint64_t Bits(const uint8_t* from) {
-    const __m512i bytes = _mm512_loadu_si512(from);
+    const __m512i bytes = _mm512_maskz_loadu_epi8(kUsed, from);
     return _mm512_test_epi8_mask(bytes, bytes);
   }
 
@@ -200,8 +204,8 @@ PJRT_INLINE void StoreMask(uint8_t* to, Mask<T> mask) {
 #endif
 }
 
-// The predicates of eight vectors.
-template <typename T>
+// The predicates of kVectors vectors.
+template <typename T, int kVectors>
 class Masks {
  public:
   template <int i>
@@ -213,27 +217,27 @@ class Masks {
     return masks_[i];
   }
   PJRT_INLINE_MEMBER void Load(const uint8_t* from) {
-    for (int i = 0; i < 8; ++i) masks_[i] = LoadMask<T>(from + i * kLanes);
+    for (int i = 0; i < kVectors; ++i) masks_[i] = LoadMask<T>(from + i * kLanes);
   }
   PJRT_INLINE_MEMBER void Store(uint8_t* to) const {
-    for (int i = 0; i < 8; ++i) StoreMask<T>(to + i * kLanes, masks_[i]);
+    for (int i = 0; i < kVectors; ++i) StoreMask<T>(to + i * kLanes, masks_[i]);
   }
   PJRT_INLINE_MEMBER void And(const uint8_t* with) {
-    for (int i = 0; i < 8; ++i) masks_[i] &= LoadMask<T>(with + i * kLanes);
+    for (int i = 0; i < kVectors; ++i) masks_[i] &= LoadMask<T>(with + i * kLanes);
   }
   PJRT_INLINE_MEMBER void Or(const uint8_t* with) {
-    for (int i = 0; i < 8; ++i) masks_[i] |= LoadMask<T>(with + i * kLanes);
+    for (int i = 0; i < kVectors; ++i) masks_[i] |= LoadMask<T>(with + i * kLanes);
   }
   PJRT_INLINE_MEMBER void Xor(const uint8_t* with) {
-    for (int i = 0; i < 8; ++i) masks_[i] ^= LoadMask<T>(with + i * kLanes);
+    for (int i = 0; i < kVectors; ++i) masks_[i] ^= LoadMask<T>(with + i * kLanes);
   }
   PJRT_INLINE_MEMBER void Not() {
-    for (int i = 0; i < 8; ++i) masks_[i] = ~masks_[i];
+    for (int i = 0; i < kVectors; ++i) masks_[i] = ~masks_[i];
   }
 
  private:
   static constexpr int kLanes = PJRT_VECTOR_BYTES / sizeof(T);
-  Mask<T> masks_[8] = {};
+  Mask<T> masks_[kVectors] = {};
 };
 
 #endif

@@ -22,9 +22,9 @@ constexpr int64_t kMinBlock = 128;
 // Shorter rows share blocks: the calls of a block cost more than their elements.
 constexpr int64_t kRowModeLength = 64;
 // Rows below this share blocks where no more than kFewMoves inputs and the like must be moved for
-// it: a block costs some 80 ns beside its elements, and more where it does not fill a chain's
-// groups; moving 128 elements takes 15.
-constexpr int64_t kLongRow = 384;
+// it: a block costs some 10 to 20 ns beside its elements, and more where it does not fill a chain's
+// groups; moving 128 elements takes 10.
+constexpr int64_t kLongRow = 128;
 constexpr int kFewMoves = 2;
 // A pattern may have this many elements, and must stay the same for this many points, so that
 // copying it costs little beside what it is used for.
@@ -144,6 +144,16 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
     }
   }
   scratch_bytes_ += repeat_bytes;
+  if (row_mode_ && program_.dims.size() > 1) {
+    const auto add = [&](int32_t slot, const LoopView& view, PrimitiveType type) {
+      if (const int64_t stride = view.strides.end()[-2]; stride != 0)
+        row_steps_.emplace_back(slot, stride * ByteWidth(type));
+    };
+    for (const auto& [slot, input] : inputs_in_place_)
+      add(slot, program_.inputs[input].view, program_.inputs[input].type);
+    for (const auto& [slot, store] : code_.store_slots)
+      add(slot, program_.stores[store].view, program_.stores[store].type);
+  }
   return absl::OkStatus();
 }
 
@@ -363,9 +373,9 @@ void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
   }
 }
 
-void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
-  const BlockCode& code = frame_.code_;
-  // What is reached in place is dense or one element in flat mode.
+// Points the slots of what is reached in place at the point with number `from`.
+void BlockFrame::State::FindInPlace(int64_t from) {
+  // It is dense or one element in flat mode.
   const bool row_mode = frame_.row_mode_;
   if (row_mode) {
     const Dims& dims = frame_.program_.dims;
@@ -389,12 +399,25 @@ void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
     slots_[slot] =
         const_cast<char*>(inputs_[input]) + offset(in.view, is_dense) * ByteWidth(in.type);
   }
-  for (size_t i = 0; i < frame_.repeats_.size(); ++i)
-    slots_[frame_.repeats_[i].slot] = RepeatAt(i, from, n);
-  for (const auto& [slot, store] : code.store_slots) {
+  for (const auto& [slot, store] : frame_.code_.store_slots) {
     const LoopStore& out = frame_.program_.stores[store];
     slots_[slot] = outputs_[store] + offset(out.view, true) * ByteWidth(out.type);
   }
+}
+
+void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
+  const int64_t row = frame_.row_length_;
+  if (from == next_row_ && rows_left_ > 0) {
+    for (const auto& [slot, bytes] : frame_.row_steps_) slots_[slot] += bytes;
+    --rows_left_;
+  } else {
+    FindInPlace(from);
+    if (const size_t rank = at_.size(); frame_.row_mode_ && rank > 1 && n == row)
+      rows_left_ = frame_.program_.dims[rank - 2] - at_[rank - 2] - 1;
+  }
+  next_row_ = frame_.row_mode_ && n == row ? from + row : -1;
+  for (size_t i = 0; i < frame_.repeats_.size(); ++i)
+    slots_[frame_.repeats_[i].slot] = RepeatAt(i, from, n);
   Execute(from, n);
 }
 

@@ -66,6 +66,7 @@ class BlockFrame {
     char* block(size_t i) const { return slots_[frame_.code_.block_slots[i]]; }
 
    private:
+    void FindInPlace(int64_t from);
     void Execute(int64_t from, int64_t n);
     void Load(int input, char* block, int64_t from, int64_t n) const;
     void Store(int store, const char* block, int64_t from, int64_t n) const;
@@ -82,6 +83,8 @@ class BlockFrame {
     char* repeat_scratch_;
     absl::InlinedVector<int64_t, 4> held_;  // the stretch whose pattern a repeat's copies are of
     Dims at_;                               // coordinates of a block
+    // Where the next row begins, and how many of those behind it can be reached by steps.
+    int64_t next_row_ = -1, rows_left_ = 0;
   };
 
  private:
@@ -105,6 +108,7 @@ class BlockFrame {
   std::vector<Access> input_access_, store_access_;
   std::vector<ViewWalk> input_walks_, store_walks_, iota_walks_;
   std::vector<std::pair<int32_t, int32_t>> inputs_in_place_;  // slot, input
+  std::vector<std::pair<int32_t, int64_t>> row_steps_;  // slot, bytes from a row to the next one
   std::vector<Repeat> repeats_;
   bool row_mode_ = true;
   int64_t row_length_ = 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chains of operations (block_ops.h). The registers of the machine are eight vectors each, so that
-// the jump from one instruction to the next is paid once for eight vector operations; they are
-// variables with names, because compilers leave arrays in memory.
+// the jump from one instruction to the next is paid once for eight vector operations, and half as
+// many where that is all that is left; they are variables with names, because compilers leave
+// arrays in memory.
 #include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/chain_ops.h"
 #include "src/cpu_device/kernels/mask-inl.h"
@@ -10,10 +11,13 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-constexpr int kVectors = 8;
-#define PJRT_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-#define PJRT_EACH_OF(X, what) \
-  X(0, what) X(1, what) X(2, what) X(3, what) X(4, what) X(5, what) X(6, what) X(7, what)
+constexpr int kMostVectors = 8, kFewestVectors = 4;
+#define PJRT_EACH(X) \
+  X(0) X(1) X(2) X(3) if constexpr (kVectors > 4) { X(4) X(5) X(6) X(7) }
+#define PJRT_EACH_OF(X, what)                                               \
+  X(0, what) X(1, what) X(2, what) X(3, what) if constexpr (kVectors > 4) { \
+    X(4, what) X(5, what) X(6, what) X(7, what)                             \
+  }
 
 // Operations on vectors of T, a type of floats, or of integers as wide: those of ChainOp, by name.
 template <typename T>
@@ -145,8 +149,9 @@ PJRT_INLINE Vector<T> Sign(Vector<T> a) {
   return Blend<T>(CompareLess<T>(Vector<T>{}, (Vector<T>)((U)a & (kSign - 1))), a, unit);
 }
 
-template <typename T>
-void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
+// On `groups` groups of kVectors vectors, from `element` on.
+template <typename T, int kVectors>
+void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int64_t groups) {
   using V = Vector<T>;
   using O = Ops<T>;
   constexpr int64_t kLanes = PJRT_VECTOR_BYTES / sizeof(T);
@@ -158,11 +163,9 @@ void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
           PJRT_CHAIN_OWN_OPS(PJRT_X)
 #undef PJRT_X
   };
-#define PJRT_X(i) V a##i{}, b##i{};
-  PJRT_EACH(PJRT_X)
-#undef PJRT_X
-  Masks<T> masks;
-  int64_t element = 0;  // of the group
+  V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{};
+  V b0{}, b1{}, b2{}, b3{}, b4{}, b5{}, b6{}, b7{};
+  Masks<T, kVectors> masks;
   const ChainInstr* in = code;
 #define PJRT_NEXT() \
   ++in;             \
@@ -452,7 +455,7 @@ L_StoreBf16:
   if constexpr (std::is_same_v<T, float>) {
     uint16_t* const block = reinterpret_cast<uint16_t*>(slots[in->slot]) + element;
 #define PJRT_X(i, j) bf16::StoreTwo(block + i * kLanes, a##i, a##j);
-    PJRT_X(0, 1) PJRT_X(2, 3) PJRT_X(4, 5) PJRT_X(6, 7)
+    PJRT_X(0, 1) PJRT_X(2, 3) if constexpr (kVectors > 4) { PJRT_X(4, 5) PJRT_X(6, 7) }
 #undef PJRT_X
   }
   PJRT_NEXT();
@@ -463,10 +466,19 @@ L_End:
   goto* kTargets[static_cast<int>(in->op)];
 }
 
+template <typename T>
+void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
+  constexpr int64_t kTimes = kMostVectors / kFewestVectors;
+  constexpr int64_t kElements = kFewestVectors * PJRT_VECTOR_BYTES / sizeof(T);
+  const int64_t large = groups / kTimes, rest = groups % kTimes;
+  RunGroups<T, kMostVectors>(code, slots, 0, large);
+  RunGroups<T, kFewestVectors>(code, slots, large * kTimes * kElements, rest);
+}
+
 }  // namespace
 
 void FillChain(BlockKernels* k) {
-  k->chain_group_bytes = kVectors * PJRT_VECTOR_BYTES;
+  k->chain_group_bytes = kFewestVectors * PJRT_VECTOR_BYTES;
   k->chain[static_cast<int>(CType::kF32)] = k->chain[static_cast<int>(CType::kS32)] =
       k->chain[static_cast<int>(CType::kU32)] = Chain<float>;
   k->chain[static_cast<int>(CType::kF64)] = k->chain[static_cast<int>(CType::kS64)] =
