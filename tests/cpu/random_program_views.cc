@@ -131,7 +131,10 @@ RandomProgram::Id RandomProgram::Concatenate(Id a) {
   if (at(a).dims.empty()) return a;
   const int64_t dim = Below(static_cast<int>(at(a).dims.size()));
   std::vector<Id> parts = {a};
-  for (int i = Below(3); i >= 0; --i) parts.push_back(OneIn(2) ? Slice(a) : Like(a));
+  for (int i = Below(3); i >= 0; --i) {
+    const Id part = OneIn(2) ? Slice(a) : Like(a);
+    parts.push_back(OneIn(2) ? Unary(part) : part);
+  }
   Tensor r{at(a).type, at(a).dims, {}};
   std::vector<Id> fitting;
   r.dims[dim] = 0;

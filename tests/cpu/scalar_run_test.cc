@@ -14,40 +14,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
-#include "pjrt/ir/parser.h"
-#include "src/cpu_device/compile/compiler.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/plan_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
-
-// Calls `look` with the plan of a program.
-template <typename Look>
-void CompilePlan(absl::string_view text, Look look) {
-  auto module = ir::ParseModule(text);
-  ASSERT_TRUE(module.ok()) << module.status();
-  auto kernels = ChooseKernels();
-  ASSERT_TRUE(kernels.ok());
-  const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(**kernels);
-  auto compiled = CompileModule(*std::move(module), {}, **kernels, *engine, {});
-  ASSERT_TRUE(compiled.ok()) << compiled.status();
-  look(compiled->plan);
-}
-
-// The steps of a program, one a line.
-std::vector<std::string> StepsOf(absl::string_view text) {
-  std::vector<std::string> lines;
-  CompilePlan(text, [&](const Plan& plan) {
-    for (const std::unique_ptr<Step>& step : plan.steps) lines.push_back(step->Describe());
-  });
-  return lines;
-}
-
-double CostOf(absl::string_view text) {
-  double cost = 0;
-  CompilePlan(text, [&](const Plan& plan) { cost = plan.cost_ns; });
-  return cost;
-}
 
 bool IsOneScalarProgram(absl::string_view text) {
   const std::vector<std::string> steps = StepsOf(text);

@@ -97,7 +97,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
   if (operand.kind != ArrayView::kBuffer) {
     PJRT_ASSIGN_OR_RETURN(operand, lowering.Dense(operand, steps));
   }
-  const ArrayView result = lowering.NewArray(op.result_type());
+  const ArrayView result = lowering.PlaceFor(op.result());
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();
   std::vector<BufferId> reads = {operand.buffer};
@@ -109,7 +109,7 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
       std::make_unique<DynamicSliceStep>(
           std::move(start),
           NdCopy(result.dims, operand.strides, result.strides, size, *lowering.kernels().block),
-          operand.buffer, operand.offset, result.buffer, 0, /*is_update=*/false, size),
+          operand.buffer, operand.offset, result.buffer, result.offset, /*is_update=*/false, size),
       reads, {result.buffer});
   return absl::OkStatus();
 }

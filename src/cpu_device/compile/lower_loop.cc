@@ -195,10 +195,11 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
     for (ir::Use* use = op->result()->first_use(); use != nullptr; use = use->next())
       used_outside |= !members.contains(use->owner());
     if (!used_outside) continue;
-    const ArrayView out = NewArray(op->result_type());
+    const ArrayView out = PlaceFor(op->result());
     LoopStore store;
     store.value = value;
     store.type = out.type;
+    store.view.offset = out.offset;
     store.view.strides = out.strides;
     program.stores.push_back(std::move(store));
     store_buffers.push_back(out.buffer);

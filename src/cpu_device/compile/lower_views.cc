@@ -69,30 +69,46 @@ absl::Status LowerReverse(Lowering& lowering, const ir::Op& op, Steps*) {
 
 namespace {
 
-// The columns of a concatenation whose rows, of all dims from `dim` on, are a few elements of many
-// arrays; empty for others.
-std::vector<InterleaveStep::Column> NarrowColumns(Lowering& lowering, const ir::Op& op,
-                                                  int64_t dim) {
-  constexpr int64_t kMaxWidth = 16, kMaxPiece = 2, kMinPoints = 64;
-  const absl::Span<const int64_t> dims = op.result_type().dims();
-  const int64_t total = op.result_type().element_count();
+// The elements of a row of a concatenation, of all dims from the concatenated one on.
+int64_t RowWidth(const ir::Op& concatenation) {
+  const absl::Span<const int64_t> dims = concatenation.result_type().dims();
   int64_t width = 1;
-  for (size_t d = static_cast<size_t>(dim); d < dims.size(); ++d) width *= dims[d];
-  const int64_t operands = static_cast<int64_t>(op.num_operands());
-  if (width < 2 || width > kMaxWidth || width > kMaxPiece * operands || total < kMinPoints * width)
-    return {};
-  const Dims points(dims.begin(), dims.begin() + dim);
+  for (size_t d = concatenation.IntAttr("dimension"); d < dims.size(); ++d) width *= dims[d];
+  return width;
+}
+
+}  // namespace
+
+// Where rows are a few elements of many arrays.
+bool InterleavesColumns(const ir::Op& concatenation) {
+  constexpr int64_t kMaxWidth = 16, kMaxPiece = 2, kMinPoints = 64;
+  const int64_t width = RowWidth(concatenation);
+  const int64_t operands = static_cast<int64_t>(concatenation.num_operands());
+  return width >= 2 && width <= kMaxWidth && width <= kMaxPiece * operands &&
+         concatenation.result_type().element_count() >= kMinPoints * width &&
+         ByteWidth(concatenation.result_type().primitive_type()) <= 8;
+}
+
+namespace {
+
+// The columns of a concatenation that interleaves them; empty where an operand is no array.
+std::vector<InterleaveStep::Column> ColumnsOf(Lowering& lowering, const ir::Op& op) {
+  const absl::Span<const int64_t> dims = op.result_type().dims();
+  const size_t dim = static_cast<size_t>(op.IntAttr("dimension"));
+  const int64_t rows = op.result_type().element_count() / RowWidth(op);
+  const Dims points(dims.begin(), dims.begin() + static_cast<int64_t>(dim));
   std::vector<InterleaveStep::Column> columns;
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ArrayView& operand = lowering.view(op.operand(i));
-    if (operand.kind != ArrayView::kBuffer || ByteWidth(operand.type) > 8) return {};
+    if (operand.kind != ArrayView::kBuffer) return {};
     LoopView view;
-    view.strides.assign(operand.strides.begin(), operand.strides.begin() + dim);
-    const int64_t count = operand.ElementCount() / (total / width);
+    view.strides.assign(operand.strides.begin(),
+                        operand.strides.begin() + static_cast<int64_t>(dim));
+    const int64_t count = operand.ElementCount() / rows;
     for (int64_t column = 0; column < count; ++column) {
       view.offset = operand.offset;
       int64_t rest = column;
-      for (size_t d = dims.size(); d-- > static_cast<size_t>(dim);) {
+      for (size_t d = dims.size(); d-- > dim;) {
         view.offset += rest % operand.dims[d] * operand.strides[d];
         rest /= operand.dims[d];
       }
@@ -102,6 +118,16 @@ std::vector<InterleaveStep::Column> NarrowColumns(Lowering& lowering, const ir::
   return columns;
 }
 
+// True when `view`, of the dims of `place`, shows the same memory.
+bool IsAt(const ArrayView& view, const ArrayView& place) {
+  if (view.kind != ArrayView::kBuffer || view.buffer != place.buffer || view.offset != place.offset)
+    return false;
+  for (size_t d = 0; d < place.dims.size(); ++d) {
+    if (place.dims[d] != 1 && view.strides[d] != place.strides[d]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps) {
@@ -109,36 +135,37 @@ absl::Status LowerConcatenate(Lowering& lowering, const ir::Op& op, Steps* steps
                                                      use->owner()->Is(ir::OpCode::kDynamicSlice) &&
                                                      SlicedPieces(lowering, *use->owner()) == &op)
     return absl::OkStatus();
-  const int64_t dim = op.IntAttr("dimension");
-  const ArrayView result = lowering.NewArray(op.result_type());
-  if (std::vector<InterleaveStep::Column> columns = NarrowColumns(lowering, op, dim);
-      !columns.empty()) {
-    const int64_t points = result.ElementCount() / static_cast<int64_t>(columns.size());
-    std::vector<BufferId> reads;
-    for (const InterleaveStep::Column& column : columns) reads.push_back(column.buffer);
-    lowering.plan().Emit(
-        steps,
-        std::make_unique<InterleaveStep>(std::move(columns), points, ByteWidth(result.type),
-                                         result.buffer, *lowering.kernels().block),
-        reads, {result.buffer});
-    lowering.Bind(op.result(), result);
-    return absl::OkStatus();
+  if (InterleavesColumns(op)) {
+    if (std::vector<InterleaveStep::Column> columns = ColumnsOf(lowering, op); !columns.empty()) {
+      const ArrayView result = lowering.NewArray(op.result_type());
+      const int64_t points = result.ElementCount() / static_cast<int64_t>(columns.size());
+      std::vector<BufferId> reads;
+      for (const InterleaveStep::Column& column : columns) reads.push_back(column.buffer);
+      lowering.plan().Emit(
+          steps,
+          std::make_unique<InterleaveStep>(std::move(columns), points, ByteWidth(result.type),
+                                           result.buffer, *lowering.kernels().block),
+          reads, {result.buffer});
+      lowering.Bind(op.result(), result);
+      return absl::OkStatus();
+    }
   }
-  int64_t at = 0;
+  const size_t dim = static_cast<size_t>(op.IntAttr("dimension"));
+  const ArrayView result = lowering.PlaceFor(op.result());
+  ArrayView place = result;
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ArrayView& operand = lowering.view(op.operand(i));
-    ArrayView place = result;
-    place.offset = at * result.strides[dim];
     place.dims = operand.dims;
-    at += operand.dims[dim];
-    if (operand.ElementCount() > 0) PJRT_RETURN_IF_ERROR(lowering.Copy(operand, place, steps));
+    if (operand.ElementCount() > 0 && !IsAt(operand, place))
+      PJRT_RETURN_IF_ERROR(lowering.Copy(operand, place, steps));
+    place.offset += operand.dims[dim] * result.strides[dim];
   }
   lowering.Bind(op.result(), result);
   return absl::OkStatus();
 }
 
 absl::Status LowerPad(Lowering& lowering, const ir::Op& op, Steps* steps) {
-  const ArrayView result = lowering.NewArray(op.result_type());
+  const ArrayView result = lowering.PlaceFor(op.result());
   lowering.Bind(op.result(), result);
   return lowering.Pad(lowering.view(op.operand(0)), lowering.view(op.operand(1)),
                       op.IntsAttr("edge_padding_low"), op.IntsAttr("interior_padding"), result,

@@ -6,10 +6,12 @@
 #define PJRT_SRC_CPU_DEVICE_COMPILE_LOWERING_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "pjrt/ir/module.h"
@@ -71,6 +73,9 @@ class Lowering {
   // A new dense buffer for a tensor type, and its view.
   ArrayView NewArray(ir::Type type);
   ArrayView NewArray(PrimitiveType type, absl::Span<const int64_t> dims);
+  // Where to write `value`, by steps that can write to any view: its place in the concatenation
+  // that alone uses it, else a new array.
+  ArrayView PlaceFor(const ir::Value* value);
 
   // `view` itself when it is dense and begins its buffer, else a dense copy.
   absl::StatusOr<ArrayView> Dense(const ArrayView& view, Steps* steps);
@@ -107,9 +112,16 @@ class Lowering {
     ArrayView view;
     std::vector<const ir::Value*> parts;
   };
+  // A concatenation whose operands are written to their places: where it is, and they begin.
+  struct Whole {
+    ArrayView array;
+    std::vector<int64_t> offsets;
+  };
   using LowerFn = absl::Status (*)(Lowering& lowering, const ir::Op& op, Steps* steps);
   static LowerFn FindLowering(ir::OpCode code);
 
+  // The place of `value` in what uses it, through `depth` ops at most.
+  std::optional<ArrayView> PlaceInUser(const ir::Value* value, int depth);
   absl::Status LowerLoop(const Unit& unit, Steps* steps);
   absl::Status EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs,
                                   std::vector<BufferId> stores, std::vector<BufferId> results,
@@ -127,6 +139,7 @@ class Lowering {
   const LoweringOptions options_;
   PlanBuilder plan_;
   std::vector<Binding> bindings_;
+  absl::flat_hash_map<const ir::Value*, Whole> wholes_;  // by their results
 };
 
 // Whether the device implements an op itself that the passes of core could replace: composites and
@@ -149,6 +162,9 @@ CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
 // The concatenation that a dynamic_slice cuts along its dimension alone, and nothing else uses: it
 // is not made where it is large, the slice reads its pieces. Null for other slices.
 const ir::Op* SlicedPieces(const Lowering& lowering, const ir::Op& slice);
+
+// True for a concatenation of so narrow operands that one step writes them all.
+bool InterleavesColumns(const ir::Op& concatenation);
 
 // Families of lowering functions, one file each.
 absl::Status LowerConstant(Lowering& lowering, const ir::Op& op, Steps* steps);

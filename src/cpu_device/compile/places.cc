@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where values are written. What a concatenation alone uses is computed in its place there, so that
+// nothing is left to copy.
+#include <optional>
+#include <utility>
+
+#include "src/cpu_device/compile/lowering.h"
+
+namespace pjrt::cpu {
+namespace {
+
+using ir::OpCode;
+
+// The op that alone uses `value`, in the block of its definition; null for none.
+const ir::Op* OnlyUser(const ir::Value* value) {
+  if (!value->HasOneUse()) return nullptr;
+  const ir::Op* const user = value->first_use()->owner();
+  return user->block() == value->block() ? user : nullptr;
+}
+
+bool HasPlaces(const ir::Op& concatenation) {
+  const ir::Type type = concatenation.result_type();
+  if (!type.IsTensor() || !type.HasStaticShape() || !IsArrayType(type.primitive_type()) ||
+      !CheckElements(type.dims(), concatenation).ok() || InterleavesColumns(concatenation))
+    return false;
+  // One that is only cut need not be made.
+  const ir::Op* const user = OnlyUser(concatenation.result());
+  return user == nullptr || !user->Is(OpCode::kDynamicSlice);
+}
+
+}  // namespace
+
+std::optional<ArrayView> Lowering::PlaceInUser(const ir::Value* value, int depth) {
+  const ir::Op* const user = options_.fuse && depth > 0 ? OnlyUser(value) : nullptr;
+  if (user == nullptr) return std::nullopt;
+  if (user->Is(OpCode::kReshape)) {
+    const std::optional<ArrayView> place = PlaceInUser(user->result(), depth - 1);
+    return place.has_value() ? ReshapeView(*place, value->type().dims()) : std::nullopt;
+  }
+  if (!user->Is(OpCode::kConcatenate) || !HasPlaces(*user)) return std::nullopt;
+  const ir::Value* const whole = user->result();
+  auto known = wholes_.find(whole);
+  if (known == wholes_.end()) {
+    Whole made;
+    std::optional<ArrayView> outer = PlaceInUser(whole, depth - 1);
+    made.array = outer.has_value() ? *std::move(outer) : NewArray(whole->type());
+    const int64_t dim = user->IntAttr("dimension");
+    int64_t at = made.array.offset;
+    for (size_t i = 0; i < user->num_operands(); ++i) {
+      made.offsets.push_back(at);
+      at += user->operand_type(i).dims()[dim] * made.array.strides[dim];
+    }
+    known = wholes_.emplace(whole, std::move(made)).first;
+  }
+  ArrayView place = known->second.array;
+  place.offset = known->second.offsets[value->first_use()->operand_index()];
+  place.dims.assign(value->type().dims().begin(), value->type().dims().end());
+  return place;
+}
+
+ArrayView Lowering::PlaceFor(const ir::Value* value) {
+  constexpr int kDepth = 8;  // of concatenations of concatenations
+  if (const auto known = wholes_.find(value); known != wholes_.end()) return known->second.array;
+  std::optional<ArrayView> place = PlaceInUser(value, kDepth);
+  return place.has_value() ? *std::move(place) : NewArray(value->type());
+}
+
+}  // namespace pjrt::cpu
