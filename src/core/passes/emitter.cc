@@ -153,6 +153,32 @@ Term Reshape(Term x, absl::Span<const int64_t> dims) {
                            WithDims(x.emitter().context(), x.type(), dims));
 }
 
+Term Head(Term x, absl::Span<const int64_t> dims) {
+  if (x.type().dims() == dims) return x;
+  Context& context = x.emitter().context();
+  const DimList zeros(dims.size(), 0), ones(dims.size(), 1);
+  return x.emitter().Make1("stablehlo.slice", {x}, WithDims(context, x.type(), dims),
+                           {{"start_indices", context.I64Array(zeros)},
+                            {"limit_indices", context.I64Array(dims)},
+                            {"strides", context.I64Array(ones)}});
+}
+
+Term Concatenate(absl::Span<const Term> pieces, int64_t dim) {
+  if (pieces.size() == 1) return pieces[0];
+  Emitter& emit = pieces[0].emitter();
+  const Type type = pieces[0].type();
+  DimList dims(type.dims().begin(), type.dims().end());
+  dims[dim] = 0;
+  std::vector<Value*> values;
+  for (const Term& piece : pieces) {
+    dims[dim] += piece.type().dim(dim);
+    values.push_back(piece.value());
+  }
+  return emit(emit.Make("stablehlo.concatenate", values, {WithDims(emit.context(), type, dims)},
+                        {{"dimension", emit.context().I64(dim)}})
+                  ->result());
+}
+
 Term Broadcast(Term x, absl::Span<const int64_t> shape, absl::Span<const int64_t> dims) {
   if (x.type().dims() == shape) return x;
   Context& context = x.emitter().context();

@@ -187,6 +187,10 @@ Term Reshape(Term x, absl::Span<const int64_t> dims);
 // broadcast_in_dim: dimension i of `x` is dimension dims[i] of the result.
 Term Broadcast(Term x, absl::Span<const int64_t> shape, absl::Span<const int64_t> dims);
 Term Transpose(Term x, absl::Span<const int64_t> permutation);
+// The first dims[d] places of each dimension d.
+Term Head(Term x, absl::Span<const int64_t> dims);
+// At least one piece, one behind the other along `dim`.
+Term Concatenate(absl::Span<const Term> pieces, int64_t dim);
 // The sum over the dimensions `dims`.
 Term Sum(Term x, absl::Span<const int64_t> dims);
 // Whether a predicate holds anywhere: an i1 of rank 0.

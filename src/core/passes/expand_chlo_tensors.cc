@@ -78,12 +78,8 @@ void ExpandTopK(Emitter& emit, Op* op, bool largest) {
       {Compare(largest ? ComparisonDirection::kGt : ComparisonDirection::kLt, a, b,
                IsFloating(x.element()) ? ComparisonType::kTotalOrder : ComparisonType::kNoType)
            .value()});
-  const DimList zeros(static_cast<size_t>(last + 1), 0), ones(static_cast<size_t>(last + 1), 1);
   for (size_t i = 0; i < 2; ++i) {
-    const Term head = emit.Make1("stablehlo.slice", {emit(sort->result(i))}, op->result_type(i),
-                                 {{"start_indices", context.I64Array(zeros)},
-                                  {"limit_indices", context.I64Array(op->result_type(i).dims())},
-                                  {"strides", context.I64Array(ones)}});
+    const Term head = Head(emit(sort->result(i)), op->result_type(i).dims());
     op->result(i)->ReplaceAllUsesWith(head.value());
   }
 }

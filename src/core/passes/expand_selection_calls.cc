@@ -51,15 +51,9 @@ bool ExpandApproxTopK(Module* module, Op* op) {
     sort->Erase();
     return false;
   }
-  const DimList zeros(static_cast<size_t>(x.rank()), 0), ones(static_cast<size_t>(x.rank()), 1);
   std::vector<Value*> heads;
-  for (size_t i = 0; i < 2; ++i) {
-    heads.push_back(emit.Make1("stablehlo.slice", {emit(sort->result(i))}, op->result_type(i),
-                               {{"start_indices", context.I64Array(zeros)},
-                                {"limit_indices", context.I64Array(op->result_type(i).dims())},
-                                {"strides", context.I64Array(ones)}})
-                        .value());
-  }
+  for (size_t i = 0; i < 2; ++i)
+    heads.push_back(Head(emit(sort->result(i)), op->result_type(i).dims()).value());
   Replace(op, heads);
   return true;
 }

@@ -59,7 +59,13 @@ Replacement SimplifyNegativeRemainder(const Op& op, Emitter& emit);
 // Of a selection.
 Replacement SimplifyFloorDivision(const Op& op, Emitter& emit);
 
+// --- simplify_interleaved.cc ---
+// Of an operation on two arrays of the same shape.
+Replacement SimplifyInterleaved(const Op& op, Emitter& emit);
+
 // --- simplify_shapes.cc ---
+// Of a constant with one value everywhere: the constant of that value in `type`, or null.
+Value* Respread(const Value* value, Type type, Emitter& emit);
 Replacement SimplifyReshape(const Op& op, Emitter& emit);
 Replacement SimplifyTranspose(const Op& op, Emitter& emit);
 Replacement SimplifyBroadcast(const Op& op, Emitter& emit);

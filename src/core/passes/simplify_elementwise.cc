@@ -52,7 +52,8 @@ int PowerOfTwo(const Value* value) {
 }  // namespace
 
 // x + 0 of floats is x but for x = -0, so only -0 is left out. Integers wrap, so x - y + y is x.
-Replacement SimplifyAdd(const Op& op, Emitter&) {
+Replacement SimplifyAdd(const Op& op, Emitter& emit) {
+  if (Replacement rows = SimplifyInterleaved(op, emit); !rows.empty()) return rows;
   if (IsComplex(ElementOf(op))) return {};
   for (size_t i : {0u, 1u}) {
     const Op* difference = IsExact(op) ? MadeBy(op.operand(i), OpCode::kSubtract) : nullptr;
@@ -109,7 +110,8 @@ Replacement SimplifyAnd(const Op& op, Emitter& emit) {
   return SimplifyNegativeRemainder(op, emit);
 }
 
-Replacement SimplifyOr(const Op& op, Emitter&) {
+Replacement SimplifyOr(const Op& op, Emitter& emit) {
+  if (Replacement rows = SimplifyInterleaved(op, emit); !rows.empty()) return rows;
   if (AreSame(op)) return One(op.operand(0));
   for (size_t i : {0u, 1u}) {
     if (IsSplatOfInt(op.operand(i), 0)) return One(op.operand(1 - i));

@@ -20,19 +20,18 @@ bool IsIdentity(absl::Span<const int64_t> dims) {
   return true;
 }
 
-// Of a constant with one value everywhere: the constant of that value in `type`, or null.
+Attribute Ints(Emitter& emit, absl::Span<const int64_t> values) {
+  return emit.context().I64Array(values);
+}
+
+}  // namespace
+
 Value* Respread(const Value* value, Type type, Emitter& emit) {
   const Op* constant = MadeBy(value, OpCode::kConstant);
   if (constant == nullptr || !constant->attr("value").IsSplat()) return nullptr;
   const Attribute attr = emit.context().Dense(type, constant->attr("value").raw_data());
   return emit.Make1("stablehlo.constant", {}, type, {{"value", attr}}).value();
 }
-
-Attribute Ints(Emitter& emit, absl::Span<const int64_t> values) {
-  return emit.context().I64Array(values);
-}
-
-}  // namespace
 
 // One element a result: the operation on the initial value and the element.
 Replacement SimplifyReduce(const Op& op, Emitter& emit) {
