@@ -517,17 +517,17 @@ void NdCopy::RunUnits(int64_t begin, int64_t end, const char* from, char* to) co
 double NdCopy::cost_ns() const {
   const double bytes = static_cast<double>(count_ * element_size_);
   const double moves = bytes / static_cast<double>(size_);
-  const double places = static_cast<double>(pieces_) * 5;
+  const double base = static_cast<double>(pieces_) * 5 + bytes / 8;
   switch (pattern_) {
     case kRows:
-      return places + bytes / 8 + static_cast<double>(bytes) / static_cast<double>(inner_);
+      return is_contiguous() ? base : base + bytes / static_cast<double>(inner_);
     case kTranspose:
     case kStaged:
-      return places + bytes / 8 + moves * 0.1;
+      return base + moves * 0.1;
     case kStrided:
       break;
   }
-  return places + bytes / 8 + moves * 0.5;
+  return base + moves * 0.5;
 }
 
 std::string NdCopy::Describe() const {
