@@ -61,36 +61,44 @@ double OnThreads(int threads, const std::function<void(int)>& fn) {
 }
 
 // Each of these does `rounds` rounds of kChains independent multiply-adds and returns something
-// that depends on all.
+// that depends on all. The sums are variables with names, since an array would
+// stay in memory, and begin with different values, since equal ones would become one.
 constexpr int kChains = 12;
+#define PJRT_EACH_CHAIN(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) float Chains512(long long rounds) {
-  __m512 sums[kChains];
-  for (__m512& sum : sums) sum = _mm512_set1_ps(1);
   const __m512 a = _mm512_set1_ps(0.999f), b = _mm512_set1_ps(0.001f);
+#define PJRT_X(c) __m512 sum##c = _mm512_set1_ps(c);
+  PJRT_EACH_CHAIN(PJRT_X)
+#undef PJRT_X
   for (long long i = 0; i < rounds; ++i) {
-    for (int c = 0; c < kChains; ++c) sums[c] = _mm512_fmadd_ps(sums[c], a, b);
+#define PJRT_X(c) sum##c = _mm512_fmadd_ps(sum##c, a, b);
+    PJRT_EACH_CHAIN(PJRT_X)
+#undef PJRT_X
   }
-  __m512 total = sums[0];
-  for (int c = 1; c < kChains; ++c) total = _mm512_add_ps(total, sums[c]);
-  float lanes[16];
-  _mm512_storeu_ps(lanes, total);
-  return lanes[0];
+  __m512 total = _mm512_setzero_ps();
+#define PJRT_X(c) total = _mm512_add_ps(total, sum##c);
+  PJRT_EACH_CHAIN(PJRT_X)
+#undef PJRT_X
+  return _mm512_cvtss_f32(total);
 }
 
 __attribute__((target("avx2,fma"))) float Chains256(long long rounds) {
-  __m256 sums[kChains];
-  for (__m256& sum : sums) sum = _mm256_set1_ps(1);
   const __m256 a = _mm256_set1_ps(0.999f), b = _mm256_set1_ps(0.001f);
+#define PJRT_X(c) __m256 sum##c = _mm256_set1_ps(c);
+  PJRT_EACH_CHAIN(PJRT_X)
+#undef PJRT_X
   for (long long i = 0; i < rounds; ++i) {
-    for (int c = 0; c < kChains; ++c) sums[c] = _mm256_fmadd_ps(sums[c], a, b);
+#define PJRT_X(c) sum##c = _mm256_fmadd_ps(sum##c, a, b);
+    PJRT_EACH_CHAIN(PJRT_X)
+#undef PJRT_X
   }
-  __m256 total = sums[0];
-  for (int c = 1; c < kChains; ++c) total = _mm256_add_ps(total, sums[c]);
-  float lanes[8];
-  _mm256_storeu_ps(lanes, total);
-  return lanes[0];
+  __m256 total = _mm256_setzero_ps();
+#define PJRT_X(c) total = _mm256_add_ps(total, sum##c);
+  PJRT_EACH_CHAIN(PJRT_X)
+#undef PJRT_X
+  return _mm256_cvtss_f32(total);
 }
 #endif
 
