@@ -135,8 +135,8 @@ void UnrollLoops(Module* module);
 
 // Canonical forms and algebra that keep every bit: x * 1, x & 0, reshapes of reshapes, slices of
 // slices, conversions there and back, selections and branches that a constant decides, loops that
-// run at most once, unsigned division by powers of two, and the like. Ops on dynamic shapes and on
-// quantized types stay as they are.
+// run at most once, unsigned division by powers of two, sums of arrays that padding makes take
+// turns, and the like. Ops on dynamic shapes and on quantized types stay as they are.
 void Simplify(Module* module);
 
 // Decides comparisons, selections, extremes and the like of integers by the ranges of what they are
