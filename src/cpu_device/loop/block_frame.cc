@@ -21,11 +21,14 @@ constexpr int64_t kMaxBlockBytes = 4096;
 constexpr int64_t kMinBlock = 128;
 // Shorter rows share blocks: the calls of a block cost more than their elements.
 constexpr int64_t kRowModeLength = 64;
-// Rows below this share blocks where no more than kFewMoves inputs and the like must be moved for
-// it: a block costs some 10 to 20 ns beside its elements, and more where it does not fill a chain's
-// groups; moving 128 elements takes 10.
-constexpr int64_t kLongRow = 128;
-constexpr int kFewMoves = 2;
+// Rows below this share blocks where that costs less: a row of its own costs kRowNs beside its
+// elements, kCallNs for each iota and gather and, where operations in a chain do not fill its
+// groups, kRestNs for each array; in shared blocks an input or the like that must be moved costs
+// kMoveNs an element.
+constexpr int64_t kLongRow = 512;
+constexpr double kRowNs = 8, kCallNs = 10, kRestNs = 3, kMoveNs = 0.055;
+// Moves of elements that do not lie next to each other count so often.
+constexpr int kStridedMoves = 3;
 // A pattern may have this many elements, and must stay the same for this many points, so that
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
@@ -55,16 +58,23 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
   row_mode_ =
       flat_rows < 0 || (flat_rows == 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength));
   if (!row_mode_ || flat_rows < 0 || dims.size() <= 1 || dims.back() >= kLongRow) return;
-  int moves = 0;
+  int moves = 0, arrays = 0, ops = 0, calls = 0;
   const auto count = [&](const LoopView& view, bool moved) {
-    if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kFewMoves + 1;
+    arrays += view.strides.back() != 0;
+    if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kStridedMoves;
   };
   for (const LoopInput& input : program_.inputs)
     count(input.view, FlatAccessOf(input.view) == Access::kMove);
   for (const LoopStore& store : program_.stores)
     count(store.view, FlatAccessOf(store.view) != Access::kPointer);
   for (const LoopView& iota : program_.iotas) count(iota, !IsDense(iota, dims));
-  row_mode_ = moves > kFewMoves;
+  for (const LoopInstr& instr : program_.instrs) {
+    ops += instr.kind == LoopInstr::kOp;
+    calls += instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kIota;
+  }
+  const bool ends_in_copies = ops > 1 && row_length_ * 4 % kernels_.chain_group_bytes != 0;
+  const double row_ns = kRowNs + kCallNs * calls + (ends_in_copies ? kRestNs * arrays : 0);
+  row_mode_ = kMoveNs * moves * static_cast<double>(row_length_) > row_ns;
 }
 
 Access BlockFrame::FlatAccessOf(const LoopView& view) const {
