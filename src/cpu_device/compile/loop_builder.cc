@@ -221,15 +221,7 @@ LoopValue LoopBuilder::Parameter(int index, PrimitiveType type) {
 
 LoopValue LoopBuilder::Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b,
                           LoopValue c) {
-  LoopInstr instr;
-  instr.kind = LoopInstr::kOp;
-  instr.op = op;
-  instr.type = type;
-  instr.operand_type = operand_type;
-  instr.args[0] = a;
-  instr.args[1] = b;
-  instr.args[2] = c;
-  return Append(std::move(instr));
+  return Append(LoopInstr::Op(op, type, operand_type, a, b, c));
 }
 
 LoopValue LoopBuilder::Convert(LoopValue value, CType to) {

@@ -256,15 +256,7 @@ class BitsRewriter {
   }
   LoopValue Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b,
                LoopValue c = -1) {
-    LoopInstr instr;
-    instr.kind = LoopInstr::kOp;
-    instr.op = op;
-    instr.type = type;
-    instr.operand_type = operand_type;
-    instr.args[0] = a;
-    instr.args[1] = b;
-    instr.args[2] = c;
-    return Append(std::move(instr));
+    return Append(LoopInstr::Op(op, type, operand_type, a, b, c));
   }
   // A value of the program as bits of `type`.
   LoopValue Bits(LoopValue v, PrimitiveType type) {

@@ -8,6 +8,20 @@
 #include "absl/strings/str_join.h"
 
 namespace pjrt::cpu {
+
+LoopInstr LoopInstr::Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b,
+                        LoopValue c) {
+  LoopInstr instr;
+  instr.kind = kOp;
+  instr.op = op;
+  instr.type = type;
+  instr.operand_type = operand_type;
+  instr.args[0] = a;
+  instr.args[1] = b;
+  instr.args[2] = c;
+  return instr;
+}
+
 namespace {
 
 // Nanoseconds per element and instruction on one thread, by class, measured with AVX2 on a 3 GHz

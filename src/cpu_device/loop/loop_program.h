@@ -69,6 +69,10 @@ struct LoopInstr {
   int32_t index = 0;
   LoopValue args[3] = {-1, -1, -1};
   char bits[16] = {};
+
+  // A kOp; operands that the op lacks are -1.
+  static LoopInstr Op(BlockOp op, CType type, CType operand_type, LoopValue a, LoopValue b,
+                      LoopValue c);
 };
 
 // Writes a value to an array, once for each point of the iteration space. A program with reductions
