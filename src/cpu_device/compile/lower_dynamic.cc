@@ -37,6 +37,26 @@ absl::StatusOr<SliceStart> ReadStart(Lowering& lowering, const ir::Op& op, size_
   return start;
 }
 
+// Whether the slice, of `array`, is read where it is instead of being copied: in a loop, from an
+// array of outside, which keeps its memory and its values while the loop runs. Small ones may
+// become part of a scalar program; of others lines are read whole, and several times only where
+// nobody would copy them then.
+bool IsReadInPlace(const ir::Op& slice, const ArrayView& array) {
+  constexpr int64_t kSmall = 1024, kRun = 256;  // bytes
+  const ir::Op* const loop = slice.block()->parent_op();
+  if (loop == nullptr || !loop->Is(ir::OpCode::kWhile) ||
+      slice.operand(0)->block() == slice.block())
+    return false;
+  const absl::Span<const int64_t> sizes = slice.result_type().dims();
+  const int64_t count = slice.result_type().element_count();
+  int64_t run = 1;
+  for (size_t d = sizes.size(); d-- > 0 && (sizes[d] == 1 || array.strides[d] == run);)
+    run *= sizes[d];
+  const int64_t size = ByteWidth(array.type);
+  return count * size >= kSmall &&
+         (run == count || (run * size >= kRun && slice.result()->HasOneUse()));
+}
+
 absl::Status LowerSlicePieces(Lowering& lowering, const ir::Op& op, const ir::Op& concatenation,
                               Steps* steps) {
   const int64_t dim = concatenation.IntAttr("dimension");
@@ -97,10 +117,25 @@ absl::Status LowerDynamicSlice(Lowering& lowering, const ir::Op& op, Steps* step
   if (operand.kind != ArrayView::kBuffer) {
     PJRT_ASSIGN_OR_RETURN(operand, lowering.Dense(operand, steps));
   }
+  std::vector<BufferId> reads = {operand.buffer};
+  if (lowering.options().fuse && IsReadInPlace(op, operand)) {
+    ArrayView part = operand;
+    part.dims.assign(op.result_type().dims().begin(), op.result_type().dims().end());
+    part.offset = 0;
+    PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 1, operand.dims,
+                                                      operand.strides, part.dims, &reads, steps));
+    const int size = ByteWidth(operand.type);
+    part.buffer = lowering.plan().NewPart(operand.buffer, part.ElementCount() * size);
+    lowering.plan().Emit(steps,
+                         std::make_unique<FindSliceStep>(std::move(start), operand.buffer,
+                                                         operand.offset, part.buffer, size),
+                         reads, {part.buffer});
+    lowering.Bind(op.result(), std::move(part));
+    return absl::OkStatus();
+  }
   const ArrayView result = lowering.PlaceFor(op.result());
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();
-  std::vector<BufferId> reads = {operand.buffer};
   PJRT_ASSIGN_OR_RETURN(SliceStart start, ReadStart(lowering, op, 1, operand.dims, operand.strides,
                                                     result.dims, &reads, steps));
   const int size = ByteWidth(operand.type);

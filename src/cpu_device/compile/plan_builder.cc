@@ -92,6 +92,15 @@ BufferId PlanBuilder::Argument(int32_t index, int64_t bytes) {
   return Add(buffer);
 }
 
+BufferId PlanBuilder::NewPart(BufferId of, int64_t bytes) {
+  Buffer buffer;
+  buffer.kind = BufferPlace::kPart;
+  buffer.index = static_cast<int32_t>(buffers_.size());
+  buffer.bytes = bytes;
+  buffer.part_of = of;
+  return Add(buffer);
+}
+
 BufferId PlanBuilder::Result(int32_t index, int64_t bytes) {
   Buffer buffer;
   buffer.kind = BufferPlace::kResult;
@@ -127,16 +136,19 @@ BufferId PlanBuilder::Root(BufferId id) const {
 }
 
 void PlanBuilder::Touch(BufferId id) {
-  Buffer& b = buffers_[id];
-  if (b.first < 0) b.first = position_;
-  b.last = std::max(b.last, position_);
+  for (; id != kNoBuffer; id = buffers_[id].part_of) {
+    Buffer& b = buffers_[id];
+    if (b.first < 0) b.first = position_;
+    b.last = std::max(b.last, position_);
+  }
 }
 
 void PlanBuilder::Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<const BufferId> reads,
                        absl::Span<const BufferId> writes, absl::Span<const Share> shares) {
   for (BufferId id : reads) {
     Touch(id);
-    buffers_[id].last_read = position_;
+    for (BufferId read = id; read != kNoBuffer; read = buffers_[read].part_of)
+      buffers_[read].last_read = position_;
   }
   for (BufferId id : writes) Touch(id);
   for (const Share& share : shares) {

@@ -27,6 +27,8 @@ class PlanBuilder {
   BufferId NewBuffer(int64_t bytes);
   // The program's argument `index`; read-only unless a result is placed in it.
   BufferId Argument(int32_t index, int64_t bytes);
+  // A part of `of` that the step emitted next finds; it is only read. `of` lives as long.
+  BufferId NewPart(BufferId of, int64_t bytes);
   // Constant data, copied; equal bytes share a place.
   BufferId Constant(absl::Span<const char> bytes);
 
@@ -84,6 +86,7 @@ class PlanBuilder {
     int32_t first = -1;      // position that defines it
     int32_t last = -1;       // last position that uses it, loops included
     int32_t last_read = -1;  // last position of a step that reads it
+    BufferId part_of = kNoBuffer;
     BufferId merged_into = kNoBuffer;
     BufferId share = kNoBuffer;  // may take over this one's memory at `first`
     bool pinned = false;         // placed in a result or merged with another

@@ -40,6 +40,9 @@ absl::Status RunPlan(const Plan& plan, absl::Span<const char* const> arguments,
       case BufferPlace::kResult:
         table[i] = results[place.index];
         break;
+      case BufferPlace::kPart:
+        table[i] = nullptr;
+        break;
     }
   }
   RunContext context;

@@ -30,9 +30,10 @@ inline constexpr BufferId kNoBuffer = -1;
 
 // Where a buffer's memory comes from at run time.
 struct BufferPlace {
-  enum Kind : uint8_t { kArena, kConstant, kArgument, kResult };
+  // kPart: of another buffer; a step finds it (steps/dynamic_slice_step.h).
+  enum Kind : uint8_t { kArena, kConstant, kArgument, kResult, kPart };
   Kind kind = kArena;
-  int32_t index = 0;   // kArgument, kResult: which
+  int32_t index = 0;   // kArgument, kResult, kPart: which
   int64_t offset = 0;  // kArena, kConstant: bytes from the start
 };
 
@@ -47,8 +48,8 @@ struct RunInfo {
 
 // One execution: handed down through the steps.
 struct RunContext {
-  char* const* buffers = nullptr;  // by BufferId
-  char* scratch = nullptr;  // Plan::scratch_bytes for each member of the team, one after the other
+  char** buffers = nullptr;  // by BufferId
+  char* scratch = nullptr;   // Plan::scratch_bytes for each member of the team, one after the other
   int64_t scratch_stride = 0;
   Team* team = nullptr;  // null: the step runs on the calling thread alone
   const RunInfo* info = nullptr;

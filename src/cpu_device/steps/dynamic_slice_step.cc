@@ -21,6 +21,11 @@ int64_t SliceStart::Offset(const RunContext& context) const {
   return offset;
 }
 
+absl::Status FindSliceStep::Run(const RunContext& context) const {
+  context.buffers[part_] = context.buffer(array_) + (offset_ + start_.Offset(context)) * size_;
+  return absl::OkStatus();
+}
+
 absl::Status DynamicSliceStep::Run(const RunContext& context) const {
   const int64_t start = start_.Offset(context);
   const char* from = context.buffer(from_) + (from_offset_ + (is_update_ ? 0 : start)) * size_;

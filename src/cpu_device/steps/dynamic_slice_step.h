@@ -55,6 +55,27 @@ class DynamicSliceStep final : public Step {
   int size_;
 };
 
+// Finds where a slice begins in its array, for steps that read it there: the buffer `part` is that
+// place. The offset is in elements, of `element_size` bytes.
+class FindSliceStep final : public Step {
+ public:
+  FindSliceStep(SliceStart start, BufferId array, int64_t offset, BufferId part, int element_size)
+      : start_(std::move(start)),
+        array_(array),
+        part_(part),
+        offset_(offset),
+        size_(element_size) {}
+  absl::Status Run(const RunContext& context) const override;
+  std::string Describe() const override { return "dynamic_slice in place"; }
+  double cost_ns() const override { return 10; }
+
+ private:
+  SliceStart start_;
+  BufferId array_, part_;
+  int64_t offset_;
+  int size_;
+};
+
 }  // namespace pjrt::cpu
 
 #endif  // PJRT_SRC_CPU_DEVICE_STEPS_DYNAMIC_SLICE_STEP_H_
