@@ -118,6 +118,18 @@ TEST(PlacesTest, ALoopMayCarryWhatItPutsTogether) {
             (std::vector<int32_t>{4, 4, -8, -12}));
 }
 
+// A number of its own beside ever longer arrays: their memory would be needed from the beginning.
+TEST(PlacesTest, SmallPiecesOfLargeArraysAreCopied) {
+  constexpr char kProgram[] = R"(
+    func.func @main(%x: tensor<1xf32>, %y: tensor<100xf32>) -> tensor<101xf32> {
+      %a = stablehlo.negate %x : tensor<1xf32>
+      %b = stablehlo.negate %y : tensor<100xf32>
+      %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<1xf32>, tensor<100xf32>) -> tensor<101xf32>
+      return %0 : tensor<101xf32>
+    })";
+  EXPECT_EQ(CopiesIn(kProgram), 1) << absl::StrJoin(StepsOf(kProgram), "\n");
+}
+
 // Deep chains must not use up the stack, nor long ones the time.
 TEST(PlacesTest, ChainsOfConcatenationsCompile) {
   std::string text =

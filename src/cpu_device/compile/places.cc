@@ -29,6 +29,15 @@ bool HasPlaces(const ir::Op& concatenation) {
   return user == nullptr || !user->Is(OpCode::kDynamicSlice);
 }
 
+// True for an operand that is much smaller than most: copying it costs less than the memory for all
+// of them from when it is computed on.
+bool IsSmallIn(const ir::Op& concatenation, const ir::Value& operand) {
+  const double all = static_cast<double>(concatenation.result_type().element_count());
+  return 2.0 * static_cast<double>(operand.type().element_count()) *
+             static_cast<double>(concatenation.num_operands()) <
+         all;
+}
+
 }  // namespace
 
 std::optional<ArrayView> Lowering::PlaceInUser(const ir::Value* value, int depth) {
@@ -38,7 +47,8 @@ std::optional<ArrayView> Lowering::PlaceInUser(const ir::Value* value, int depth
     const std::optional<ArrayView> place = PlaceInUser(user->result(), depth - 1);
     return place.has_value() ? ReshapeView(*place, value->type().dims()) : std::nullopt;
   }
-  if (!user->Is(OpCode::kConcatenate) || !HasPlaces(*user)) return std::nullopt;
+  if (!user->Is(OpCode::kConcatenate) || !HasPlaces(*user) || IsSmallIn(*user, *value))
+    return std::nullopt;
   const ir::Value* const whole = user->result();
   auto known = wholes_.find(whole);
   if (known == wholes_.end()) {
