@@ -131,10 +131,10 @@ class PjRtExecutable {
 // the call, what it was given is gone.
 //
 // Checks are made in this order, the first failure is returned, and nothing is enqueued: the
-// executable isn't deleted; number of argument lists; numbers of callbacks; then for each device
-// its arguments: their number; for each argument its device, its shape (when strict), no double
-// donation, not deleted; then sizes; then memory kinds; then the outputs are allocated. Failures on
-// one device of several have "while running replica R and partition P" added.
+// executable isn't deleted; numbers of argument lists and callbacks; then for each device the
+// number of arguments; each argument's device, shape (when strict; a template's with the sizes), no
+// double donation, not deleted; then sizes; then memory kinds; then the outputs are allocated.
+// Failures on one device of several have "while running replica R and partition P" added.
 //
 // A program with dynamic shapes (`?` in its types) is compiled once, as a template. An execution
 // runs a program that is specialised for the shapes of its arguments and the values of those

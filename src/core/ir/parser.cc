@@ -71,8 +71,7 @@ bool Parser::Unexpected(absl::string_view expected) {
     return Fail(ParseError::kLexical, tok_.begin, lexer_.error(), expected, FoundToken());
   }
   const char* const behind = lexer_.behind();
-  const bool first = behind != nullptr && behind <= tok_.begin &&
-                     lexer_.SkipBlanks(behind) == tok_.begin &&
+  const bool first = behind != nullptr && lexer_.SkipBlanks(behind) == tok_.begin &&
                      std::find(behind, tok_.begin, '\n') != tok_.begin;
   const char* const at = first && behind != lexer_.begin() ? behind : tok_.begin;
   return Fail(ParseError::kSyntax, at, "unexpected token", expected, FoundToken());
