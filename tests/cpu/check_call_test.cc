@@ -59,6 +59,8 @@ TEST(CheckCall, TakesItsBoundsFromTheProgram) {
       run("check.expect_almost_eq_const %a, dense<1.5> : tensor<2xf32>, tolerance = 0.5").ok());
   EXPECT_FALSE(run("check.expect_eq %a, %b : tensor<2xf32>").ok());
   EXPECT_FALSE(run("check.expect_eq_const %a, dense<1.0> : tensor<2xf32>").ok());
+  EXPECT_THAT(std::string(run("check.expect_eq_const %a, dense<1.0> : tensor<3xf32>").message()),
+              HasSubstr("expected two arrays of one shape"));
 }
 
 TEST(CheckCall, GivesTrueOrFails) {

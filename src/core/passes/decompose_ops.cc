@@ -10,6 +10,7 @@
 #include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/counted_loop.h"
+#include "src/core/passes/quantized_arithmetic.h"
 
 namespace pjrt::ir {
 namespace {
@@ -104,9 +105,10 @@ bool DecomposeCheck(Emitter& emit, Op* op) {
   std::vector<Value*> operands;
   for (const Use& use : op->operand_uses()) operands.push_back(use.value());
   if (operands.size() == 1) {
-    operands.push_back(
-        emit.Make1("stablehlo.constant", {}, operands[0]->type(), {{"value", op->attr("value")}})
-            .value());
+    // What the constant holds may be of another shape: then the call is refused, not the constant.
+    const Attribute value = op->attr("value");
+    const Type type = IsQuantizedTensor(operands[0]->type()) ? operands[0]->type() : value.type();
+    operands.push_back(emit.Make1("stablehlo.constant", {}, type, {{"value", value}}).value());
   }
   std::vector<NamedAttribute> bounds;
   for (const absl::string_view name : {"tolerance", "max_ulp_difference", "min_ulp_difference"}) {
