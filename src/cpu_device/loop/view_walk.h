@@ -38,30 +38,37 @@ class ViewWalk {
   template <class F>
   void ForEachPiece(int64_t from, int64_t n, F fn) const {
     const int last = static_cast<int>(dims_.size()) - 1;
-    Dims at(dims_.size());
+    const int64_t *const dims = dims_.data(), *const strides = strides_.data();
+    int64_t few[kFewDims];
+    Dims many;
+    int64_t* at = few;
+    if (last >= kFewDims) {
+      many.resize(dims_.size());
+      at = many.data();
+    }
     int64_t offset = offset_;
     for (int d = last; d > 0; --d) {
-      const int64_t rest = from / dims_[d];
-      at[d] = from - rest * dims_[d];
-      offset += at[d] * strides_[d];
+      const int64_t rest = from / dims[d];
+      at[d] = from - rest * dims[d];
+      offset += at[d] * strides[d];
       from = rest;
     }
     at[0] = from;
-    offset += from * strides_[0];
-    const int64_t inner = dims_[last], stride = strides_[last];
-    const int64_t row_stride = last > 0 ? strides_[last - 1] : 0;
+    offset += from * strides[0];
+    const int64_t inner = dims[last], stride = strides[last];
+    const int64_t row_stride = last > 0 ? strides[last - 1] : 0;
     while (n > 0) {
       const int64_t count = std::min(n, inner - at[last]);
       int64_t rows = 1;
-      if (last > 0 && count == inner) rows = std::min(n / inner, dims_[last - 1] - at[last - 1]);
+      if (last > 0 && count == inner) rows = std::min(n / inner, dims[last - 1] - at[last - 1]);
       fn(offset, rows, row_stride, count, stride);
       n -= rows * count;
       if (n <= 0 || last == 0) return;
       offset += rows * row_stride - at[last] * stride;
       at[last] = 0;
       at[last - 1] += rows;
-      for (int d = last - 1; d > 0 && at[d] == dims_[d]; --d) {
-        offset += strides_[d - 1] - at[d] * strides_[d];
+      for (int d = last - 1; d > 0 && at[d] == dims[d]; --d) {
+        offset += strides[d - 1] - at[d] * strides[d];
         at[d] = 0;
         ++at[d - 1];
       }
@@ -69,6 +76,7 @@ class ViewWalk {
   }
 
  private:
+  static constexpr int kFewDims = 6;
   int64_t offset_ = 0;
   Dims dims_, strides_;
 };
