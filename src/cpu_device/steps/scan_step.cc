@@ -4,11 +4,12 @@
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
 // operand. Where elements of a line are neighbours, a kernel turns squares of them in registers; of
 // narrow types that it does not have, a stretch of each line is converted in a buffer before, and
-// of arrays too large for the caches, a stretch of the result stays in it and is then written past
-// them; for other types and for bodies, a tile of some elements of all lines is turned, scanned
-// that way, and turned back. In other cases (several arrays, a body across lines) element i of all
-// lines is gathered, folded into the running values, and written. The order of operations is the
-// same in all: from the initial value on, one element after the other.
+// of arrays too large for the caches whose lines are whole cache lines, a stretch of the result
+// stays in it and is then written past them; for other types and for bodies, a tile of some
+// elements of all lines is turned, scanned that way, and turned back. In other cases (several
+// arrays, a body across lines) element i of all lines is gathered, folded into the running values,
+// and written. The order of operations is the same in all: from the initial value on, one element
+// after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -36,7 +37,8 @@ constexpr int64_t kTileSteps = 64;
 // So many bytes of each line are in the buffer at a time, and stand so far from those of the next.
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kStretchStride = kStretch + 64;
-// Lines that are shorter go to memory as they are turned, however many there are.
+// Lines that are shorter go to memory as they are turned, however many there are; so do those that
+// share cache lines, since one that is written in part must be fetched first.
 constexpr int64_t kShortLine = 256;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
@@ -58,11 +60,12 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
   const int64_t line_bytes = p_.length * ByteWidth(type);
   is_streamed_ = p_.outer * p_.inner * line_bytes >= kStreamBytes;
+  const bool fits_stretches = line_bytes >= kShortLine && line_bytes % kCacheLine == 0;
   // Few lines fill no vector: one by one, they are quicker to convert beforehand.
   const bool is_few = p_.inner < kVectorLines;
   if (!is_converted) p_.scan_stored_rows = p_.scan_rows;
   if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 && !(is_converted && is_few)) {
-    method_ = is_few || !is_streamed_ || line_bytes < kShortLine ? kAlongLines : kByStretches;
+    method_ = is_few || !is_streamed_ || !fits_stretches ? kAlongLines : kByStretches;
   } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
     method_ = kByStretches;
     converts_ = true;

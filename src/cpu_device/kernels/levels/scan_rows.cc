@@ -26,6 +26,10 @@ struct Single {
   PJRT_INLINE V Fold(V cells, V* running) {
     return *running = Op::Apply(*running, cells);
   }
+  template <class Op, typename V>
+  PJRT_INLINE V FoldPart(V cells, V*) {
+    return cells;
+  }
   PJRT_INLINE T Load(T x) { return x; }
   PJRT_INLINE T Store(T x) { return x; }
 };
@@ -46,6 +50,14 @@ struct Pair {
     V& second = kReverse ? low : high;
     first = Op::Apply(*running, first);
     *running = second = Op::Apply(first, second);
+    return Float::template Join<P>(low, high);
+  }
+  // The lower half alone.
+  template <class Op, typename P, typename V>
+  PJRT_INLINE P FoldPart(P cells, V* running) {
+    V low, high;
+    Float::Split(cells, &low, &high);
+    *running = low = Op::Apply(*running, low);
     return Float::template Join<P>(low, high);
   }
   PJRT_INLINE float Load(uint16_t x) {
@@ -154,6 +166,53 @@ struct F16 {
 };
 #endif
 
+// The first elements of lines that are shorter than a vector: where the level has them, by loads
+// and stores that leave lanes out, since a vector that was stored in pieces is slow to load.
+template <typename T, typename Row>
+class Part {
+ public:
+#if defined(__AVX512BW__)
+  static constexpr bool kIsQuick = true;
+
+  PJRT_INLINE_MEMBER explicit Part(int64_t elements) : mask_((uint64_t{1} << elements) - 1) {}
+
+  PJRT_INLINE_MEMBER Row Load(const T* from) const {
+    if constexpr (sizeof(T) == 2)
+      return (Row)_mm512_maskz_loadu_epi16(static_cast<__mmask32>(mask_), from);
+    if constexpr (sizeof(T) == 4)
+      return (Row)_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask_), from);
+    if constexpr (sizeof(T) == 8)
+      return (Row)_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask_), from);
+  }
+  PJRT_INLINE_MEMBER void Store(T* to, Row row) const {
+    if constexpr (sizeof(T) == 2)
+      _mm512_mask_storeu_epi16(to, static_cast<__mmask32>(mask_), (__m512i)row);
+    if constexpr (sizeof(T) == 4)
+      _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask_), (__m512i)row);
+    if constexpr (sizeof(T) == 8)
+      _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask_), (__m512i)row);
+  }
+
+ private:
+  const uint64_t mask_;
+#else
+  static constexpr bool kIsQuick = false;
+
+  PJRT_INLINE_MEMBER explicit Part(int64_t elements)
+      : bytes_(elements * static_cast<int64_t>(sizeof(T))) {}
+
+  PJRT_INLINE_MEMBER Row Load(const T* from) const {
+    Row row = {};
+    CopyInLine(&row, from, bytes_);
+    return row;
+  }
+  PJRT_INLINE_MEMBER void Store(T* to, Row row) const { CopyInLine(to, &row, bytes_); }
+
+ private:
+  const int64_t bytes_;
+#endif
+};
+
 // As many lines as a vector has cells, as many cells of each.
 template <class Op, class Source>
 struct Square {
@@ -161,13 +220,13 @@ struct Square {
   using Number = typename Source::Number;
   using Vector = Lanes<typename Source::Cell, PJRT_VECTOR_BYTES>;
   using Running = typename Lanes<Number, PJRT_VECTOR_BYTES>::Row;
+  using LinePart = Part<Stored, typename Vector::Row>;
   static constexpr int kLines = Vector::kSide;
   static constexpr int kElements = kLines * Source::kPerCell;
 
-  // The first `cells` cells of each line alone are folded: kLines of them, or fewer if kPart.
-  template <bool kReverse, bool kPart>
+  template <bool kReverse>
   PJRT_INLINE void Scan(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                        int64_t cells, Running* running) {
+                        Running* running) {
     typename Vector::Row rows[kLines];
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i)
@@ -176,7 +235,7 @@ struct Square {
 #pragma GCC unroll 16
     for (int k = 0; k < kLines; ++k) {
       const int i = kReverse ? kLines - 1 - k : k;
-      if (!kPart || i < cells) rows[i] = Source::template Fold<Op, kReverse>(rows[i], running);
+      rows[i] = Source::template Fold<Op, kReverse>(rows[i], running);
     }
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
@@ -184,15 +243,29 @@ struct Square {
       __builtin_memcpy(out + i * out_stride, &rows[i], sizeof(rows[i]));
   }
 
-  // Of lines with fewer cells than a square.
+  // Of lines with fewer elements than a square.
   template <bool kReverse>
   PJRT_INLINE void ScanPart(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                            int64_t cells, Running* running) {
-    const int64_t bytes = cells * static_cast<int64_t>(sizeof(typename Source::Cell));
-    alignas(PJRT_VECTOR_BYTES) Stored part[kLines * kElements] = {};
-    for (int i = 0; i < kLines; ++i) CopyInLine(part + i * kElements, in + i * in_stride, bytes);
-    Scan<kReverse, true>(part, kElements, part, kElements, cells, running);
-    for (int i = 0; i < kLines; ++i) CopyInLine(out + i * out_stride, part + i * kElements, bytes);
+                            int64_t elements, Running* running) {
+    const LinePart part(elements);
+    const int64_t cells = elements / Source::kPerCell;
+    const bool has_part = elements % Source::kPerCell != 0;
+    typename Vector::Row rows[kLines];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLines; ++i) rows[i] = part.Load(in + i * in_stride);
+    TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
+#pragma GCC unroll 16
+    for (int k = 0; k < kLines; ++k) {
+      const int i = kReverse ? kLines - 1 - k : k;
+      if (i < cells) {
+        rows[i] = Source::template Fold<Op, kReverse>(rows[i], running);
+      } else if (i == cells && has_part) {
+        rows[i] = Source::template FoldPart<Op>(rows[i], running);
+      }
+    }
+    TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
+#pragma GCC unroll 16
+    for (int i = 0; i < kLines; ++i) part.Store(out + i * out_stride, rows[i]);
   }
 };
 
@@ -216,11 +289,10 @@ template <class Op, class Source, bool kReverse>
 void ScanVector(typename Source::Stored* out, int64_t out_stride, const typename Source::Stored* in,
                 int64_t in_stride, typename Source::Number* running, int64_t n) {
   using S = Square<Op, Source>;
-  // Some cells more are turned as well where each element by itself takes longer.
-  constexpr int64_t kFewCells = Source::kPerCell > 1 ? 3 : S::kLines;
+  // Some elements more are turned as well where each by itself takes longer.
+  constexpr int64_t kFew = S::LinePart::kIsQuick ? 2 : Source::kPerCell > 1 ? 7 : S::kElements;
   const int64_t whole = n / S::kElements * S::kElements;
-  const int64_t cells = (n - whole) / Source::kPerCell;
-  const int64_t turned = whole + (cells > kFewCells ? cells * Source::kPerCell : 0);
+  const int64_t turned = n - whole > kFew ? n : whole;
   const auto scan_rest = [&] {
     for (int l = 0; l < S::kLines; ++l) {
       ScanLine<Op, Source>(out + l * out_stride + turned, in + l * in_stride + turned, running + l,
@@ -232,13 +304,13 @@ void ScanVector(typename Source::Stored* out, int64_t out_stride, const typename
   __builtin_memcpy(&values, running, sizeof(values));
   const auto scan_part = [&] {
     if (turned > whole)
-      S::template ScanPart<kReverse>(out + whole, out_stride, in + whole, in_stride, cells,
+      S::template ScanPart<kReverse>(out + whole, out_stride, in + whole, in_stride, n - whole,
                                      &values);
   };
   if (kReverse) scan_part();
   for (int64_t i = 0; i < whole; i += S::kElements) {
     const int64_t at = kReverse ? whole - S::kElements - i : i;
-    S::template Scan<kReverse, false>(out + at, out_stride, in + at, in_stride, S::kLines, &values);
+    S::template Scan<kReverse>(out + at, out_stride, in + at, in_stride, &values);
   }
   if (!kReverse) scan_part();
   __builtin_memcpy(running, &values, sizeof(values));
