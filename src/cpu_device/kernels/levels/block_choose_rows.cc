@@ -13,9 +13,9 @@ namespace {
 // the L2 cache, which can wait for more at a time: rows are read some columns at a time, which
 // breaks their streams off.
 constexpr int64_t kAhead = 8192;
-// Rows that are read as they follow each other need but their next lines in order, for the machine
-// to fetch the others by itself.
-constexpr int64_t kAheadInOrder = 512;
+// Rows that are read as they follow each other need their next lines in order, for the machine to
+// fetch the others by itself.
+constexpr int64_t kAheadInOrder = 2048;
 
 // A vector of lanes that lie `stride` elements apart.
 template <typename Row, typename T>
