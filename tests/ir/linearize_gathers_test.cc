@@ -74,6 +74,28 @@ func.func @main(%x: tensor<9xf32>, %i: tensor<4x1xui64>) -> tensor<4x1xf32> {
 })");
 }
 
+// A picture of one channel, which a dim was added for.
+TEST(LinearizeGathersTest, DimsThatWereAddedAreNotInTheWay) {
+  ExpectBecomes(LinearizeGathers, R"(
+func.func @main(%x: tensor<5x7xf32>, %i: tensor<4x1xi32>) -> tensor<4x1xf32> {
+  %0 = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<5x7xf32>) -> tensor<5x7x1xf32>
+  %1 = "stablehlo.gather"(%0, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0, 1], start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<5x7x1xf32>, tensor<4x1xi32>) -> tensor<4x1xf32>
+  return %1 : tensor<4x1xf32>
+})",
+                R"(
+func.func @main(%x: tensor<5x7xf32>, %i: tensor<4x1xi32>) -> tensor<4x1xf32> {
+  %0 = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<5x7xf32>) -> tensor<5x7x1xf32>
+  %1 = stablehlo.reshape %i : (tensor<4x1xi32>) -> tensor<4xi32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %six = stablehlo.constant dense<6> : tensor<i32>
+  %2 = stablehlo.clamp %zero, %1, %six : (tensor<i32>, tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  %3 = stablehlo.reshape %0 : (tensor<5x7x1xf32>) -> tensor<35xf32>
+  %4 = "stablehlo.gather"(%3, %2) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1>}> : (tensor<35xf32>, tensor<4xi32>) -> tensor<4xf32>
+  %5 = stablehlo.reshape %4 : (tensor<4xf32>) -> tensor<4x1xf32>
+  return %5 : tensor<4x1xf32>
+})");
+}
+
 // Rows; vectors of indices that were never apart; an array that would have to be copied; a single
 // element.
 TEST(LinearizeGathersTest, OthersStay) {

@@ -23,11 +23,21 @@ constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 bool IsIndexType(PrimitiveType type) { return IsInteger(type) && BitWidth(type) >= 8; }
 
+// True for a broadcast that repeats nothing and keeps the order.
+bool OnlyAddsDims(const Op& op) {
+  if (!op.Is(OpCode::kBroadcastInDim) || !op.operand_type(0).HasStaticShape() ||
+      op.operand_type(0).element_count() != op.result_type().element_count())
+    return false;
+  const auto dims = op.IntsAttr("broadcast_dimensions");
+  return std::is_sorted(dims.begin(), dims.end());
+}
+
 // True for an array that need not lie in memory in the order of its elements, so that it would have
 // to be copied to be a list.
 bool IsSeenOtherwise(const Value* array) {
   const Op* op = array->defining_op();
-  while (op != nullptr && op->Is(OpCode::kReshape)) op = op->operand(0)->defining_op();
+  while (op != nullptr && (op->Is(OpCode::kReshape) || OnlyAddsDims(*op)))
+    op = op->operand(0)->defining_op();
   return op != nullptr &&
          (op->Is(OpCode::kTranspose) || op->Is(OpCode::kSlice) || op->Is(OpCode::kReverse) ||
           op->Is(OpCode::kBroadcastInDim) || op->Is(OpCode::kIota));
