@@ -2,6 +2,7 @@
 //
 // Reductions of rows that are read where they lie: of all lengths, next to each other or apart.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -106,6 +107,42 @@ TEST(ReduceRowsTest, TheMaximumOfARowWithANanIsANan) {
         }
       }
     }
+  }
+}
+
+// Rows of -0 but for one element, whose place moves from row to row.
+template <typename T>
+void CheckOneAmongZeros(const std::string& type, const std::string& op, float one, float init) {
+  for (int64_t length : {33, 255, 256, 257, 300, 513, 544, 1100, 16384, 16385, 33000}) {
+    constexpr int64_t kRows = 50;
+    std::vector<T> x(kRows * length, static_cast<T>(-0.0f));
+    for (int64_t row = 0; row < kRows; ++row)
+      x[row * length + (row == 0 ? length - 1 : row * 7919 % length)] = static_cast<T>(one);
+    for (const T found :
+         Reduced<T>(op, type, x, 1, kRows, length, 0, length, static_cast<T>(init))) {
+      const float value = static_cast<float>(found);
+      if (one != one) {
+        ASSERT_NE(value, value) << op << " of " << length;
+        continue;
+      }
+      ASSERT_EQ(value, one) << op << " of " << length;
+      ASSERT_EQ(std::signbit(value), std::signbit(one)) << op << " of " << length;
+    }
+  }
+}
+
+TEST(ReduceRowsTest, TheLargestAndTheLeastAreFoundWhereverTheyAre) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (float one : {0.0f, 3.0f, kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+    CheckOneAmongZeros<float>("f32", "maximum", one, -kInfinity);
+    CheckOneAmongZeros<double>("f64", "maximum", one, -kInfinity);
+    CheckOneAmongZeros<bfloat16>("bf16", "maximum", one, -kInfinity);
+    CheckOneAmongZeros<half>("f16", "maximum", one, -kInfinity);
+  }
+  for (float one : {-3.0f, -kInfinity}) {
+    CheckOneAmongZeros<float>("f32", "minimum", one, kInfinity);
+    CheckOneAmongZeros<double>("f64", "minimum", one, kInfinity);
+    CheckOneAmongZeros<bfloat16>("bf16", "minimum", one, kInfinity);
   }
 }
 

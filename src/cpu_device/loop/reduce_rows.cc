@@ -35,6 +35,8 @@ constexpr int64_t kFewUnits = 8;
 constexpr int64_t kPieceRows = 64;
 // So many elements that lie in place are read at a time.
 constexpr int64_t kInPlace = 1024;
+// The same where nothing depends on the order.
+constexpr int64_t kInPlaceInAnyOrder = 16384;
 // Rows of bytes up to this are turned where their points are numbered: it takes longer to find a
 // number in each. Longer elements fill as many registers with fewer rows.
 constexpr int64_t kNumberedBytes = kMostPlaces;
@@ -228,8 +230,11 @@ class RowReduction final : public ReduceKernel {
     }
     const char* const values = w.state->block(fold.first_block);
     char* const accumulators = Accumulators(w, fold, at)[0];
-    for (int64_t i = 0; i < piece_; i += kInPlace) {
-      const int64_t n = std::min(kInPlace, piece_ - i);
+    const Monoid monoid = fold.reduce->monoid;
+    const bool in_any_order = monoid == Monoid::kMaximum || monoid == Monoid::kMinimum;
+    const int64_t most = in_any_order && !in_pieces_ ? kInPlaceInAnyOrder : kInPlace;
+    for (int64_t i = 0; i < piece_; i += most) {
+      const int64_t n = std::min(most, piece_ - i);
       const char* const from = values + i * fold.value_sizes[0];
       alignas(16) char folded[16];
       char* const to = i == 0 ? accumulators : folded;

@@ -95,6 +95,38 @@ PJRT_INLINE V TakeLanes(V old, V changed, int first, int count, std::integer_seq
   return kPlaces < static_cast<SignedOf<T>>(count - first) ? changed : old;
 }
 
+// Maxima and minima may be taken in any order. One instruction that knows NaNs and signed zeros
+// takes so long that the lanes alone would wait for it: they keep this many vectors, where the
+// level has it.
+constexpr int kVectorsInAnyOrder = PJRT_VECTOR_BYTES == 64 ? 8 : 0;
+template <class Op>
+inline constexpr bool kIsInAnyOrder = false;
+template <typename T>
+inline constexpr bool kIsInAnyOrder<VectorMaximum<T>> = std::is_floating_point_v<T>;
+template <typename T>
+inline constexpr bool kIsInAnyOrder<VectorMinimum<T>> = std::is_floating_point_v<T>;
+
+// Onto the groups of lanes, elements from i on, kTimes times the lanes at once. Returns where it
+// stopped.
+template <class Op, class Source, int kTimes, int kGroups, typename Vector>
+PJRT_INLINE int64_t FoldInAnyOrder(Group<Source, Vector>* groups, const typename Source::Stored* a,
+                                   int64_t i, int64_t n) {
+  constexpr int kWidth = kLanes / kGroups, kAll = kTimes * kGroups;
+  if (i + kTimes * kLanes > n) return i;
+  Group<Source, Vector> all[kAll];
+#pragma GCC unroll 8
+  for (int g = 0; g < kAll; ++g) all[g] = Source::template LoadGroup<Vector>(a + i + g * kWidth);
+  for (i += kTimes * kLanes; i + kTimes * kLanes <= n; i += kTimes * kLanes) {
+#pragma GCC unroll 8
+    for (int g = 0; g < kAll; ++g)
+      all[g] = ApplyToGroups<Op>(all[g], Source::template LoadGroup<Vector>(a + i + g * kWidth));
+  }
+#pragma GCC unroll 8
+  for (int g = 0; g < kAll; ++g)
+    groups[g % kGroups] = ApplyToGroups<Op>(groups[g % kGroups], all[g]);
+  return i;
+}
+
 // The lanes of a row of n >= kLanes elements, which do not fill them again at the end: those beyond
 // it are read as well where `goes_on` says that another row follows.
 template <class Op, typename T, class Source>
@@ -107,6 +139,9 @@ PJRT_INLINE void LanesOfRow(typename RowLanes<T>::Vector* sums, const typename S
 #pragma GCC unroll 32
   for (int g = 0; g < kGroups; ++g) groups[g] = Source::template LoadGroup<Vector>(a + g * kWidth);
   int64_t i = kLanes;
+  constexpr int kTimes = kVectorsInAnyOrder / RowLanes<T>::kVectors;
+  if constexpr (kIsInAnyOrder<Op> && kTimes > 1)
+    i = FoldInAnyOrder<Op, Source, kTimes, kGroups>(groups, a, i, n);
   for (; i + kLanes <= n; i += kLanes) {
 #pragma GCC unroll 32
     for (int g = 0; g < kGroups; ++g)
