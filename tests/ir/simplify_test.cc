@@ -122,6 +122,23 @@ TEST(SimplifyTest, UnsignedDivisionByAPowerOfTwoIsAShiftAndItsRemainderAMask) {
   ExpectUnchanged("4xui32", "4xui32", WithConstant("divide", "4xui32", "0"));
 }
 
+TEST(SimplifyTest, DivisionByAPowerOfTwoIsAProductWhereItsReciprocalIsExact) {
+  const auto becomes = [](const char* type, const char* divisor, const char* factor) {
+    ExpectSimple(type, type, WithConstant("divide", type, divisor),
+                 WithConstant("multiply", type, factor));
+  };
+  becomes("4xf32", "-8.0", "-0.125");
+  becomes("4xf32", "0.25", "4.0");
+  becomes("f16", "32.0", "0.03125");
+  becomes("4xbf16", "0.5", "2.0");
+  becomes("2xf64", "1024.0", "0.0009765625");
+  becomes("4xf32", "0x00800000", "0x7E800000");  // the least and the largest such number
+  becomes("4xf32", "0x7E800000", "0x00800000");
+  for (const char* other : {"3.0", "0.0", "0x7F000000", "0x00400000", "0x7F800000", "0x7FC00000"})
+    ExpectUnchanged("4xf32", "4xf32", WithConstant("divide", "4xf32", other));
+  ExpectUnchanged("4xf32", "4xf32", WithConstant("divide", "4xf32", "8.0", true));
+}
+
 TEST(SimplifyTest, SquaresAreProducts) {
   ExpectSimple("4xf32", "4xf32", WithConstant("power", "4xf32", "2.0"),
                " %r = stablehlo.multiply %x, %x : tensor<4xf32>");

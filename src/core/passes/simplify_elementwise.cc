@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules of arithmetic that hold for every value, NaN, infinities and signed zeros included.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "pjrt/base/primitive_type.h"
 #include "src/core/ir/reducer.h"
@@ -49,6 +51,29 @@ int PowerOfTwo(const Value* value) {
   return k;
 }
 
+// 1 / x for a float constant x that is a power of two everywhere, of either sign, where that is
+// neither a denormal nor infinite: then x / y and x * (1 / y) are the same number, rounded once.
+std::optional<double> ExactReciprocal(const Value* value) {
+  const PrimitiveType type = value->type().primitive_type();
+  if (type != F16 && type != BF16 && type != F32 && type != F64) return std::nullopt;
+  const Op* constant = MadeBy(value, OpCode::kConstant);
+  if (constant == nullptr) return std::nullopt;
+  const Attribute attr = constant->attr("value");
+  const size_t bytes = static_cast<size_t>(ByteWidth(type));
+  if ((!attr.IsSplat() && attr.raw_data().size() != bytes) || attr.raw_data().size() < bytes)
+    return std::nullopt;
+  uint64_t bits = 0;
+  std::memcpy(&bits, attr.raw_data().data(), bytes);
+  const int mantissa = type == F16 ? 10 : type == BF16 ? 7 : type == F32 ? 23 : 52;
+  const int exponents = static_cast<int>(8 * bytes) - 1 - mantissa;
+  const int bias = (1 << (exponents - 1)) - 1;
+  const int exponent = static_cast<int>(bits >> mantissa) & ((1 << exponents) - 1);
+  const bool is_power = (bits & ((uint64_t{1} << mantissa) - 1)) == 0;
+  if (!is_power || exponent < 1 || exponent >= 2 * bias) return std::nullopt;
+  const double reciprocal = std::ldexp(1.0, bias - exponent);
+  return bits >> (mantissa + exponents) != 0 ? -reciprocal : reciprocal;
+}
+
 }  // namespace
 
 // x + 0 of floats is x but for x = -0, so only -0 is left out. Integers wrap, so x - y + y is x.
@@ -82,6 +107,8 @@ Replacement SimplifyMultiply(const Op& op, Emitter& emit) {
 Replacement SimplifyDivide(const Op& op, Emitter& emit) {
   if (IsComplex(ElementOf(op))) return {};
   if (IsSplatOf(op.operand(1), 1.0)) return One(op.operand(0));
+  if (const std::optional<double> factor = ExactReciprocal(op.operand(1)); factor.has_value())
+    return One((emit(op.operand(0)) * *factor).value());
   const int k = PowerOfTwo(op.operand(1));
   return k < 0 ? Replacement() : One(ShiftRight(emit(op.operand(0)), k).value());
 }
