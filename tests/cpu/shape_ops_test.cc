@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/plan_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -85,6 +87,38 @@ TEST(ShapeOpsTest, LargeTransposesInALoopAreTurnedFirst) {
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < m; ++j)
       ASSERT_EQ(out[j * n + i], -x[i * m + j] * x[i * m + j]) << i << ", " << j;
+  }
+}
+
+// Every box with every other: the columns of an array of boxes, each seen along both dims.
+TEST(ShapeOpsTest, ColumnsThatRepeatInALoopAreBroughtTogetherFirst) {
+  const char* const text = R"(
+    func.func @main(%x: tensor<70x4xf32>) -> tensor<3x70x70xf32> {
+      %s = stablehlo.slice %x [0:70, 2:3] : (tensor<70x4xf32>) -> tensor<70x1xf32>
+      %c = stablehlo.reshape %s : (tensor<70x1xf32>) -> tensor<70xf32>
+      %a = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<70xf32>) -> tensor<3x70x70xf32>
+      %r = stablehlo.reverse %c, dims = [0] : tensor<70xf32>
+      %b = stablehlo.broadcast_in_dim %r, dims = [2] : (tensor<70xf32>) -> tensor<3x70x70xf32>
+      %t = stablehlo.slice %x [0:70, 0:3] : (tensor<70x4xf32>) -> tensor<70x3xf32>
+      %d = stablehlo.broadcast_in_dim %t, dims = [2, 0] : (tensor<70x3xf32>) -> tensor<3x70x70xf32>
+      %n = stablehlo.subtract %a, %b : tensor<3x70x70xf32>
+      %0 = stablehlo.multiply %n, %d : tensor<3x70x70xf32>
+      return %0 : tensor<3x70x70xf32>
+    })";
+  const std::vector<std::string> steps = StepsOf(text);
+  EXPECT_EQ(steps.size(), 3u) << absl::StrJoin(steps, "\n");
+  const int64_t n = 70;
+  const std::vector<float> x = Counting<float>(n * 4);
+  const Literal boxes = Array<float>({n, 4}, x);
+  const std::vector<float> out = RunOne<float>(text, {&boxes});
+  ASSERT_EQ(out.size(), 3 * n * n);
+  for (int64_t k = 0; k < 3; ++k) {
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        ASSERT_EQ(out[(k * n + i) * n + j], (x[4 * i + 2] - x[4 * (n - 1 - j) + 2]) * x[4 * j + k])
+            << k << ", " << i << ", " << j;
+      }
+    }
   }
 }
 

@@ -99,6 +99,22 @@ bool IsTurned(const ArrayView& view) {
   return false;
 }
 
+// True for what outer dims repeat and neighbours in the loop's order lie apart in: loads would
+// bring them together again for each repetition.
+bool IsRepeatedApart(const ArrayView& view) {
+  constexpr int64_t kMinElements = 4096, kMinNeighbours = 16, kMinRepetitions = 8;
+  if (view.kind != ArrayView::kBuffer || view.ElementCount() < kMinElements) return false;
+  int inner = static_cast<int>(view.dims.size()) - 1;
+  while (inner > 0 && view.dims[inner] == 1) --inner;
+  if (view.dims[inner] < kMinNeighbours || view.strides[inner] == 0 || view.strides[inner] == 1)
+    return false;
+  int64_t repetitions = 1;
+  for (int d = 0; d < inner; ++d) {
+    if (view.strides[d] == 0) repetitions *= view.dims[d];
+  }
+  return repetitions >= kMinRepetitions;
+}
+
 PrimitiveType MemoryType(CType type) {
   static constexpr PrimitiveType kTypes[kNumCTypes] = {PRED, S8,  U8,  S16, U16, S32, U32,
                                                        S64,  U64, F32, F64, C64, C128};
@@ -122,8 +138,18 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
   const auto value_of = [&](const ir::Value* value) -> absl::StatusOr<LoopValue> {
     auto it = values.find(value);
     if (it != values.end()) return it->second;
-    if (!IsTurned(view(value))) return builder.Load(view(value));
-    PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(view(value), steps));
+    ArrayView once = view(value);
+    const bool is_repeated = IsRepeatedApart(once);
+    if (!is_repeated && !IsTurned(once)) return builder.Load(once);
+    for (size_t d = 0; is_repeated && d < once.dims.size(); ++d) {
+      if (once.strides[d] == 0) once.dims[d] = 1;
+    }
+    PJRT_ASSIGN_OR_RETURN(ArrayView dense, Dense(once, steps));
+    for (size_t d = 0; d < dense.dims.size(); ++d) {
+      if (dense.dims[d] == view(value).dims[d]) continue;
+      dense.dims[d] = view(value).dims[d];
+      dense.strides[d] = 0;
+    }
     return values[value] = builder.Load(dense);
   };
   for (const ir::Op* op : unit.ops) {
