@@ -108,6 +108,59 @@ TEST(SortTest, EveryWidthStaysStableAloneInPairsAndCutShort) {
   CheckSort<double>("f64");
 }
 
+// Many lines of a few elements with their numbers, the first `kept` of each; numbers in both halves
+// of a line are equal.
+template <typename T>
+void CheckShortLines(const char* type, bool descending) {
+  for (int64_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17}) {
+    constexpr int64_t kLines = 700;
+    const std::vector<T> values = Numbers<T>(kLines * n, 2 * static_cast<uint32_t>(n));
+    const Literal x = Array<T>({kLines, n}, values);
+    for (int64_t kept : {n, (n + 1) / 2, int64_t{1}}) {
+      std::vector<T> sorted;
+      std::vector<int32_t> numbers;
+      for (int64_t line = 0; line < kLines; ++line) {
+        const auto begin = values.begin() + line * n;
+        const std::vector<int32_t> order = Order(std::vector<T>(begin, begin + n), descending);
+        for (int64_t i = 0; i < kept; ++i) {
+          sorted.push_back(begin[order[i]]);
+          numbers.push_back(order[i]);
+        }
+      }
+      const auto results = RunAll(absl::StrReplaceAll(R"(
+            func.func @main(%x: tensor<700xLENxTYPE>) -> (tensor<700xKEPTxTYPE>, tensor<700xKEPTxi32>) {
+              %i = stablehlo.iota dim = 1 : tensor<700xLENxi32>
+              %0:2 = "stablehlo.sort"(%x, %i) ({
+                ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>, %c: tensor<i32>, %d: tensor<i32>):
+                  %e = stablehlo.compare WHICH, %a, %b : (tensor<TYPE>, tensor<TYPE>) -> tensor<i1>
+                  stablehlo.return %e : tensor<i1>
+              }) {dimension = 1 : i64, is_stable = true} : (tensor<700xLENxTYPE>, tensor<700xLENxi32>) -> (tensor<700xLENxTYPE>, tensor<700xLENxi32>)
+              %1 = stablehlo.slice %0#0 [0:700, 0:KEPT] : (tensor<700xLENxTYPE>) -> tensor<700xKEPTxTYPE>
+              %2 = stablehlo.slice %0#1 [0:700, 0:KEPT] : (tensor<700xLENxi32>) -> tensor<700xKEPTxi32>
+              return %1, %2 : tensor<700xKEPTxTYPE>, tensor<700xKEPTxi32>
+            })",
+                                                      {{"TYPE", type},
+                                                       {"LEN", absl::StrCat(n)},
+                                                       {"KEPT", absl::StrCat(kept)},
+                                                       {"WHICH", descending ? "GT" : "LT"}}),
+                                  {&x});
+      ASSERT_EQ(results.size(), 2u);
+      EXPECT_EQ(Elements<T>(*results[0]), sorted) << type << ", " << kept << " of " << n;
+      EXPECT_EQ(Elements<int32_t>(*results[1]), numbers) << type << ", " << kept << " of " << n;
+    }
+  }
+}
+
+TEST(SortTest, ManyShortLinesStayStableWithTheirNumbers) {
+  for (bool descending : {false, true}) {
+    CheckShortLines<int8_t>("i8", descending);
+    CheckShortLines<uint16_t>("ui16", descending);
+    CheckShortLines<int32_t>("i32", descending);
+    CheckShortLines<float>("f32", descending);
+    CheckShortLines<double>("f64", descending);
+  }
+}
+
 TEST(SortTest, ZerosOfBothSignsKeepTheirOrderUnlessItIsTotal) {
   std::vector<float> values;
   for (int i = 0; i < 1000; ++i) values.push_back(i % 3 == 0 ? -0.0f : i % 3 == 1 ? 0.0f : -1.0f);

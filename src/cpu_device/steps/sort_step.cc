@@ -5,7 +5,8 @@
 // equal keys, so keys of a lexicographic order are simply sorted one after the other, the least
 // significant first. An array that is its own key needs no numbers: its keys alone are sorted, and
 // turned back. Keys of up to 32 bits and a number make one 64-bit integer; where one array is
-// sorted that fits the place of the number, its elements stand there instead.
+// sorted that fits the place of the number, its elements stand there instead. Lines of a few
+// elements go by exchanges in registers, many lines at a time.
 #include "src/cpu_device/steps/sort_step.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/radix_sort.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -99,6 +101,52 @@ struct Bits128 {
   uint64_t low, high;
 };
 
+void PermuteElements(int size, char* to, const char* from, const uint32_t* numbers, int64_t stride,
+                     int64_t n) {
+  switch (size) {
+    case 1:
+      return Permute<uint8_t>(to, from, numbers, stride, n);
+    case 2:
+      return Permute<uint16_t>(to, from, numbers, stride, n);
+    case 4:
+      return Permute<uint32_t>(to, from, numbers, stride, n);
+    case 8:
+      return Permute<uint64_t>(to, from, numbers, stride, n);
+    default:
+      return Permute<Bits128>(to, from, numbers, stride, n);
+  }
+}
+
+// Of lines of kCount keys of up to 32 bits, the numbers of the first `kept` elements of each in
+// order, counted from the first line on.
+template <int kCount>
+void SortFew(const uint64_t* keys, int64_t lines, int64_t kept, uint32_t* numbers) {
+  for (int64_t first = 0; first < lines * kCount; first += kCount, numbers += kept) {
+    uint64_t entries[kCount];
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount; ++i)
+      entries[i] = keys[first + i] << 32 | static_cast<uint64_t>(first + i);
+#pragma GCC unroll 8
+    for (int i = 1; i < kCount; ++i) {
+#pragma GCC unroll 8
+      for (int j = i; j > 0; --j) {
+        // Compilers make branches of a minimum and a maximum, which go either way.
+        const uint64_t a = entries[j - 1], b = entries[j];
+        const uint64_t swap = (a ^ b) & (uint64_t{0} - static_cast<uint64_t>(b < a));
+        entries[j - 1] = a ^ swap;
+        entries[j] = b ^ swap;
+      }
+    }
+    for (int64_t i = 0; i < kept; ++i) numbers[i] = static_cast<uint32_t>(entries[i]);
+  }
+}
+using SortFewFn = void (*)(const uint64_t*, int64_t, int64_t, uint32_t*);
+constexpr SortFewFn kSortFew[] = {nullptr,    nullptr,    SortFew<2>, SortFew<3>, SortFew<4>,
+                                  SortFew<5>, SortFew<6>, SortFew<7>, SortFew<8>};
+constexpr int64_t kMostFew = 8;
+// So many elements are sorted at a time.
+constexpr int64_t kFewTogether = 512;
+
 }  // namespace
 
 SortStep::SortStep(SortParams params) : p_(std::move(params)) {
@@ -107,6 +155,9 @@ SortStep::SortStep(SortParams params) : p_(std::move(params)) {
   for (const SortParams::Key& key : p_.keys) key_bits = std::max(key_bits, 8 * ByteWidth(key.type));
   if (p_.comparator != nullptr) {
     method_ = kComparator;
+  } else if (p_.keys.size() == 1 && p_.arrays.size() > 1 && p_.inner == 1 && key_bits <= 32 &&
+             p_.length >= 2 && p_.length <= kMostFew) {
+    method_ = kShortLines;
   } else if (p_.kept < p_.length && p_.keys.size() == 1 && ShiftOf(p_.keys[0]) == 0) {
     method_ = kSelection;
   } else if (p_.keys.size() == 1 && p_.arrays.size() == 1 && ShiftOf(p_.keys[0]) == 0 &&
@@ -120,7 +171,9 @@ SortStep::SortStep(SortParams params) : p_(std::move(params)) {
     method_ = kKeysWithNumbers;
   }
   // Entries twice, and numbers; the comparator's values.
-  const int64_t entries = method_ == kSelection ? SelectionRoom(p_.kept) : 2 * p_.length;
+  const int64_t entries = method_ == kSelection    ? SelectionRoom(p_.kept)
+                          : method_ == kShortLines ? kFewTogether
+                                                   : 2 * p_.length;
   scratch_bytes_ = entries * static_cast<int64_t>(sizeof(KeyedNumber)) +
                    p_.length * static_cast<int64_t>(sizeof(uint32_t)) + 64 +
                    64 * static_cast<int64_t>(p_.arrays.size());
@@ -129,9 +182,10 @@ SortStep::SortStep(SortParams params) : p_(std::move(params)) {
 
 double SortStep::cost_ns() const {
   const double per_element =
-      method_ == kComparator ? 2000
-      : method_ == kSelection
-          ? 1
+      method_ == kComparator  ? 2000
+      : method_ == kSelection ? 1
+      : method_ == kShortLines
+          ? 3
           : 10 * static_cast<double>(p_.keys.size()) + 3 * static_cast<double>(p_.arrays.size());
   return 50 +
          static_cast<double>(p_.outer * p_.inner) * static_cast<double>(p_.length) * per_element;
@@ -290,27 +344,41 @@ void SortStep::SortLine(const RunContext& context, int64_t line, char* scratch) 
     const int size = ByteWidth(array.type);
     const char* from = context.buffer(array.from) + first * size;
     char* to = context.buffer(array.to) + first_kept * size;
-    switch (size) {
-      case 1:
-        Permute<uint8_t>(to, from, numbers, stride, p_.kept);
-        break;
-      case 2:
-        Permute<uint16_t>(to, from, numbers, stride, p_.kept);
-        break;
-      case 4:
-        Permute<uint32_t>(to, from, numbers, stride, p_.kept);
-        break;
-      case 8:
-        Permute<uint64_t>(to, from, numbers, stride, p_.kept);
-        break;
-      default:
-        Permute<Bits128>(to, from, numbers, stride, p_.kept);
-    }
+    PermuteElements(size, to, from, numbers, stride, p_.kept);
+  }
+}
+
+// Lines that follow each other.
+void SortStep::SortLines(const RunContext& context, int64_t first, int64_t lines,
+                         char* scratch) const {
+  const int64_t n = p_.length;
+  const SortParams::Key& key = p_.keys[0];
+  uint64_t* const keys = reinterpret_cast<uint64_t*>(scratch);
+  uint32_t* const numbers = reinterpret_cast<uint32_t*>(keys + kFewTogether);
+  LoadKeysOf(key, context.buffer(key.buffer) + first * n * ByteWidth(key.type), 1, keys, lines * n);
+  kSortFew[n](keys, lines, p_.kept, numbers);
+  for (const SortParams::Array& array : p_.arrays) {
+    const int size = ByteWidth(array.type);
+    PermuteElements(size, context.buffer(array.to) + first * p_.kept * size,
+                    context.buffer(array.from) + first * n * size, numbers, 1, lines * p_.kept);
   }
 }
 
 absl::Status SortStep::Run(const RunContext& context) const {
   const int64_t lines = p_.outer * p_.inner;
+  if (method_ == kShortLines) {
+    const int64_t together = kFewTogether / p_.length, blocks = CeilDiv(lines, together);
+    const auto sort = [&](int64_t block, int member) {
+      const int64_t first = block * together;
+      SortLines(context, first, std::min(together, lines - first), context.member_scratch(member));
+    };
+    if (context.team == nullptr || blocks <= 1) {
+      for (int64_t block = 0; block < blocks; ++block) sort(block, 0);
+    } else {
+      context.team->ParallelFor(blocks, sort);
+    }
+    return absl::OkStatus();
+  }
   if (context.team == nullptr || lines <= 1) {
     for (int64_t line = 0; line < lines; ++line) SortLine(context, line, context.member_scratch(0));
     return absl::OkStatus();

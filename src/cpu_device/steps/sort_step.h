@@ -54,9 +54,11 @@ class SortStep final : public Step {
     kKeysWithElements,
     kKeysWithNumbers,  // keys of up to 32 bits
     kWideKeys,
-    kSelection,  // the first few of one key
+    kSelection,   // the first few of one key
+    kShortLines,  // many lines of a few elements, one key of up to 32 bits
     kComparator,
   };
+  void SortLines(const RunContext& context, int64_t first, int64_t lines, char* scratch) const;
   void SortLine(const RunContext& context, int64_t line, char* scratch) const;
   void SortElements(const RunContext& context, int64_t first, int64_t first_kept,
                     char* scratch) const;

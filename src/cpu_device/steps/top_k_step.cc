@@ -77,7 +77,9 @@ bool TopKStep::Takes(PrimitiveType type, int64_t length, int64_t k) {
                         type == F32 || type == F64;
   // The selected are sorted by comparison, a whole line by radix.
   const bool is_few = k <= length / 16 || (k <= 256 && k <= length / 4);
-  return is_known && k > 0 && is_few && length <= std::numeric_limits<int32_t>::max();
+  // A sort has those of so few in registers.
+  const bool is_short = length <= 8 && ByteWidth(type) <= 4;
+  return is_known && k > 0 && is_few && !is_short && length <= std::numeric_limits<int32_t>::max();
 }
 
 int64_t TopKStep::scratch_bytes() const {
