@@ -178,7 +178,7 @@ TEST(NdCopyTest, BoxesTooLargeForTheCachesAreCopiedToo) {
 
 // Tiles go through buffers. They end within the last dim of the target, of the source, or both;
 // outer dims may be reversed or have gaps.
-TEST(NdCopyTest, LinesThatLieFarApartAreMovedInStages) {
+TEST(NdCopyTest, LinesThatLieFarApartAreMovedInTiles) {
   const struct {
     std::vector<int64_t> dims;
     std::vector<int> order;
@@ -206,7 +206,7 @@ TEST(NdCopyTest, LinesThatLieFarApartAreMovedInStages) {
     const Place to = PlaceOf(box.dims, identity, Ones(box.dims.size()), box.gap);
     EXPECT_THAT(NdCopy(box.dims, from.strides, to.strides, box.size, *SupportedBlockKernels()[0])
                     .Describe(),
-                testing::StartsWith("tiles in "));
+                testing::StartsWith("tiles"));
     CheckCopy(box.dims, from, to, box.size);
   }
 }

@@ -200,6 +200,18 @@ using MoveBoxFn = void (*)(void* dst, int64_t dst_row, int64_t dst_col, const vo
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
 
+// Turns a tile (turned_tile.h) of elements of one size and asks for what is read next meanwhile.
+// Up to 15 bytes behind a row are read.
+struct TurnedTile;
+using TurnTileFn = void (*)(void* dst, const void* src, const TurnedTile& tile);
+
+// Writes past the caches what comes piece by piece: `rows` rows of `bytes` bytes, strides in bytes.
+// Those that do not end keep the part of a line at their end in the 64 bytes before src, and write
+// it with their next piece, which is brought to the same place in src and does not begin them.
+// Pieces of rows that are not whole have 64 bytes at least, except the last.
+using CarryRowsFn = void (*)(char* dst, int64_t dst_stride, char* src, int64_t src_stride,
+                             int64_t bytes, int64_t rows, bool begins, bool ends);
+
 // Runs chains (chain_ops.h).
 struct ChainInstr;
 using ChainFn = void (*)(const ChainInstr* code, char* const* slots, int64_t groups);
@@ -230,11 +242,13 @@ struct BlockKernels {
   IotaFn iota[kNumCTypes];
   Transpose2dFn transpose_2d[5];
   TransposeShortFn transpose_short;
+  TurnTileFn turn_tile[5];
   CopyRowsFn copy_rows;
   // The same for targets much larger than the caches, which are written past them. After the last
   // of them end_stream makes what they wrote seen before what the thread writes next.
   StreamTranspose2dFn stream_transpose_2d[5];
   CopyRowsFn stream_rows;
+  CarryRowsFn carry_rows;
   void (*end_stream)();
   // By compute type; types of 4 and 8 bytes that are not complex have one, others null. A group is
   // chain_group_bytes of elements.

@@ -242,6 +242,7 @@ PJRT_INLINE void SetClamp(BlockKernels* kernels) {
 // Each source of levels/ fills its part of a level's table.
 void FillMove(BlockKernels* kernels);
 void FillTranspose(BlockKernels* kernels);
+void FillTurn(BlockKernels* kernels);
 void FillChain(BlockKernels* kernels);
 void FillIntegers(BlockKernels* kernels);
 void FillFloats(BlockKernels* kernels);

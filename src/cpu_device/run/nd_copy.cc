@@ -8,7 +8,6 @@
 
 #include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
@@ -16,9 +15,8 @@
 namespace pjrt::cpu {
 namespace {
 
-// One thread copies a unit in some 20 us; a piece is what one call of a kernel copies.
+// One thread copies a unit in some 20 us.
 constexpr int64_t kUnitBytes = 256 * 1024;
-constexpr int64_t kPieceBytes = 64 * 1024;
 // Parts of a transposed piece are a multiple of this many rows: whole cache lines.
 constexpr int64_t kTransposeRows = 64;
 // What streaming kernels transpose at a time: so many bytes of each row of the target; more where
@@ -31,17 +29,18 @@ constexpr int64_t kShortestTurned = 3, kLongestTurned = 7;
 // Of others, those of a run of the source are copied one after the other, so that its lines are
 // read once: they may all fall on the same place of the cache. Not where they are fewer than this.
 constexpr int64_t kFewRows = 8;
-// Transposed pieces of at most so many bytes are asked for ahead, so many bytes of them, where they
-// are no run of the source.
-constexpr int64_t kAheadBytes = 4096;
-// A tile of a staged copy has runs of at most so many bytes of the source and of the target; one of
-// rows, which may have up to kStagedRow, has longer ones: four rows at least, and eight.
-constexpr int64_t kStageFrom = 256, kStageTo = 512, kStageBytes = 64 * 1024;
+// A tile of rows, which may have up to kStagedRow, has runs of at most so many bytes of the source
+// and of the target: four rows at least, and eight.
 constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1024;
+constexpr int64_t kStageBytes = 64 * 1024;
 // One that is smaller than this, as both runs are along the same dims, has a longer one still.
 constexpr int64_t kSmallTile = 4096;
-// Transposed pieces of so many bytes are small, and rows of so many are streamed.
-constexpr int64_t kSmallTurned = 1024, kStreamedRow = 256;
+// Rows of so many bytes are streamed.
+constexpr int64_t kStreamedRow = 256;
+// Pieces of a tile, between which so many lines of the next one are asked for.
+constexpr int64_t kStagePiece = 4096, kAskedLines = 16;
+// Turned tiles of a unit follow each other along the target.
+constexpr int64_t kTurnedUnitBytes = 4 * kUnitBytes;
 
 }  // namespace
 
@@ -74,8 +73,9 @@ void NdCopy::Plan(DimList walked) {
   dims_ = merged;
   ChoosePattern(std::move(merged));
   if (IsScattered()) {
-    MakeStages();
-    return;
+    const bool is_row =
+        pattern_ == kRows && (inner_ > kLongestTurned || rows_ * inner_ >= kStreamedRow);
+    return is_row ? MakeStages() : MakeTurnedTiles();
   }
   // Pieces follow each other as they stand in the source: what is written need not be waited for.
   std::stable_sort(outer_.begin(), outer_.end(),
@@ -164,9 +164,9 @@ void NdCopy::MakeTiles() {
   outer_.push_back({CeilDiv(tiled_.size, tile_), tiled_.from * tile_, tiled_.to * tile_});
 }
 
-// True where the source is read by pieces of lines that lie far apart, too many to stay at hand
-// until what is left of them is read; and where short rows have a run of others behind them in
-// the target, and of yet others in the source.
+// True where pieces to transpose are short in the source or the target and the next ones lie far
+// apart there, so that lines are read or written in parts, too many to stay at hand meanwhile; and
+// where short rows have a run of others behind them in the target, and of yet others in the source.
 bool NdCopy::IsScattered() const {
   if (bytes() < kStreamBytes) return false;
   if (pattern_ == kRows) {
@@ -179,7 +179,10 @@ bool NdCopy::IsScattered() const {
            (run >= kStreamedRow ||
             ((inner_ >= kShortRow || run >= kLine) && goes_on(&Dim::to, run)));
   }
-  return pattern_ == kTranspose && rows_ * size_ <= kLine && std::abs(from_inner_) != rows_ * size_;
+  const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
+  return pattern_ == kTranspose &&
+         ((from_run < kStreamedRow && std::abs(from_inner_) != from_run) ||
+          (to_run < kStreamedRow && std::abs(to_row_) != to_run));
 }
 
 // A copy of a tile to the buffer or from it, by itself: whoever runs it ends the stream.
@@ -193,6 +196,7 @@ NdCopy NdCopy::Stage(const DimList& dims, bool is_streamed) const {
     stage.count_ *= dim.size;
     if (dim.size != 1) walked.push_back(dim);
   }
+  if (!is_streamed) stage.piece_bytes_ = kStagePiece;
   stage.Plan(std::move(walked));
   return stage;
 }
@@ -200,7 +204,6 @@ NdCopy NdCopy::Stage(const DimList& dims, bool is_streamed) const {
 // A tile is what a run of the source and a run of the target reach along dims that continue each
 // other. The result has the sizes of `dims` within it.
 NdCopy::DimList NdCopy::TileOf(const DimList& dims) const {
-  const bool of_rows = pattern_ == kRows;
   DimList tile = dims;
   for (Dim& dim : tile) dim.size = 1;
   const auto take_run = [&](int64_t Dim::*stride, int64_t limit) {
@@ -217,11 +220,9 @@ NdCopy::DimList NdCopy::TileOf(const DimList& dims) const {
       run *= taken;
     }
   };
-  const int64_t from_limit = of_rows ? std::max(kRowsFrom, 4 * inner_) : kStageFrom;
-  const int64_t to_limit = of_rows ? std::max(kRowsTo, 8 * inner_) : kStageTo;
-  const int64_t together = of_rows ? inner_ : size_;
+  const int64_t from_limit = std::max(kRowsFrom, 4 * inner_);
   take_run(&Dim::from, from_limit);
-  for (int64_t limit = std::min(to_limit, kStageBytes / from_limit * together);
+  for (int64_t limit = std::min(std::max(kRowsTo, 8 * inner_), kStageBytes / from_limit * inner_);
        BytesOf(tile) < kSmallTile && limit <= kStageBytes; limit *= 2)
     take_run(&Dim::to, limit);
   return tile;
@@ -233,16 +234,25 @@ int64_t NdCopy::BytesOf(const DimList& dims) const {
   return bytes;
 }
 
-// Rows are put together in the order of the target, so that longer ones are streamed. What is
-// transposed is brought to a buffer in the order of the source, and turned on its way out where
-// that takes large pieces. Small ones are turned before as one matrix, by writing the elements
-// that the target has next to each other as rows of it; these are then as any.
+void NdCopy::MakeTurnedTiles() {
+  DimList dims = outer_;
+  dims.push_back({rows_, from_row_, to_row_});
+  // Short rows are elements.
+  if (pattern_ != kRows) dims.push_back({inner_, from_inner_, to_inner_});
+  const int bytes = pattern_ == kRows ? static_cast<int>(inner_) : size_;
+  const TurnedTiles& tiles = turned_.emplace_back(dims, bytes, *kernels_);
+  pattern_ = kTurned;
+  pieces_ = tiles.num_tiles();
+  pieces_per_unit_ = std::max<int64_t>(kTurnedUnitBytes / tiles.tile_bytes(), 1);
+  units_ = CeilDiv(pieces_, pieces_per_unit_);
+}
+
+// Rows are put together in the order of the target, so that longer ones are streamed.
 void NdCopy::MakeStages() {
   DimList dims = outer_;
   dims.push_back({rows_, from_row_, to_row_});
   dims.push_back({inner_, from_inner_, to_inner_});
   const DimList tile = TileOf(dims);
-  const int64_t turned = tile.end()[-2].size * tile.back().size * size_;
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto sort_by = [&](int64_t Dim::*stride) {
@@ -260,40 +270,26 @@ void NdCopy::MakeStages() {
   }
   pieces_ = 1;
   for (const Dim& dim : outer_) pieces_ *= dim.size;
-  // How the tile stands in one buffer after the other, outermost dims first.
-  std::vector<std::vector<size_t>> layouts;
-  if (pattern_ == kTranspose) {
-    layouts.push_back(order);
-    if (turned <= kSmallTurned) {
-      order.erase(std::find(order.begin(), order.end(), dims.size() - 1));
-      order.push_back(dims.size() - 1);
-      layouts.push_back(order);
-    }
-  }
-  if (pattern_ == kRows || turned < kStreamedRow) {
-    sort_by(&Dim::to);
-    layouts.push_back(order);
-  }
+  sort_by(&Dim::to);
   for (size_t shape = 0; shape < size_t{1} << ends_.size(); ++shape) {
     DimList stage = tile;
     for (size_t i = 0; i < ends_.size(); ++i) {
       const size_t d = ends_[i].dim;
       if ((shape >> i & 1) != 0) stage[d].size = dims[d].size % stage[d].size;
     }
-    for (const std::vector<size_t>& layout : layouts) {
-      int64_t stride = size_;
-      for (size_t i = layout.size(); i-- > 0;) {
-        stage[layout[i]].to = stride;
-        stride *= stage[layout[i]].size;
-      }
-      stages_.push_back(Stage(stage, false));
-      for (Dim& dim : stage) dim.from = dim.to;
+    int64_t stride = size_;
+    for (size_t i = order.size(); i-- > 0;) {
+      stage[order[i]].to = stride;
+      stride *= stage[order[i]].size;
     }
-    for (size_t d = 0; d < stage.size(); ++d) stage[d].to = dims[d].to;
+    stages_.push_back(Stage(stage, false));
+    for (size_t d = 0; d < stage.size(); ++d) {
+      stage[d].from = stage[d].to;
+      stage[d].to = dims[d].to;
+    }
     stages_.push_back(Stage(stage, true));
   }
   pattern_ = kStaged;
-  stages_per_shape_ = layouts.size() + 1;
   FindLines(tile);
   pieces_per_unit_ = std::max<int64_t>(kUnitBytes / BytesOf(tile), 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
@@ -329,10 +325,10 @@ void NdCopy::SplitIntoUnits() {
   const bool in_bands = is_streamed_ && pattern_ == kTranspose;
   const int64_t band = to_row_ % kLine == 0 ? kStreamBand : kUnalignedBand;
   cut_inner_ = in_bands ? row_bytes > band
-                        : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > kPieceBytes;
+                        : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > piece_bytes_;
   const int64_t extent = cut_inner_ ? inner_ : rows_;
   const int64_t bytes_each = cut_inner_ ? rows_ * size_ : row_bytes * tile_;
-  part_ = std::max<int64_t>(kPieceBytes / bytes_each, 1);
+  part_ = std::max<int64_t>(piece_bytes_ / bytes_each, 1);
   if (tile_ < tiled_.size) part_ = std::max<int64_t>(kTileBytes / row_bytes, 1);
   if (in_bands) part_ = cut_inner_ ? band / size_ : std::max(4 * part_, kStreamBand);
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
@@ -388,18 +384,11 @@ void NdCopy::Move(const char* from, char* to, int64_t rows, int64_t inner, const
       }
       return;
     case kStaged:
+    case kTurned:
       return;
     case kStrided:
       kernels_->move_box[SizeLog2(size_)](to, to_row_ / size_, to_inner_ / size_, from,
                                           from_row_ / size_, from_inner_ / size_, rows, inner);
-  }
-}
-
-// Lines that a transposed piece reads, far apart as they are.
-void NdCopy::AskFor(const char* from) const {
-  for (int64_t i = 0; i < inner_; ++i, from += from_inner_) {
-    const char* line = from - reinterpret_cast<uintptr_t>(from) % kLine;
-    for (; line < from + rows_ * size_; line += kLine) __builtin_prefetch(line);
   }
 }
 
@@ -430,22 +419,10 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void NdCopy::Advance(Place* place) const {
 void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) const {
   int64_t part = begin % parts_;
   Place place = PlaceAt(begin / parts_, from, to);
-  const int64_t piece_bytes = rows_ * inner_ * size_;
-  const bool is_large = bytes() >= kStreamBytes;
-  const bool asks_ahead = is_large && pattern_ == kTranspose && parts_ == 1 &&
-                          piece_bytes <= kAheadBytes && from_inner_ != rows_ * size_;
   // What lies next to each other comes by itself.
-  const bool asks_next = is_large && !asks_ahead && std::abs(from_inner_) >= kLine;
+  const bool asks_next = bytes() >= kStreamBytes && std::abs(from_inner_) >= kLine;
   const int64_t from_part = part_ * (cut_inner_ ? from_inner_ : from_row_);
-  const int64_t ahead_pieces =
-      std::min<int64_t>(kAheadBytes / std::max<int64_t>(piece_bytes, 1), 8);
-  Place ahead = place;
-  int64_t asked = begin;
   for (int64_t piece = begin; piece < end; ++piece) {
-    for (; asks_ahead && asked < end && asked - piece <= ahead_pieces; ++asked) {
-      AskFor(ahead.from);
-      Advance(&ahead);
-    }
     const int64_t tile = tile_ == 1 ? 1 : std::min(tile_, tiled_.size - place.at.back() * tile_);
     const char* const from_piece = place.from;
     char* const to_piece = place.to;
@@ -461,29 +438,26 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
 }
 
 void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) const {
-  alignas(kLine) char buffers[2][kStageBytes];
+  alignas(kLine) char buffer[kStageBytes];
   Place place = PlaceAt(begin, from, to);
   for (int64_t piece = begin; piece < end; ++piece) {
     size_t shape = 0;
     for (size_t i = 0; i < ends_.size(); ++i) {
       if (place.at[ends_[i].place] == outer_[ends_[i].place].size - 1) shape |= size_t{1} << i;
     }
-    const NdCopy* const stages = &stages_[stages_per_shape_ * shape];
-    const NdCopy& last = stages[stages_per_shape_ - 1];
-    const char* from_tile = place.from;
-    for (const NdCopy* stage = stages; stage < &last; ++stage) {
-      if (stage->is_contiguous()) continue;
-      char* const buffer = buffers[(stage - stages) % 2];
-      stage->RunRange(0, stage->pieces_, from_tile, buffer);
-      from_tile = buffer;
-    }
+    const NdCopy &read = stages_[2 * shape], &write = stages_[2 * shape + 1];
+    const char* const from_tile = place.from;
     char* const to_tile = place.to;
     Advance(&place);
-    // To the second cache: the first one has the buffer.
-    if (piece + 1 < end) {
-      for (int64_t line : lines_) __builtin_prefetch(place.from + line, 0, 2);
+    // A few lines of the next tile at a time, to the second cache: the first one has the buffer.
+    const int64_t lines = piece + 1 < end ? static_cast<int64_t>(lines_.size()) : 0;
+    const int64_t groups = std::clamp(lines / kAskedLines, int64_t{1}, read.pieces_);
+    for (int64_t g = 0; g < groups; ++g) {
+      read.RunRange(read.pieces_ * g / groups, read.pieces_ * (g + 1) / groups, from_tile, buffer);
+      for (int64_t line = lines * g / groups; line < lines * (g + 1) / groups; ++line)
+        __builtin_prefetch(place.from + lines_[static_cast<size_t>(line)], 0, 2);
     }
-    last.RunRange(0, last.pieces_, from_tile, to_tile);
+    write.RunRange(0, write.pieces_, buffer, to_tile);
   }
 }
 
@@ -491,6 +465,8 @@ void NdCopy::RunRange(int64_t begin, int64_t end, const char* from, char* to) co
   if (count_ == 0) return;
   if (pattern_ == kStaged) {
     RunStages(begin, end, from, to);
+  } else if (pattern_ == kTurned) {
+    turned_[0].Run(begin, end, from, to);
   } else if (pieces_ == 1) {
     RunPiece(from, to, 0, tile_, nullptr);
   } else {
@@ -523,6 +499,7 @@ double NdCopy::cost_ns() const {
       return is_contiguous() ? base : base + bytes / static_cast<double>(inner_);
     case kTranspose:
     case kStaged:
+    case kTurned:
       return base + moves * 0.1;
     case kStrided:
       break;
@@ -537,11 +514,9 @@ std::string NdCopy::Describe() const {
     case kTranspose:
       return absl::StrCat("transposes of ", rows_, "x", inner_, " elements of ", size_, " bytes");
     case kStaged:
-      return absl::StrCat("tiles in ", stages_per_shape_, " stages: ",
-                          absl::StrJoin(stages_.begin(), stages_.begin() + stages_per_shape_, ", ",
-                                        [](std::string* text, const NdCopy& stage) {
-                                          absl::StrAppend(text, stage.Describe());
-                                        }));
+      return absl::StrCat("tiles: ", stages_[0].Describe(), ", then ", stages_[1].Describe());
+    case kTurned:
+      return turned_[0].Describe();
     case kStrided:
       break;
   }

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/loop/loop_program.h"
+#include "src/cpu_device/run/turned_tiles.h"
 
 namespace pjrt::cpu {
 
@@ -59,18 +60,18 @@ class NdCopy {
     kRows,       // rows of `inner_` contiguous bytes (size_ is 1)
     kTranspose,  // the source is contiguous along the rows' dim, the target along the inner one
     kStrided,    // elements apart on one side or both
-    kStaged,     // tiles brought to a buffer by lines of the source, and written by the target's
+    kStaged,     // tiles of rows put together in a buffer, and written from there
+    kTurned,     // tiles turned between two buffers
   };
-  struct Dim {
-    int64_t size, from, to;  // strides in bytes
-  };
-  using DimList = absl::InlinedVector<Dim, 6>;
+  using Dim = TurnedTiles::Dim;
+  using DimList = TurnedTiles::DimList;
 
   void Plan(DimList walked);
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
   DimList TileOf(const DimList& dims) const;
   int64_t BytesOf(const DimList& dims) const;
+  void MakeTurnedTiles();
   void MakeStages();
   void FindLines(DimList tile);
   NdCopy Stage(const DimList& dims, bool is_streamed) const;
@@ -84,7 +85,6 @@ class NdCopy {
   // Of what is transposed next the source begins at `next`, which may be null.
   void RunPiece(const char* from, char* to, int64_t part, int64_t tile, const char* next) const;
   void Move(const char* from, char* to, int64_t rows, int64_t inner, const char* next) const;
-  void AskFor(const char* from) const;
   // Where the outer loops are, and the first elements there.
   struct Place {
     absl::InlinedVector<int64_t, 6> at;
@@ -108,20 +108,21 @@ class NdCopy {
   // A piece of rows has so many places of a dim that the last loop goes through in such steps.
   Dim tiled_ = {1, 0, 0};
   int64_t tile_ = 1;
+  int64_t piece_bytes_ = 64 * 1024;  // what one call of a kernel copies
   // A piece is cut into parts, between its rows or along them; parts of one place are next to each
   // other in the order of pieces.
   bool cut_inner_ = false;
   int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
-  // The tiles of a staged copy are pieces. Each shape of them has stages, from buffer to buffer and
-  // at last to the target: the whole tile, then that at the end of the first dim that tiles do not
-  // divide, of the second, and of both.
+  // Tiles are pieces. Each shape of staged ones has two stages, to the buffer and to the target:
+  // the whole tile, then that at the end of the first dim that tiles do not divide, of the second,
+  // and of both.
   std::vector<NdCopy> stages_;
-  size_t stages_per_shape_ = 0;
   struct End {
     size_t place, dim;  // among outer_; among the dims that are tiled
   };
   absl::InlinedVector<End, 2> ends_;
-  std::vector<int64_t> lines_;  // what is asked for of a tile, bytes from its first element
+  std::vector<int64_t> lines_;       // what is asked for of a tile, bytes from its first element
+  std::vector<TurnedTiles> turned_;  // one, if any
 };
 
 template <typename Fn>

@@ -15,6 +15,7 @@ BlockKernels MakeTable() {
   table.level = PJRT_STRINGIZE(PJRT_KERNEL_LEVEL);
   FillMove(&table);
   FillTranspose(&table);
+  FillTurn(&table);
   FillChain(&table);
   FillIntegers(&table);
   FillFloats(&table);

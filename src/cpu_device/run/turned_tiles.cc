@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/cpu_device/run/turned_tiles.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
+
+namespace pjrt::cpu {
+namespace {
+
+constexpr int64_t kLine = 64;
+// Rows of a tile have at most so many bytes; those of the target more, where it has fewer than
+// kSmallTile.
+constexpr int64_t kFromRow = 256, kToRow = 512, kSmallTile = 4096;
+// What a buffer holds, and what is read behind it.
+constexpr int64_t kBufferBytes = 64 * 1024, kSlack = 16;
+
+}  // namespace
+
+TurnedTiles::TurnedTiles(const DimList& dims, int size, const BlockKernels& kernels)
+    : kernels_(&kernels), size_(size) {
+  const auto fits = [&](const Sizes& sizes) {
+    return SideOf(dims, &Dim::from, sizes, sizes).buffer_bytes <= kBufferBytes &&
+           SideOf(dims, &Dim::to, sizes, sizes).buffer_bytes <= kBufferBytes;
+  };
+  const auto bytes_of = [&](const Sizes& sizes) {
+    int64_t bytes = size;
+    for (int64_t n : sizes) bytes *= n;
+    return bytes;
+  };
+  int64_t to_row = kToRow;
+  Sizes tile = TileFor(dims, to_row);
+  while (!fits(tile)) tile = TileFor(dims, to_row /= 2);
+  for (; bytes_of(tile) < kSmallTile && to_row < kBufferBytes; to_row *= 2) {
+    const Sizes larger = TileFor(dims, 2 * to_row);
+    if (!fits(larger)) break;
+    tile = larger;
+  }
+  tile_bytes_ = bytes_of(tile);
+  MakeLoops(dims, tile);
+  for (size_t shape = 0; shape < size_t{1} << ends_.size(); ++shape) {
+    Sizes sizes = tile;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      const size_t d = ends_[i].dim;
+      if ((shape >> i & 1) != 0) sizes[d] = dims[d].size % tile[d];
+    }
+    shapes_.push_back(ShapeOf(dims, tile, sizes));
+  }
+}
+
+TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t to_run) const {
+  Sizes tile(dims.size(), 1);
+  const auto take_row = [&](int64_t Dim::*stride, int64_t limit) {
+    for (int64_t row = size_; 2 * row <= limit;) {
+      size_t d = 0;
+      while (d < dims.size() && dims[d].*stride != row) ++d;
+      if (d == dims.size()) return;
+      int64_t taken = std::min(dims[d].size, limit / row);
+      // Of whole lines, where not all of the dim.
+      const int64_t lines = kLine / std::gcd(kLine, row);
+      if (taken > lines && taken < dims[d].size) taken -= taken % lines;
+      tile[d] = std::max(tile[d], taken);
+      if (taken < dims[d].size) return;
+      row *= taken;
+    }
+  };
+  take_row(&Dim::from, kFromRow);
+  take_row(&Dim::to, to_run);
+  return tile;
+}
+
+// Tiles follow each other as they stand in the source, but first of all along rows of the target.
+void TurnedTiles::MakeLoops(const DimList& dims, const Sizes& tile) {
+  Order order(dims.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const Side to = SideOf(dims, &Dim::to, tile, tile);
+  const auto goes_along = [&](size_t d) {
+    return to.bytes >= kLine && tile[d] < dims[d].size && dims[d].to * tile[d] == to.bytes;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (goes_along(a) != goes_along(b)) return goes_along(b);
+    return std::abs(dims[a].from) > std::abs(dims[b].from);
+  });
+  for (size_t d : order) {
+    const int64_t places = CeilDiv(dims[d].size, tile[d]);
+    if (places == 1) continue;
+    if (dims[d].size % tile[d] != 0) ends_.push_back({outer_.size(), d});
+    outer_.push_back({places, dims[d].from * tile[d], dims[d].to * tile[d]});
+    num_tiles_ *= places;
+    carries_ = goes_along(d);
+  }
+}
+
+// Strides in the buffer are those of the whole `tile`, whatever the sizes, so that rows are where
+// they were.
+TurnedTiles::Side TurnedTiles::SideOf(const DimList& dims, int64_t Dim::*stride, const Sizes& tile,
+                                      const Sizes& sizes) const {
+  Order order(dims.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  // What is repeated is no row.
+  const auto distance = [&](size_t d) {
+    const int64_t bytes = std::abs(dims[d].*stride);
+    return bytes == 0 ? std::numeric_limits<int64_t>::max() : bytes;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return distance(a) < distance(b); });
+  Side side;
+  side.strides.resize(dims.size());
+  side.bytes = size_;
+  side.places = {{0, 0}};
+  int64_t at = size_;
+  for (size_t d : order) {
+    if (tile[d] == 1) continue;
+    if (side.pitch == 0 && dims[d].*stride == at) {
+      side.run.push_back(d);
+      side.bytes *= sizes[d];
+    } else if (side.pitch == 0) {
+      // An odd number of lines, so that rows do not fall on the same places of a cache; with room
+      // for what is carried.
+      side.pitch = at = AlignUp(at + kLine) | kLine;
+      side.rows = sizes[d];
+      side.stride = dims[d].*stride;
+    } else {
+      const size_t places = side.places.size();
+      for (int64_t i = 1; i < sizes[d]; ++i) {
+        for (size_t p = 0; p < places; ++p) {
+          const Side::Place place = side.places[p];
+          side.places.push_back({place.at + i * dims[d].*stride, place.buffer_at + i * at});
+        }
+      }
+    }
+    side.strides[d] = at;
+    at *= tile[d];
+  }
+  side.buffer_bytes = at;
+  return side;
+}
+
+TurnedTiles::Shape TurnedTiles::ShapeOf(const DimList& dims, const Sizes& tile,
+                                        const Sizes& sizes) const {
+  Shape shape;
+  shape.from = SideOf(dims, &Dim::from, tile, sizes);
+  shape.to = SideOf(dims, &Dim::to, tile, sizes);
+  FindMatrices(sizes, &shape);
+  // Rows that do not begin with a line end in one more.
+  const bool has_ends = std::any_of(dims.begin(), dims.end(), [&](const Dim& dim) {
+    return dim.from != size_ && dim.from % kLine != 0;
+  });
+  for (const Side::Place& place : shape.from.places) {
+    for (int64_t row = 0; row < shape.from.rows; ++row) {
+      const int64_t at = place.at + row * shape.from.stride;
+      for (int64_t line = 0; line < shape.from.bytes; line += kLine)
+        shape.lines.push_back(at + line);
+      if (has_ends) shape.lines.push_back(at + shape.from.bytes - 1);
+    }
+  }
+  return shape;
+}
+
+// A matrix has the dims of a row of the source as columns, those of a row of the target as rows. A
+// dim that both have goes to the shorter one.
+void TurnedTiles::FindMatrices(const Sizes& sizes, Shape* shape) const {
+  const Order &to = shape->to.run, &from = shape->from.run;
+  Order taken;
+  size_t rows = 0, cols = 0;
+  const auto is_free = [&](const Order& run, size_t i) {
+    return i < run.size() && std::find(taken.begin(), taken.end(), run[i]) == taken.end();
+  };
+  const auto take = [&](size_t d, const Sizes& strides, std::vector<int32_t>* at) {
+    const size_t n = at->size();
+    for (int64_t i = 1; i < sizes[d]; ++i) {
+      for (size_t k = 0; k < n; ++k) at->push_back((*at)[k] + static_cast<int32_t>(i * strides[d]));
+    }
+    taken.push_back(d);
+  };
+  shape->row_at = shape->col_at = {0};
+  for (;;) {
+    const bool has_row = is_free(to, rows), has_col = is_free(from, cols);
+    if (!has_row && !has_col) break;
+    if (has_row && (!has_col || shape->row_at.size() <= shape->col_at.size())) {
+      take(to[rows++], shape->from.strides, &shape->row_at);
+    } else {
+      take(from[cols++], shape->to.strides, &shape->col_at);
+    }
+  }
+  shape->matrices = {{0, 0}};
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (std::find(taken.begin(), taken.end(), d) != taken.end()) continue;
+    const size_t n = shape->matrices.size();
+    for (int64_t i = 1; i < sizes[d]; ++i) {
+      for (size_t m = 0; m < n; ++m) {
+        const TurnedTile::Matrix matrix = shape->matrices[m];
+        shape->matrices.push_back({matrix.src_at + static_cast<int32_t>(i * shape->from.strides[d]),
+                                   matrix.dst_at + static_cast<int32_t>(i * shape->to.strides[d])});
+      }
+    }
+  }
+}
+
+void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) const {
+  alignas(kLine) char source[kBufferBytes + kSlack];
+  alignas(kLine) char carried_and_target[kLine + kBufferBytes];
+  char* const target = carried_and_target + kLine;
+  const bool is_one = (size_ & (size_ - 1)) == 0;
+  const TurnTileFn turn_tile = kernels_->turn_tile[is_one ? SizeLog2(size_) : 0];
+  Sizes at(outer_.size());
+  int64_t rest = begin;
+  for (size_t d = outer_.size(); d-- > 0;) {
+    at[d] = rest % outer_[d].size;
+    rest /= outer_[d].size;
+    from += at[d] * outer_[d].from;
+    to += at[d] * outer_[d].to;
+  }
+  for (int64_t tile = begin; tile < end; ++tile) {
+    size_t index = 0;
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      if (at[ends_[i].place] == outer_[ends_[i].place].size - 1) index |= size_t{1} << i;
+    }
+    const Shape& shape = shapes_[index];
+    const bool begins = !carries_ || tile == begin || at.back() == 0;
+    const bool ends = !carries_ || tile + 1 == end || at.back() == outer_.back().size - 1;
+    for (const Side::Place& place : shape.from.places) {
+      kernels_->copy_rows(source + place.buffer_at, shape.from.pitch, from + place.at,
+                          shape.from.stride, shape.from.bytes, shape.from.rows);
+    }
+    char* const to_tile = to;
+    for (size_t d = outer_.size(); d-- > 0;) {
+      from += outer_[d].from;
+      to += outer_[d].to;
+      if (++at[d] < outer_[d].size) break;
+      from -= outer_[d].from * outer_[d].size;
+      to -= outer_[d].to * outer_[d].size;
+      at[d] = 0;
+    }
+    turn_tile(target, source,
+              {shape.row_at.data(), shape.col_at.data(), shape.matrices.data(),
+               static_cast<int64_t>(shape.row_at.size()), static_cast<int64_t>(shape.col_at.size()),
+               static_cast<int64_t>(shape.matrices.size()), is_one ? 1 : size_, shape.lines.data(),
+               tile + 1 < end ? static_cast<int64_t>(shape.lines.size()) : 0, from});
+    for (const Side::Place& place : shape.to.places) {
+      kernels_->carry_rows(to_tile + place.at, shape.to.stride, target + place.buffer_at,
+                           shape.to.pitch, shape.to.bytes, shape.to.rows, begins, ends);
+    }
+  }
+}
+
+std::string TurnedTiles::Describe() const {
+  const Shape& shape = shapes_[0];
+  return absl::StrCat("tiles of ", tile_bytes_, " bytes, rows of ", shape.from.bytes,
+                      " to rows of ", shape.to.bytes, ": ", shape.matrices.size(),
+                      " transposes of ", shape.row_at.size(), "x", shape.col_at.size(),
+                      " elements of ", size_, " bytes");
+}
+
+}  // namespace pjrt::cpu

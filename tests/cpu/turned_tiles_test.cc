@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Boxes copied by turned tiles, at each kernel level: against the definition, element by element,
+// in memory whose neighbours must not be touched.
+#include "src/cpu_device/run/turned_tiles.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/cpu/kernel_test_util.h"
+
+namespace pjrt::cpu {
+namespace {
+
+// Bytes that end where a page begins which nobody may read or write, or begin where one ends.
+class Guarded {
+ public:
+  explicit Guarded(int64_t bytes) {
+    const int64_t page = sysconf(_SC_PAGESIZE);
+    mapped_ = (bytes + page - 1) / page * page + 2 * page;
+    memory_ = static_cast<char*>(
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(memory_, page, PROT_NONE);
+    mprotect(memory_ + mapped_ - page, page, PROT_NONE);
+    first_ = memory_ + page;
+    last_ = memory_ + mapped_ - page - bytes;
+  }
+  ~Guarded() { munmap(memory_, mapped_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+
+  char* At(bool end) const { return end ? last_ : first_; }
+
+ private:
+  int64_t mapped_;
+  char *memory_, *first_, *last_;
+};
+
+// A dense box in the order of the target, with `gap` elements behind each run of its last dim; the
+// source has the dims in `order`, outermost first, those of `reversed` backwards.
+void CheckTiles(const std::vector<int64_t>& sizes, const std::vector<int>& order, int64_t gap,
+                int reversed, int size) {
+  const size_t rank = sizes.size();
+  TurnedTiles::DimList dims;
+  for (int64_t n : sizes) dims.push_back({n, 0, 0});
+  int64_t from_bytes = size, to_bytes = size, from_at = 0, count = 1;
+  for (size_t d = rank; d-- > 0;) {
+    dims[d].to = to_bytes;
+    to_bytes *= sizes[d];
+    if (d + 1 == rank) to_bytes += gap * size;
+    count *= sizes[d];
+  }
+  for (size_t i = rank; i-- > 0;) {
+    const int d = order[i];
+    dims[d].from = from_bytes;
+    from_bytes *= sizes[d];
+    if (d == reversed) {
+      from_at += dims[d].from * (sizes[d] - 1);
+      dims[d].from = -dims[d].from;
+    }
+  }
+  const Guarded source(from_bytes), target(to_bytes);
+  std::mt19937 random(9);
+  for (const bool end : {false, true}) {
+    std::generate_n(source.At(end), from_bytes, [&] { return static_cast<char>(random()); });
+    std::vector<char> expected(to_bytes, 'x');
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t rest = i, from = from_at, to = 0;
+      for (size_t d = rank; d-- > 0;) {
+        from += rest % sizes[d] * dims[d].from;
+        to += rest % sizes[d] * dims[d].to;
+        rest /= sizes[d];
+      }
+      std::memcpy(&expected[to], source.At(end) + from, size);
+    }
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      const TurnedTiles tiles(dims, size, *kernels);
+      // At once, and in ranges that begin within runs of the target.
+      for (const int64_t together : {tiles.num_tiles(), int64_t{3}}) {
+        std::memset(target.At(end), 'x', to_bytes);
+        for (int64_t tile = 0; tile < tiles.num_tiles(); tile += together) {
+          tiles.Run(tile, std::min(tile + together, tiles.num_tiles()), source.At(end) + from_at,
+                    target.At(end));
+        }
+        kernels->end_stream();
+        ASSERT_EQ(std::memcmp(target.At(end), expected.data(), to_bytes), 0)
+            << kernels->level << " size " << size << ", " << tiles.Describe();
+      }
+    }
+  }
+}
+
+TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
+  const struct {
+    std::vector<int64_t> sizes;
+    std::vector<int> order;
+    int64_t gap;
+    int reversed;
+  } boxes[] = {
+      // Tiles end within the last dim of the target, of the source, or both.
+      {{300, 700}, {1, 0}, 0, -1},
+      {{64, 512}, {1, 0}, 0, -1},
+      {{301, 1111}, {1, 0}, 5, -1},
+      {{3, 33, 103, 70}, {0, 3, 2, 1}, 0, -1},
+      {{70, 5, 20, 33}, {3, 2, 1, 0}, 3, 2},
+      // Rows of both sides share dims.
+      {{3, 30, 20, 14, 12}, {0, 2, 4, 1, 3}, 0, -1},
+      {{3, 20, 16, 16, 16}, {0, 2, 4, 1, 3}, 0, -1},
+      {{2, 43, 3, 2, 19, 13}, {5, 2, 3, 4, 1, 0}, 0, 1},
+      // A few rows or columns.
+      {{3, 2, 1111}, {0, 2, 1}, 0, -1},
+      {{3, 1111, 2}, {0, 2, 1}, 0, -1},
+      {{1111, 3}, {1, 0}, 0, -1},
+      {{3, 1111}, {1, 0}, 0, -1},
+      {{15, 99, 7}, {2, 1, 0}, 0, -1},
+      {{7, 99, 15}, {2, 1, 0}, 0, 0},
+      {{33, 99, 6}, {2, 0, 1}, 0, -1},
+      {{2, 2, 2, 2, 2, 2, 2}, {6, 5, 4, 3, 2, 1, 0}, 0, -1},
+  };
+  for (const auto& box : boxes) {
+    for (const int size : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16})
+      CheckTiles(box.sizes, box.order, box.gap, box.reversed, size);
+  }
+}
+
+TEST(TurnedTilesTest, RandomPermutationsAreTheirDefinition) {
+  std::mt19937 random(4);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint32_t>(n)); };
+  for (int i = 0; i < 200; ++i) {
+    const int rank = 2 + below(4);
+    std::vector<int64_t> sizes(static_cast<size_t>(rank));
+    for (int64_t& n : sizes) n = 2 + below(rank == 2 ? 500 : rank == 3 ? 60 : rank == 4 ? 20 : 12);
+    std::vector<int> order(sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    while (order.back() == rank - 1) std::shuffle(order.begin(), order.end(), random);
+    CheckTiles(sizes, order, below(3) == 0 ? below(9) : 0, below(2) == 0 ? below(rank) : -1,
+               1 + below(16));
+  }
+}
+
+// Elements of the source that stand for several of the target.
+TEST(TurnedTilesTest, AStrideOfZeroRepeatsElements) {
+  const TurnedTiles::DimList dims = {{40, 4, 4 * 6 * 90}, {6, 0, 4 * 90}, {90, 4 * 40, 4}};
+  std::vector<uint32_t> source(40 * 90), result(40 * 6 * 90);
+  std::iota(source.begin(), source.end(), 0);
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    std::fill(result.begin(), result.end(), 0);
+    const TurnedTiles tiles(dims, 4, *kernels);
+    tiles.Run(0, tiles.num_tiles(), reinterpret_cast<const char*>(source.data()),
+              reinterpret_cast<char*>(result.data()));
+    kernels->end_stream();
+    for (uint32_t i = 0; i < result.size(); ++i)
+      ASSERT_EQ(result[i], i % 90 * 40 + i / (6 * 90)) << kernels->level << " at " << i;
+  }
+}
+
+}  // namespace
+}  // namespace pjrt::cpu
