@@ -35,6 +35,8 @@ constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1
 constexpr int64_t kStageBytes = 64 * 1024;
 // One that is smaller than this, as both runs are along the same dims, has a longer one still.
 constexpr int64_t kSmallTile = 4096;
+// Matrices with fewer rows or columns have kernels of their own, or are none for turned tiles.
+constexpr int64_t kNarrow = 8;
 // Rows of so many bytes are streamed.
 constexpr int64_t kStreamedRow = 256;
 // Pieces of a tile, between which so many lines of the next one are asked for.
@@ -165,8 +167,10 @@ void NdCopy::MakeTiles() {
 }
 
 // True where pieces to transpose are short in the source or the target and the next ones lie far
-// apart there, so that lines are read or written in parts, too many to stay at hand meanwhile; and
-// where short rows have a run of others behind them in the target, and of yet others in the source.
+// apart there, so that lines are read or written in parts, too many to stay at hand meanwhile;
+// where they have less than a line in the target, or in the source as the target's rows begin
+// within lines; and where short rows have a run of others behind them in the target, and of yet
+// others in the source.
 bool NdCopy::IsScattered() const {
   if (bytes() < kStreamBytes) return false;
   if (pattern_ == kRows) {
@@ -180,8 +184,10 @@ bool NdCopy::IsScattered() const {
             ((inner_ >= kShortRow || run >= kLine) && goes_on(&Dim::to, run)));
   }
   const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
+  const bool is_narrow = std::min(rows_, inner_) >= kNarrow &&
+                         (to_run < kLine || (from_run < kLine && to_row_ % kLine != 0));
   return pattern_ == kTranspose &&
-         ((from_run < kStreamedRow && std::abs(from_inner_) != from_run) ||
+         (is_narrow || (from_run < kStreamedRow && std::abs(from_inner_) != from_run) ||
           (to_run < kStreamedRow && std::abs(to_row_) != to_run));
 }
 
