@@ -166,11 +166,11 @@ void NdCopy::MakeTiles() {
   outer_.push_back({CeilDiv(tiled_.size, tile_), tiled_.from * tile_, tiled_.to * tile_});
 }
 
-// True where pieces to transpose are short in the source or the target and the next ones lie far
+// True where rows of pieces to transpose are short in the source or the target and others lie far
 // apart there, so that lines are read or written in parts, too many to stay at hand meanwhile;
-// where they have less than a line in the target, or in the source as the target's rows begin
-// within lines; and where short rows have a run of others behind them in the target, and of yet
-// others in the source.
+// where they are less than a line in the target, or in the source as the target's begin within
+// lines; where pieces are small and their rows begin within lines; and where short rows have a run
+// of others behind them in the target, and of yet others in the source.
 bool NdCopy::IsScattered() const {
   if (bytes() < kStreamBytes) return false;
   if (pattern_ == kRows) {
@@ -183,12 +183,14 @@ bool NdCopy::IsScattered() const {
            (run >= kStreamedRow ||
             ((inner_ >= kShortRow || run >= kLine) && goes_on(&Dim::to, run)));
   }
+  if (pattern_ != kTranspose) return false;
   const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
-  const bool is_narrow = std::min(rows_, inner_) >= kNarrow &&
-                         (to_run < kLine || (from_run < kLine && to_row_ % kLine != 0));
-  return pattern_ == kTranspose &&
-         (is_narrow || (from_run < kStreamedRow && std::abs(from_inner_) != from_run) ||
-          (to_run < kStreamedRow && std::abs(to_row_) != to_run));
+  const bool from_apart = std::abs(from_inner_) != from_run, to_apart = std::abs(to_row_) != to_run;
+  const bool within_lines = to_row_ % kLine != 0;
+  return (from_run < kStreamedRow && from_apart) || (to_run < kStreamedRow && to_apart) ||
+         (std::min(rows_, inner_) >= kNarrow &&
+          (to_run < kLine || (from_run < kLine && within_lines) ||
+           (std::max(from_run, to_run) < kStreamedRow && within_lines)));
 }
 
 // A copy of a tile to the buffer or from it, by itself: whoever runs it ends the stream.
