@@ -30,8 +30,8 @@ constexpr int64_t kShortestTurned = 3, kLongestTurned = 7;
 // read once: they may all fall on the same place of the cache. Not where they are fewer than this.
 constexpr int64_t kFewRows = 8;
 // A tile of rows, which may have up to kStagedRow, has runs of at most so many bytes of the source
-// and of the target: four rows at least, and eight.
-constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 512, kRowsTo = 1024;
+// and of the target: four rows at least, and eight, of which the source's reaches up to kRowsTo.
+constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 256, kRowsTo = 1024;
 constexpr int64_t kStageBytes = 64 * 1024;
 // One that is smaller than this, as both runs are along the same dims, has a longer one still.
 constexpr int64_t kSmallTile = 4096;
@@ -228,7 +228,7 @@ NdCopy::DimList NdCopy::TileOf(const DimList& dims) const {
       run *= taken;
     }
   };
-  const int64_t from_limit = std::max(kRowsFrom, 4 * inner_);
+  const int64_t from_limit = std::max(std::clamp(8 * inner_, kRowsFrom, kRowsTo), 4 * inner_);
   take_run(&Dim::from, from_limit);
   for (int64_t limit = std::min(std::max(kRowsTo, 8 * inner_), kStageBytes / from_limit * inner_);
        BytesOf(tile) < kSmallTile && limit <= kStageBytes; limit *= 2)
