@@ -236,6 +236,16 @@ TEST(LapackCall, SparseRowsTimesADenseMatrix) {
       ElementsAre(50, 706));
 }
 
+TEST(LapackCall, SparseRowsMayHaveIndicesOf64Bits) {
+  const Literal data = Array<float>({3}, {5, 6, 7}), starts = Array<int64_t>({3}, {0, 1, 3});
+  const Literal columns = Array<int64_t>({3}, {1, 0, 2}), x = Array<float>({3}, {1, 10, 100});
+  EXPECT_THAT(
+      Elements<float>(*RunAll(CallText("cpu_csr_sparse_dense_ffi", "mhlo.backend_config = {}",
+                                       {"3xf32", "3xi64", "3xi64", "3xf32"}, {"2xf32"}),
+                              {&data, &starts, &columns, &x})[0]),
+      ElementsAre(50, 706));
+}
+
 TEST(LapackCall, RefusesWhatTheRoutineHasNot) {
   const std::string uplo = "mhlo.backend_config = {uplo = 76 : ui8}";
   struct Case {
@@ -256,6 +266,12 @@ TEST(LapackCall, RefusesWhatTheRoutineHasNot) {
            {CallText("lapack_sgetrf_ffi", "", {"2x3xf32"}, {"2x3xf32", "3xi32", "i32"}),
             "expected s32[2]"},
            {CallText("lapack_sorgqr_ffi", "", {"3x2xf32", "3xf32"}, {"3x2xf32"}), "too many taus"},
+           {CallText("cpu_csr_sparse_dense_ffi", "", {"3xf32", "3xi64", "3xi32", "3xf32"},
+                     {"2xf32"}),
+            "an operand is s32[3]; expected s64[3]"},
+           {CallText("cpu_csr_sparse_dense_ffi", "", {"3xf32", "3xi16", "3xi16", "3xf32"},
+                     {"2xf32"}),
+            "an operand is s16[3]; expected s32[3]"},
            {CallText("Qr", "", {"2x2xi32"}, {"2x2xi32", "2xi32"}), "elements of type s32"},
            {CallText("blas_strsm", "", {"2x2xf32", "2x1xf32"}, {"2x1xf32"},
                      {"1 i32", "1 i32", "0 i32", "0 i32", "2 i32", "1 i32", "1 i32", "2 i32"}),

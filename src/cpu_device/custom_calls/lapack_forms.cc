@@ -217,6 +217,7 @@ class FormReader {
     call_.rows = dense.dims[0];
     call_.columns = dense.rank() == 2 ? dense.dims[1] : 1;
     call_.reflectors = operand('a').size();
+    if (starts.type == S64) call_.index_type = S64;
     return absl::OkStatus();
   }
 
@@ -232,7 +233,7 @@ class FormReader {
       sizes.insert(sizes.end(), matrix.begin(), matrix.end());
     };
     if (call_.routine == Routine::kCsrDense) {
-      if (part == 'p' || part == 'r') type = S32;
+      if (part == 'p' || part == 'r') type = call_.index_type;
       if (part == 'a' || part == 'r') of({call_.reflectors});
       if (part == 'p') of({call_.m + 1});
       if (part == 'b') of({call_.rows});

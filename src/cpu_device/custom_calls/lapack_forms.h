@@ -71,7 +71,8 @@ class LapackParts {
 
 struct LapackCall {
   Routine routine = Routine::kNone;
-  PrimitiveType type = F32;  // F32, F64, C64 or C128; of sparse products S32 and S64, too
+  PrimitiveType type = F32;        // F32, F64, C64 or C128; of sparse products S32 and S64, too
+  PrimitiveType index_type = S32;  // of sparse products, or S64
   LapackParts operands, results;
   int64_t batch = 1;
   int64_t m = 0, n = 0;           // of a; n of a tridiagonal matrix

@@ -78,8 +78,17 @@ int32_t RunSolver(const LapackCall& c, const LapackSettings& o, const Kernels& k
 
 template <typename T>
 void RunSparseProduct(const LapackCall& c, const LapackItem& item) {
-  CsrTimesDense<T>(c.m, c.rows, c.columns, c.reflectors, item.In<T>('a'), item.In<int32_t>('p'),
-                   item.In<int32_t>('r'), item.In<T>('b'), item.Out<T>('c'));
+  const auto run = [&](auto index) {
+    using Index = decltype(index);
+    CsrTimesDense<T, Index>(c.m, c.rows, c.columns, c.reflectors, item.In<T>('a'),
+                            item.In<Index>('p'), item.In<Index>('r'), item.In<T>('b'),
+                            item.Out<T>('c'));
+  };
+  if (c.index_type == S64) {
+    run(int64_t{});
+  } else {
+    run(int32_t{});
+  }
 }
 
 template int32_t RunSolver(const LapackCall&, const LapackSettings&, const Kernels&,

@@ -63,10 +63,10 @@ void TridiagonalSolvePerturbed(int64_t n, int64_t columns, const T* dl, const T*
 // out (rows x columns) = s * dense (inner x columns) for a sparse matrix s (rows x inner) in
 // compressed rows: the entries of row i are data[p] at column indices[p], row_starts[i] <= p <
 // row_starts[i + 1]. Entries beyond `entries`, and those whose column is not in [0, inner), count
-// as absent. Also instantiated for int32_t and int64_t, which wrap around.
-template <typename T>
+// as absent. Also instantiated for T of int32_t and int64_t, which wrap around; indices are either.
+template <typename T, typename Index>
 void CsrTimesDense(int64_t rows, int64_t inner, int64_t columns, int64_t entries, const T* data,
-                   const int32_t* row_starts, const int32_t* indices, const T* dense, T* out);
+                   const Index* row_starts, const Index* indices, const T* dense, T* out);
 
 }  // namespace pjrt::cpu
 

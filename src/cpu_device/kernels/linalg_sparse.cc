@@ -21,9 +21,9 @@ T MultiplyAdd(T x, T y, T sum) {
 
 }  // namespace
 
-template <typename T>
+template <typename T, typename Index>
 void CsrTimesDense(int64_t rows, int64_t inner, int64_t columns, int64_t entries, const T* data,
-                   const int32_t* row_starts, const int32_t* indices, const T* dense, T* out) {
+                   const Index* row_starts, const Index* indices, const T* dense, T* out) {
   std::fill_n(out, rows * columns, T(0));
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t begin = std::max<int64_t>(row_starts[i], 0);
@@ -39,7 +39,9 @@ void CsrTimesDense(int64_t rows, int64_t inner, int64_t columns, int64_t entries
 
 #define PJRT_INSTANTIATE_(T)                                                                \
   template void CsrTimesDense(int64_t, int64_t, int64_t, int64_t, const T*, const int32_t*, \
-                              const int32_t*, const T*, T*);
+                              const int32_t*, const T*, T*);                                \
+  template void CsrTimesDense(int64_t, int64_t, int64_t, int64_t, const T*, const int64_t*, \
+                              const int64_t*, const T*, T*);
 PJRT_INSTANTIATE_(int32_t)
 PJRT_INSTANTIATE_(int64_t)
 PJRT_INSTANTIATE_(float)
