@@ -20,6 +20,14 @@ PJRT_INLINE Vector<float> Load(const uint16_t* from) {
   return (Vector<float>)(__builtin_convertvector(half, Bits) << 16);
 }
 
+#if defined(__AVX512BW__)
+// The elements whose bit is in `used`.
+PJRT_INLINE Vector<float> LoadPart(const uint16_t* from, uint64_t used) {
+  const __m256i half = _mm256_maskz_loadu_epi16(static_cast<__mmask16>(used), from);
+  return (Vector<float>)_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16);
+}
+#endif
+
 // The upper halves are the result.
 PJRT_INLINE Bits Rounded(Vector<float> x) {
   constexpr uint32_t kQuiet = 0x400000u;
@@ -32,15 +40,23 @@ PJRT_INLINE Vector<float> Round(Vector<float> x) {
   return (Vector<float>)(Rounded(x) & 0xffff0000u);
 }
 
-// x to to[0, kLanes) and y behind it.
-PJRT_INLINE void StoreTwo(uint16_t* to, Vector<float> x, Vector<float> y) {
 #if defined(__AVX512BW__)
+PJRT_INLINE __m512i RoundTwo(Vector<float> x, Vector<float> y) {
   const __m512i counted =
       _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
                        12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i upper = _mm512_add_epi16(_mm512_add_epi16(counted, counted), _mm512_set1_epi16(1));
-  _mm512_storeu_si512(to,
-                      _mm512_permutex2var_epi16((__m512i)Rounded(x), upper, (__m512i)Rounded(y)));
+  return _mm512_permutex2var_epi16((__m512i)Rounded(x), upper, (__m512i)Rounded(y));
+}
+PJRT_INLINE void StoreTwoPart(uint16_t* to, Vector<float> x, Vector<float> y, uint64_t used) {
+  _mm512_mask_storeu_epi16(to, static_cast<__mmask32>(used), RoundTwo(x, y));
+}
+#endif
+
+// x to to[0, kLanes) and y behind it.
+PJRT_INLINE void StoreTwo(uint16_t* to, Vector<float> x, Vector<float> y) {
+#if defined(__AVX512BW__)
+  _mm512_storeu_si512(to, RoundTwo(x, y));
 #else
   *reinterpret_cast<UnalignedHalf*>(to) = __builtin_convertvector(Rounded(x) >> 16, Half);
   *reinterpret_cast<UnalignedHalf*>(to + kLanes) = __builtin_convertvector(Rounded(y) >> 16, Half);

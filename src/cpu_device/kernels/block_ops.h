@@ -215,6 +215,7 @@ using CarryRowsFn = void (*)(char* dst, int64_t dst_stride, char* src, int64_t s
 // Runs chains (chain_ops.h).
 struct ChainInstr;
 using ChainFn = void (*)(const ChainInstr* code, char* const* slots, int64_t groups);
+using ChainRestFn = void (*)(const ChainInstr* code, char* const* slots, int64_t from, int64_t n);
 
 // One kernel level's functions. Entries are null for combinations that StableHLO does not have, and
 // for scalar-operand forms that are not worth having (the engine then fills a block).
@@ -254,6 +255,9 @@ struct BlockKernels {
   // chain_group_bytes of elements.
   ChainFn chain[kNumCTypes];
   int chain_group_bytes;
+  // For the n elements from `from` on, fewer than a group; null at levels that have no loads and
+  // stores of parts of vectors.
+  ChainRestFn chain_rest[kNumCTypes];
 };
 
 // The compute type of a memory type; kPred for types without one (tokens), which callers exclude.

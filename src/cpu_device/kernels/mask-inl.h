@@ -78,6 +78,24 @@ PJRT_INLINE Vector<T> Blend(Mask<T> mask, Vector<T> on_false, Vector<T> on_true)
   }
 }
 
+// The lanes of a vector in memory whose bit is in `used`; the others are 0, or stay.
+template <typename T>
+PJRT_INLINE Vector<T> LoadPart(const T* from, uint64_t used) {
+  if constexpr (sizeof(T) == 4) {
+    return (Vector<T>)_mm512_maskz_loadu_epi32(static_cast<__mmask16>(used), from);
+  } else {
+    return (Vector<T>)_mm512_maskz_loadu_epi64(static_cast<__mmask8>(used), from);
+  }
+}
+template <typename T>
+PJRT_INLINE void StorePart(T* to, Vector<T> value, uint64_t used) {
+  if constexpr (sizeof(T) == 4) {
+    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(used), (__m512i)value);
+  } else {
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(used), (__m512i)value);
+  }
+}
+
 // The predicates of kVectors vectors, in general registers: an operation on all of them is one or
 // two instructions.
 template <typename T, int kVectors>
@@ -93,22 +111,23 @@ class Masks {
   PJRT_INLINE_MEMBER Mask<T> At() const {
     return words_[i / kPerWord] >> (i % kPerWord * kLanes);
   }
-  // From and to predicates in memory, a byte each.
-  PJRT_INLINE_MEMBER void Load(const uint8_t* from) {
-    for (int w = 0; w < kWords; ++w) words_[w] = Bits(from + 64 * w);
+  // From and to predicates in memory, a byte each; of at most 64, only those whose bit is in
+  // `used`.
+  PJRT_INLINE_MEMBER void Load(const uint8_t* from, uint64_t used) {
+    for (int w = 0; w < kWords; ++w) words_[w] = Bits(from + 64 * w, used);
   }
-  PJRT_INLINE_MEMBER void Store(uint8_t* to) const {
+  PJRT_INLINE_MEMBER void Store(uint8_t* to, uint64_t used) const {
     for (int w = 0; w < kWords; ++w)
-      _mm512_mask_storeu_epi8(to + 64 * w, kUsed, _mm512_maskz_set1_epi8(words_[w], 1));
+      _mm512_mask_storeu_epi8(to + 64 * w, used & kAll, _mm512_maskz_set1_epi8(words_[w], 1));
   }
-  PJRT_INLINE_MEMBER void And(const uint8_t* with) {
-    for (int w = 0; w < kWords; ++w) words_[w] &= Bits(with + 64 * w);
+  PJRT_INLINE_MEMBER void And(const uint8_t* with, uint64_t used) {
+    for (int w = 0; w < kWords; ++w) words_[w] &= Bits(with + 64 * w, used);
   }
-  PJRT_INLINE_MEMBER void Or(const uint8_t* with) {
-    for (int w = 0; w < kWords; ++w) words_[w] |= Bits(with + 64 * w);
+  PJRT_INLINE_MEMBER void Or(const uint8_t* with, uint64_t used) {
+    for (int w = 0; w < kWords; ++w) words_[w] |= Bits(with + 64 * w, used);
   }
-  PJRT_INLINE_MEMBER void Xor(const uint8_t* with) {
-    for (int w = 0; w < kWords; ++w) words_[w] ^= Bits(with + 64 * w);
+  PJRT_INLINE_MEMBER void Xor(const uint8_t* with, uint64_t used) {
+    for (int w = 0; w < kWords; ++w) words_[w] ^= Bits(with + 64 * w, used);
   }
   PJRT_INLINE_MEMBER void Not() {
     for (int w = 0; w < kWords; ++w) words_[w] = ~words_[w];
@@ -117,9 +136,9 @@ class Masks {
  private:
   static constexpr int kLanes = 64 / sizeof(T), kPerWord = std::min(64 / kLanes, kVectors);
   static constexpr int kWords = kVectors / kPerWord;
-  static constexpr uint64_t kUsed = ~uint64_t{0} >> (64 - kPerWord * kLanes);
-  PJRT_INLINE uint64_t Bits(const uint8_t* from) {
-    const __m512i bytes = _mm512_maskz_loadu_epi8(kUsed, from);
+  static constexpr uint64_t kAll = ~uint64_t{0} >> (64 - kPerWord * kLanes);
+  PJRT_INLINE uint64_t Bits(const uint8_t* from, uint64_t used) {
+    const __m512i bytes = _mm512_maskz_loadu_epi8(used & kAll, from);
     return _mm512_test_epi8_mask(bytes, bytes);
   }
 
@@ -216,19 +235,20 @@ class Masks {
   PJRT_INLINE_MEMBER Mask<T> At() const {
     return masks_[i];
   }
-  PJRT_INLINE_MEMBER void Load(const uint8_t* from) {
+  // Of all; there are no parts of groups here.
+  PJRT_INLINE_MEMBER void Load(const uint8_t* from, uint64_t /*used*/) {
     for (int i = 0; i < kVectors; ++i) masks_[i] = LoadMask<T>(from + i * kLanes);
   }
-  PJRT_INLINE_MEMBER void Store(uint8_t* to) const {
+  PJRT_INLINE_MEMBER void Store(uint8_t* to, uint64_t /*used*/) const {
     for (int i = 0; i < kVectors; ++i) StoreMask<T>(to + i * kLanes, masks_[i]);
   }
-  PJRT_INLINE_MEMBER void And(const uint8_t* with) {
+  PJRT_INLINE_MEMBER void And(const uint8_t* with, uint64_t /*used*/) {
     for (int i = 0; i < kVectors; ++i) masks_[i] &= LoadMask<T>(with + i * kLanes);
   }
-  PJRT_INLINE_MEMBER void Or(const uint8_t* with) {
+  PJRT_INLINE_MEMBER void Or(const uint8_t* with, uint64_t /*used*/) {
     for (int i = 0; i < kVectors; ++i) masks_[i] |= LoadMask<T>(with + i * kLanes);
   }
-  PJRT_INLINE_MEMBER void Xor(const uint8_t* with) {
+  PJRT_INLINE_MEMBER void Xor(const uint8_t* with, uint64_t /*used*/) {
     for (int i = 0; i < kVectors; ++i) masks_[i] ^= LoadMask<T>(with + i * kLanes);
   }
   PJRT_INLINE_MEMBER void Not() {

@@ -394,16 +394,19 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
   code->instrs.clear();
   ChainFn fn = nullptr;
   for (std::vector<BlockInstr> run = scheduler.Next(&fn); !run.empty(); run = scheduler.Next(&fn)) {
-    const int width = fn == kernels.chain[static_cast<int>(CType::kF32)] ? 4 : 8;
-    const int64_t group = kernels.chain_group_bytes / width;
+    const CType type =
+        fn == kernels.chain[static_cast<int>(CType::kF32)] ? CType::kF32 : CType::kF64;
+    const int64_t group = kernels.chain_group_bytes / kCTypeSize[static_cast<int>(type)];
+    const ChainRestFn rest = kernels.chain_rest[static_cast<int>(type)];
     const bool needs_chain = std::any_of(run.begin(), run.end(),
                                          [](const BlockInstr& instr) { return instr.shifts_both; });
-    if ((run.size() == 1 || points < group) && !needs_chain) {
+    if ((run.size() == 1 || (points < group && rest == nullptr)) && !needs_chain) {
       code->instrs.insert(code->instrs.end(), run.begin(), run.end());
       continue;
     }
     BlockChain chain = writer.Write(run);
     chain.run = fn;
+    chain.rest = rest;
     chain.group = group;
     SortSlots(slots, &chain);
     BlockInstr instr;

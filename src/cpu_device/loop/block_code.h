@@ -61,8 +61,8 @@ struct BlockChain {
   struct Access {
     int32_t slot, position;  // of the instruction in `code`
   };
-  // A slot that stands for the program's memory. Where a block does not fill its last group, the
-  // chain works on copies of these; registers have room for whole groups.
+  // A slot that stands for the program's memory. Where a block does not fill its last group, and
+  // there is no `rest`, the chain works on copies of these; registers have room for whole groups.
   struct Outside {
     int32_t slot;
     int size;  // of an element
@@ -70,6 +70,7 @@ struct BlockChain {
   };
   std::vector<ChainInstr> code;
   ChainFn run = nullptr;
+  ChainRestFn rest = nullptr;         // on what is left of a group; null for none
   int group = 1;                      // elements
   std::vector<Access> reads, writes;  // of blocks
   std::vector<Outside> outside;

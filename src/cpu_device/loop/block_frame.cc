@@ -23,10 +23,10 @@ constexpr int64_t kMinBlock = 128;
 constexpr int64_t kRowModeLength = 64;
 // Rows below this share blocks where that costs less: a row of its own costs kRowNs beside its
 // elements, kCallNs for each iota and gather and, where operations in a chain do not fill its
-// groups, kRestNs for each array; in shared blocks an input or the like that must be moved costs
-// kMoveNs an element.
+// groups, kRestNs for each array, or kCopiedRestNs; in shared blocks an input or the like that must
+// be moved costs kMoveNs an element.
 constexpr int64_t kLongRow = 512;
-constexpr double kRowNs = 8, kCallNs = 10, kRestNs = 3, kMoveNs = 0.055;
+constexpr double kRowNs = 8, kCallNs = 10, kRestNs = 2, kCopiedRestNs = 3, kMoveNs = 0.055;
 // Moves of elements that do not lie next to each other count so often.
 constexpr int kStridedMoves = 3;
 // A pattern may have this many elements, and must stay the same for this many points, so that
@@ -72,8 +72,10 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
     ops += instr.kind == LoopInstr::kOp;
     calls += instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kIota;
   }
-  const bool ends_in_copies = ops > 1 && row_length_ * 4 % kernels_.chain_group_bytes != 0;
-  const double row_ns = kRowNs + kCallNs * calls + (ends_in_copies ? kRestNs * arrays : 0);
+  const bool fills_groups = ops <= 1 || row_length_ * 4 % kernels_.chain_group_bytes == 0;
+  const bool in_place = kernels_.chain_rest[static_cast<int>(CType::kF32)] != nullptr;
+  const double rest_ns = fills_groups ? 0 : arrays * (in_place ? kRestNs : kCopiedRestNs);
+  const double row_ns = kRowNs + kCallNs * calls + rest_ns;
   row_mode_ = kMoveNs * moves * static_cast<double>(row_length_) > row_ns;
 }
 
@@ -357,12 +359,14 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
   }
 }
 
-// Whole groups where they are. What is left is run as a group that ends in copies.
+// Whole groups where they are. What is left is run in place, where the level can, or as a group
+// that ends in copies.
 void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
   const int64_t groups = n / chain.group;
   chain.run(chain.code.data(), slots_, groups);
   const int64_t done = groups * chain.group, rest = n - done;
   if (rest == 0) return;
+  if (chain.rest != nullptr) return chain.rest(chain.code.data(), slots_, done, rest);
   char** const table = reinterpret_cast<char**>(chain_scratch_);
   const int64_t table_bytes = AlignUp(frame_.code_.num_slots * static_cast<int64_t>(sizeof(char*)));
   std::memcpy(table, slots_, frame_.code_.num_slots * sizeof(char*));

@@ -19,6 +19,37 @@ constexpr int kMostVectors = 8, kFewestVectors = 4;
     X(4, what) X(5, what) X(6, what) X(7, what)                             \
   }
 
+// A vector in memory: all of it or, where `kPartial`, the lanes whose bit is in `used`.
+template <bool kPartial, typename T>
+PJRT_INLINE Vector<T> LoadSome(const T* from, [[maybe_unused]] uint64_t used) {
+#if defined(__AVX512BW__)
+  if constexpr (kPartial) return LoadPart<T>(from, used);
+#endif
+  return LoadVector<T>(from);
+}
+template <bool kPartial, typename T>
+PJRT_INLINE void StoreSome(T* to, Vector<T> value, [[maybe_unused]] uint64_t used) {
+#if defined(__AVX512BW__)
+  if constexpr (kPartial) return StorePart<T>(to, value, used);
+#endif
+  StoreVector<T>(to, value);
+}
+template <bool kPartial>
+PJRT_INLINE Vector<float> LoadSomeBf16(const uint16_t* from, [[maybe_unused]] uint64_t used) {
+#if defined(__AVX512BW__)
+  if constexpr (kPartial) return bf16::LoadPart(from, used);
+#endif
+  return bf16::Load(from);
+}
+template <bool kPartial>
+PJRT_INLINE void StoreSomeBf16(uint16_t* to, Vector<float> x, Vector<float> y,
+                               [[maybe_unused]] uint64_t used) {
+#if defined(__AVX512BW__)
+  if constexpr (kPartial) return bf16::StoreTwoPart(to, x, y, used);
+#endif
+  bf16::StoreTwo(to, x, y);
+}
+
 // Operations on vectors of T, a type of floats, or of integers as wide: those of ChainOp, by name.
 template <typename T>
 struct Ops {
@@ -149,9 +180,11 @@ PJRT_INLINE Vector<T> Sign(Vector<T> a) {
   return Blend<T>(CompareLess<T>(Vector<T>{}, (Vector<T>)((U)a & (kSign - 1))), a, unit);
 }
 
-// On `groups` groups of kVectors vectors, from `element` on.
-template <typename T, int kVectors>
-void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int64_t groups) {
+// On `groups` groups of kVectors vectors, from `element` on; where kPartial, on the elements of one
+// whose bit is in `used`.
+template <typename T, int kVectors, bool kPartial = false>
+void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int64_t groups,
+               uint64_t used = ~uint64_t{0}) {
   using V = Vector<T>;
   using O = Ops<T>;
   constexpr int64_t kLanes = PJRT_VECTOR_BYTES / sizeof(T);
@@ -173,7 +206,7 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
   if (groups <= 0) return;
   goto* kTargets[static_cast<int>(in->op)];
 
-#define PJRT_BLOCK_AT(i) LoadVector<T>(block + i * kLanes)
+#define PJRT_BLOCK_AT(i) LoadSome<kPartial, T>(block + i * kLanes, used >> (i * kLanes % 64))
 // The forms of an operation, a function of Ops: `from`(i, name) makes the result in vector i.
 #define PJRT_BLOCK_FORM(name, from)                                               \
   L_##name##Block : {                                                             \
@@ -333,19 +366,19 @@ L_ShiftBoth : {
   PJRT_COMPARE(UnsignedGe)
 #define PJRT_PREDICATES reinterpret_cast<uint8_t*>(slots[in->slot]) + element
 L_LoadMask:
-  masks.Load(PJRT_PREDICATES);
+  masks.Load(PJRT_PREDICATES, used);
   PJRT_NEXT();
 L_StoreMask:
-  masks.Store(PJRT_PREDICATES);
+  masks.Store(PJRT_PREDICATES, used);
   PJRT_NEXT();
 L_AndMask:
-  masks.And(PJRT_PREDICATES);
+  masks.And(PJRT_PREDICATES, used);
   PJRT_NEXT();
 L_OrMask:
-  masks.Or(PJRT_PREDICATES);
+  masks.Or(PJRT_PREDICATES, used);
   PJRT_NEXT();
 L_XorMask:
-  masks.Xor(PJRT_PREDICATES);
+  masks.Xor(PJRT_PREDICATES, used);
   PJRT_NEXT();
 L_NotMask:
   masks.Not();
@@ -353,7 +386,7 @@ L_NotMask:
 
 L_Store : {
   T* const block = reinterpret_cast<T*>(slots[in->slot]) + element;
-#define PJRT_X(i) StoreVector<T>(block + i * kLanes, a##i);
+#define PJRT_X(i) StoreSome<kPartial, T>(block + i * kLanes, a##i, used >> (i * kLanes % 64));
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
@@ -365,7 +398,7 @@ L_Save:
   PJRT_NEXT();
 L_StoreB : {
   T* const block = reinterpret_cast<T*>(slots[in->slot]) + element;
-#define PJRT_X(i) StoreVector<T>(block + i * kLanes, b##i);
+#define PJRT_X(i) StoreSome<kPartial, T>(block + i * kLanes, b##i, used >> (i * kLanes % 64));
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
@@ -439,7 +472,7 @@ L_IntegerFromMask:
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
     const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
-#define PJRT_X(i) a##i = bf16::Load(block + i * kLanes);
+#define PJRT_X(i) a##i = LoadSomeBf16<kPartial>(block + i * kLanes, used >> (i * kLanes % 64));
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
   }
@@ -454,7 +487,8 @@ L_RoundBf16:
 L_StoreBf16:
   if constexpr (std::is_same_v<T, float>) {
     uint16_t* const block = reinterpret_cast<uint16_t*>(slots[in->slot]) + element;
-#define PJRT_X(i, j) bf16::StoreTwo(block + i * kLanes, a##i, a##j);
+#define PJRT_X(i, j) \
+  StoreSomeBf16<kPartial>(block + i * kLanes, a##i, a##j, used >> (i * kLanes % 64));
     PJRT_X(0, 1) PJRT_X(2, 3) if constexpr (kVectors > 4) { PJRT_X(4, 5) PJRT_X(6, 7) }
 #undef PJRT_X
   }
@@ -475,6 +509,13 @@ void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
   RunGroups<T, kFewestVectors>(code, slots, large * kTimes * kElements, rest);
 }
 
+#if defined(__AVX512BW__)
+template <typename T>
+void ChainRest(const ChainInstr* code, char* const* slots, int64_t from, int64_t n) {
+  if (n > 0) RunGroups<T, kFewestVectors, true>(code, slots, from, 1, ~uint64_t{0} >> (64 - n));
+}
+#endif
+
 }  // namespace
 
 void FillChain(BlockKernels* k) {
@@ -483,6 +524,12 @@ void FillChain(BlockKernels* k) {
       k->chain[static_cast<int>(CType::kU32)] = Chain<float>;
   k->chain[static_cast<int>(CType::kF64)] = k->chain[static_cast<int>(CType::kS64)] =
       k->chain[static_cast<int>(CType::kU64)] = Chain<double>;
+#if defined(__AVX512BW__)
+  for (CType type : {CType::kF32, CType::kS32, CType::kU32})
+    k->chain_rest[static_cast<int>(type)] = ChainRest<float>;
+  for (CType type : {CType::kF64, CType::kS64, CType::kU64})
+    k->chain_rest[static_cast<int>(type)] = ChainRest<double>;
+#endif
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
