@@ -147,6 +147,23 @@ void CheckShortLines(const char* type, bool descending) {
       ASSERT_EQ(results.size(), 2u);
       EXPECT_EQ(Elements<T>(*results[0]), sorted) << type << ", " << kept << " of " << n;
       EXPECT_EQ(Elements<int32_t>(*results[1]), numbers) << type << ", " << kept << " of " << n;
+      if (kept < n) continue;
+      EXPECT_EQ(RunOne<int32_t>(absl::StrReplaceAll(R"(
+            func.func @main(%x: tensor<700xLENxTYPE>) -> tensor<700xLENxi32> {
+              %i = stablehlo.iota dim = 1 : tensor<700xLENxi32>
+              %0:2 = "stablehlo.sort"(%x, %i) ({
+                ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>, %c: tensor<i32>, %d: tensor<i32>):
+                  %e = stablehlo.compare WHICH, %a, %b : (tensor<TYPE>, tensor<TYPE>) -> tensor<i1>
+                  stablehlo.return %e : tensor<i1>
+              }) {dimension = 1 : i64, is_stable = true} : (tensor<700xLENxTYPE>, tensor<700xLENxi32>) -> (tensor<700xLENxTYPE>, tensor<700xLENxi32>)
+              return %0#1 : tensor<700xLENxi32>
+            })",
+                                                    {{"TYPE", type},
+                                                     {"LEN", absl::StrCat(n)},
+                                                     {"WHICH", descending ? "GT" : "LT"}}),
+                                {&x}),
+                numbers)
+          << type << ", numbers alone of " << n;
     }
   }
 }

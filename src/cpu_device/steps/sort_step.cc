@@ -153,15 +153,18 @@ SortStep::SortStep(SortParams params) : p_(std::move(params)) {
   if (p_.kept == 0) p_.kept = p_.length;
   int key_bits = 0;
   for (const SortParams::Key& key : p_.keys) key_bits = std::max(key_bits, 8 * ByteWidth(key.type));
+  const bool has_one_key = p_.keys.size() == 1;
+  const bool is_alone = has_one_key && p_.arrays.size() == 1 && ShiftOf(p_.keys[0]) == 0 &&
+                        p_.keys[0].buffer == p_.arrays[0].from &&
+                        p_.keys[0].type == p_.arrays[0].type;
   if (p_.comparator != nullptr) {
     method_ = kComparator;
-  } else if (p_.keys.size() == 1 && p_.arrays.size() > 1 && p_.inner == 1 && key_bits <= 32 &&
-             p_.length >= 2 && p_.length <= kMostFew) {
+  } else if (has_one_key && !is_alone && p_.inner == 1 && key_bits <= 32 && p_.length >= 2 &&
+             p_.length <= kMostFew) {
     method_ = kShortLines;
-  } else if (p_.kept < p_.length && p_.keys.size() == 1 && ShiftOf(p_.keys[0]) == 0) {
+  } else if (p_.kept < p_.length && has_one_key && ShiftOf(p_.keys[0]) == 0) {
     method_ = kSelection;
-  } else if (p_.keys.size() == 1 && p_.arrays.size() == 1 && ShiftOf(p_.keys[0]) == 0 &&
-             p_.keys[0].buffer == p_.arrays[0].from && p_.keys[0].type == p_.arrays[0].type) {
+  } else if (is_alone) {
     method_ = kKeysAlone;
   } else if (key_bits > 32) {
     method_ = kWideKeys;
