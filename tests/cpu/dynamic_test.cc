@@ -383,6 +383,26 @@ TEST(DynamicTest, PaddingFromRunTimeDecidesTheResultsSize) {
   EXPECT_EQ(RunOne<float>(kConv, {&x, &k, &wide}), std::vector<float>({0, 10, 21, 32, 3}));
 }
 
+TEST(DynamicTest, OpsThatExportersCallByNameTakeTheShapesOfTheirOperands) {
+  PjRtClient& client = OneThreadClient();
+  const auto program = Compile(client, R"(
+    func.func @main(%x: tensor<?x4xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>, tensor<?x4xf32>) {
+      %t:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64}, mhlo.version = 1 : i64}
+          : (tensor<?x4xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>)
+      %e = stablehlo.custom_call @mhlo.erf(%x) {mhlo.attributes = {}, mhlo.version = 1 : i64}
+          : (tensor<?x4xf32>) -> tensor<?x4xf32>
+      %s = stablehlo.custom_call @chlo.square(%e) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %t#0, %t#1, %s : tensor<?x2xf32>, tensor<?x2xi32>, tensor<?x4xf32>
+    })");
+  ASSERT_NE(program, nullptr);
+  const Literal x = Array<float>({1, 4}, {0, 30, -30, 0});
+  const Results results = RunWith(client, *program, {&x});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({30, 0}));
+  EXPECT_EQ(Elements<int32_t>(*(*results)[1]), std::vector<int32_t>({1, 0}));
+  EXPECT_EQ(Elements<float>(*(*results)[2]), std::vector<float>({0, 1, 1, 0}));
+}
+
 TEST(DynamicTest, CustomCallsOnDynamicShapesRunAsTheOpsTheyStandFor) {
   PjRtClient& client = OneThreadClient();
   const auto top = Compile(client, R"(

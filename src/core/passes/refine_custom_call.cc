@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/type_rules.h"
@@ -100,6 +102,34 @@ Attribute ConfigEntry(const Op& op, absl::string_view name) {
   return {};
 }
 
+// Results have operand 0's sizes, but for the last, where they say k themselves.
+absl::Status FromOwnCount(const Op& op, TypeList* out) {
+  const Type x = op.operand_type(0), y = op.result_type(0);
+  if (!y.IsTensor() || y.rank() < 1 || y.rank() != x.rank() || y.dims().back() < 0) {
+    return absl::OkStatus();
+  }
+  DimList sizes(x.dims().begin(), x.dims().end());
+  sizes.back() = y.dims().back();
+  TypeList types;
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    PJRT_ASSIGN_OR_RETURN(const Type type, Resized(op, i, sizes));
+    types.push_back(type);
+  }
+  *out = types;
+  return absl::OkStatus();
+}
+
+// mhlo.erf and the like: calls of functions of each element.
+bool IsElementwiseOp(absl::string_view target) {
+  const bool is_chlo = absl::ConsumePrefix(&target, "chlo.");
+  if (!is_chlo && !absl::ConsumePrefix(&target, "mhlo.")) return false;
+  for (const absl::string_view dialect : {"chlo.", "stablehlo."}) {
+    const OpCode code = LookupOp(absl::StrCat(dialect, target));
+    if (code != OpCode::kUnknown && GetOpInfo(code).Has(kElementwise)) return true;
+  }
+  return false;
+}
+
 // Calls that mark values and return them as they are.
 bool IsIdentity(absl::string_view target) {
   constexpr absl::string_view kTargets[] = {
@@ -146,6 +176,12 @@ absl::Status InferCustomCall(const Op& op, TypeList* out) {
     return absl::OkStatus();
   }
   if (target == "stablehlo.dynamic_reduce_window") return FromWindow(op, out);
+  if (target == "mhlo.topk" || target == "TopK") return FromOwnCount(op, out);
+  if (IsElementwiseOp(target) && op.num_results() == 1) {
+    PJRT_ASSIGN_OR_RETURN(const Type type, Resized(op, 0, op.operand_type(0).dims()));
+    *out = {type};
+    return absl::OkStatus();
+  }
   if (IsIdentity(target) && op.num_results() <= op.num_operands()) {
     for (size_t i = 0; i < op.num_results(); ++i) out->push_back(op.operand_type(i));
   }
