@@ -70,6 +70,22 @@ TEST(SliceInPlaceTest, LayersThatALoopOnlyReadsAreNotCopied) {
   EXPECT_EQ(RunOne<float>(text, {&a, &b}), expected);
 }
 
+// Whoever is given a slice finds it as aligned as any array, and without gaps.
+TEST(SliceInPlaceTest, SlicesThatBeginAnywhereOrHaveGapsAreCopied) {
+  const std::string text =
+      Loop(absl::StrCat(kSlice, "\n%next = stablehlo.add %v, %layer : tensor<16x20xf32>"));
+  EXPECT_EQ(
+      CountSteps(absl::StrReplaceAll(text, {{"16x20", "16x21"}, {"16, 20", "16, 21"}}), "in place"),
+      1);
+  EXPECT_EQ(
+      CountSteps(absl::StrReplaceAll(text, {{"16x20", "15x21"}, {"16, 20", "15, 21"}}), "in place"),
+      0);
+  EXPECT_EQ(CountSteps(absl::StrReplaceAll(text, {{"%w: tensor<11x16x20", "%w: tensor<11x16x32"},
+                                                  {"(tensor<11x16x20", "(tensor<11x16x32"}}),
+                       "in place"),
+            0);
+}
+
 // What a loop makes of a slice may be the slice itself.
 TEST(SliceInPlaceTest, ASliceMayBeCarried) {
   const std::string text = Loop(absl::StrCat(

@@ -3,6 +3,7 @@
 // dynamic_slice and dynamic_update_slice.
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/lowering.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/index.h"
 #include "src/cpu_device/steps/dynamic_slice_step.h"
 #include "src/cpu_device/steps/slice_pieces_step.h"
@@ -38,23 +39,26 @@ absl::StatusOr<SliceStart> ReadStart(Lowering& lowering, const ir::Op& op, size_
 }
 
 // Whether the slice, of `array`, is read where it is instead of being copied: in a loop, from an
-// array of outside, which keeps its memory and its values while the loop runs. Small ones may
-// become part of a scalar program; of others lines are read whole, and several times only where
-// nobody would copy them then.
+// array of outside, which keeps its memory and its values while the loop runs. Only what is
+// contiguous there, and as aligned as a buffer of its own wherever it begins. Small ones may become
+// part of a scalar program.
 bool IsReadInPlace(const ir::Op& slice, const ArrayView& array) {
-  constexpr int64_t kSmall = 1024, kRun = 256;  // bytes
+  constexpr int64_t kSmall = 1024;  // bytes
   const ir::Op* const loop = slice.block()->parent_op();
   if (loop == nullptr || !loop->Is(ir::OpCode::kWhile) ||
       slice.operand(0)->block() == slice.block())
     return false;
-  const absl::Span<const int64_t> sizes = slice.result_type().dims();
-  const int64_t count = slice.result_type().element_count();
-  int64_t run = 1;
-  for (size_t d = sizes.size(); d-- > 0 && (sizes[d] == 1 || array.strides[d] == run);)
-    run *= sizes[d];
   const int64_t size = ByteWidth(array.type);
-  return count * size >= kSmall &&
-         (run == count || (run * size >= kRun && slice.result()->HasOneUse()));
+  const absl::Span<const int64_t> sizes = slice.result_type().dims();
+  bool is_aligned = array.offset * size % kAlignment == 0;
+  int64_t run = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] < array.dims[d]) is_aligned &= array.strides[d] * size % kAlignment == 0;
+    if (sizes[d] == 1) continue;
+    if (array.strides[d] != run) return false;
+    run *= sizes[d];
+  }
+  return is_aligned && run * size >= kSmall;
 }
 
 absl::Status LowerSlicePieces(Lowering& lowering, const ir::Op& op, const ir::Op& concatenation,

@@ -83,7 +83,7 @@ class Lowering {
   absl::Status Copy(const ArrayView& from, const ArrayView& to, Steps* steps);
 
   // Writes `operand`, padded with the scalar `value` (low edge and between elements; the high edge
-  // follows from the result's size), to the dense array `result`.
+  // follows from the result's size), to `result`, any view of a buffer.
   absl::Status Pad(ArrayView operand, const ArrayView& value, absl::Span<const int64_t> low,
                    absl::Span<const int64_t> interior, const ArrayView& result, Steps* steps);
 

@@ -5,8 +5,6 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_MASK_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_MASK_INL_H_
 
-#include <algorithm>
-
 #include "src/cpu_device/kernels/float-inl.h"
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
@@ -134,7 +132,8 @@ class Masks {
   }
 
  private:
-  static constexpr int kLanes = 64 / sizeof(T), kPerWord = std::min(64 / kLanes, kVectors);
+  static constexpr int kLanes = 64 / sizeof(T),
+                       kPerWord = kVectors < 64 / kLanes ? kVectors : 64 / kLanes;
   static constexpr int kWords = kVectors / kPerWord;
   static constexpr uint64_t kAll = ~uint64_t{0} >> (64 - kPerWord * kLanes);
   PJRT_INLINE uint64_t Bits(const uint8_t* from, uint64_t used) {

@@ -11,7 +11,7 @@ namespace pjrt::cpu {
 // Matrices whose rows are contiguous in src and whose columns are contiguous in dst, wherever they
 // begin: element c of row r goes from src + src_at + row_at[r] + c elements to dst + dst_at +
 // col_at[c] + r elements. Offsets in bytes; counts are positive. Bytes may be elements of
-// `together` bytes, 3 to 16 of them; it is 1 where they are not, and for elements of other sizes.
+// `together` bytes, 3, 5, 6 or 7; it is 1 where they are not, and for elements of other sizes.
 struct TurnedTile {
   struct Matrix {
     int32_t src_at, dst_at;

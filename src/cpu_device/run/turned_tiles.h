@@ -27,7 +27,7 @@ class TurnedTiles {
   };
   using DimList = absl::InlinedVector<Dim, 6>;
 
-  // Sizes are over 1. A dim of the source has the stride `size`, the bytes of an element, up to 16,
+  // Sizes are over 1. A dim of the source has the stride `size`, the bytes of an element, up to 8 or 16,
   // and another one of the target. `kernels` must outlive the tiles.
   TurnedTiles(const DimList& dims, int size, const BlockKernels& kernels);
 

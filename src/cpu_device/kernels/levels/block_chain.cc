@@ -525,10 +525,10 @@ void FillChain(BlockKernels* k) {
   k->chain[static_cast<int>(CType::kF64)] = k->chain[static_cast<int>(CType::kS64)] =
       k->chain[static_cast<int>(CType::kU64)] = Chain<double>;
 #if defined(__AVX512BW__)
-  for (CType type : {CType::kF32, CType::kS32, CType::kU32})
-    k->chain_rest[static_cast<int>(type)] = ChainRest<float>;
-  for (CType type : {CType::kF64, CType::kS64, CType::kU64})
-    k->chain_rest[static_cast<int>(type)] = ChainRest<double>;
+  k->chain_rest[static_cast<int>(CType::kF32)] = k->chain_rest[static_cast<int>(CType::kS32)] =
+      k->chain_rest[static_cast<int>(CType::kU32)] = ChainRest<float>;
+  k->chain_rest[static_cast<int>(CType::kF64)] = k->chain_rest[static_cast<int>(CType::kS64)] =
+      k->chain_rest[static_cast<int>(CType::kU64)] = ChainRest<double>;
 #endif
 }
 

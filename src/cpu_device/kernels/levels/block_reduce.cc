@@ -2,7 +2,8 @@
 //
 // Reductions of rows of contiguous elements, and of columns of several rows. The order of the
 // operations depends on the length of the row, or the number of rows, alone, so that each level,
-// and each split of the rest, gives the same bits.
+// and each split of the rest, gives the same bits; but maxima and minima of floats may have another
+// of several NaNs.
 #include <utility>
 
 #include "src/cpu_device/kernels/choose-inl.h"

@@ -181,8 +181,7 @@ void TurnTile(void* dst, const void* src, const TurnedTile& tile) {
   const char* const from = static_cast<const char*>(src);
   if (tile.together == 1) return TurnElements<T>(to, from, tile);
   if (tile.together < 4) return TurnShort<uint32_t>(to, from, tile);
-  if (tile.together < 8) return TurnShort<uint64_t>(to, from, tile);
-  TurnPieces<8>(to, from, tile);
+  TurnShort<uint64_t>(to, from, tile);
 }
 
 void CarryRows(char* dst, int64_t dst_stride, char* src, int64_t src_stride, int64_t bytes,
