@@ -61,8 +61,8 @@ double OnThreads(int threads, const std::function<void(int)>& fn) {
 }
 
 // Each of these does `rounds` rounds of kChains independent multiply-adds and returns something
-// that depends on all. The sums are variables with names, since an array would
-// stay in memory, and begin with different values, since equal ones would become one.
+// that depends on all. The sums are variables with names, since an array would stay in memory, and
+// begin with different values, since equal ones would become one.
 constexpr int kChains = 12;
 #define PJRT_EACH_CHAIN(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 

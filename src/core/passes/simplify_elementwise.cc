@@ -33,21 +33,26 @@ Value* OtherThan(const Op& op, double number) {
 
 Replacement One(Value* value) { return value == nullptr ? Replacement() : Replacement({value}); }
 
-// k for an unsigned constant of 2^k everywhere, or -1.
-int PowerOfTwo(const Value* value) {
-  const PrimitiveType type = value->type().primitive_type();
-  if (!IsUnsignedInteger(type)) return -1;
+// The bits that all elements of a constant have, of up to 8 bytes each.
+std::optional<uint64_t> SplatBits(const Value* value) {
   const Op* constant = MadeBy(value, OpCode::kConstant);
-  if (constant == nullptr) return -1;
+  if (constant == nullptr) return std::nullopt;
   const Attribute attr = constant->attr("value");
-  const size_t bytes = static_cast<size_t>(ByteWidth(type));
+  const size_t bytes = static_cast<size_t>(ByteWidth(value->type().primitive_type()));
   if ((!attr.IsSplat() && attr.raw_data().size() != bytes) || attr.raw_data().size() < bytes)
-    return -1;
+    return std::nullopt;
   uint64_t bits = 0;
   std::memcpy(&bits, attr.raw_data().data(), bytes);
-  if (bits == 0 || (bits & (bits - 1)) != 0) return -1;
+  return bits;
+}
+
+// k for an unsigned constant of 2^k everywhere, or -1.
+int PowerOfTwo(const Value* value) {
+  if (!IsUnsignedInteger(value->type().primitive_type())) return -1;
+  const std::optional<uint64_t> bits = SplatBits(value);
+  if (!bits.has_value() || *bits == 0 || (*bits & (*bits - 1)) != 0) return -1;
   int k = 0;
-  while ((bits >> k) != 1) ++k;
+  while ((*bits >> k) != 1) ++k;
   return k;
 }
 
@@ -56,22 +61,16 @@ int PowerOfTwo(const Value* value) {
 std::optional<double> ExactReciprocal(const Value* value) {
   const PrimitiveType type = value->type().primitive_type();
   if (type != F16 && type != BF16 && type != F32 && type != F64) return std::nullopt;
-  const Op* constant = MadeBy(value, OpCode::kConstant);
-  if (constant == nullptr) return std::nullopt;
-  const Attribute attr = constant->attr("value");
-  const size_t bytes = static_cast<size_t>(ByteWidth(type));
-  if ((!attr.IsSplat() && attr.raw_data().size() != bytes) || attr.raw_data().size() < bytes)
-    return std::nullopt;
-  uint64_t bits = 0;
-  std::memcpy(&bits, attr.raw_data().data(), bytes);
+  const std::optional<uint64_t> bits = SplatBits(value);
+  if (!bits.has_value()) return std::nullopt;
   const int mantissa = type == F16 ? 10 : type == BF16 ? 7 : type == F32 ? 23 : 52;
-  const int exponents = static_cast<int>(8 * bytes) - 1 - mantissa;
+  const int exponents = 8 * ByteWidth(type) - 1 - mantissa;
   const int bias = (1 << (exponents - 1)) - 1;
-  const int exponent = static_cast<int>(bits >> mantissa) & ((1 << exponents) - 1);
-  const bool is_power = (bits & ((uint64_t{1} << mantissa) - 1)) == 0;
+  const int exponent = static_cast<int>(*bits >> mantissa) & ((1 << exponents) - 1);
+  const bool is_power = (*bits & ((uint64_t{1} << mantissa) - 1)) == 0;
   if (!is_power || exponent < 1 || exponent >= 2 * bias) return std::nullopt;
   const double reciprocal = std::ldexp(1.0, bias - exponent);
-  return bits >> (mantissa + exponents) != 0 ? -reciprocal : reciprocal;
+  return *bits >> (mantissa + exponents) != 0 ? -reciprocal : reciprocal;
 }
 
 }  // namespace
