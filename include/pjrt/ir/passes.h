@@ -153,6 +153,11 @@ void LinearizeGathers(Module* module);
 // once, and reshapes and transposes likewise where this lets elementwise ops meet.
 void SinkShapeOps(Module* module);
 
+// Moves concatenations behind the elementwise ops that follow them, which then read the pieces
+// where they are and write them where they belong: f(concatenate(a, b), c) becomes concatenate(f(a,
+// c'), f(b, c'')) with slices of c. Small ones stay, and those of narrow pieces.
+void SinkConcatenations(Module* module);
+
 // Takes out of stablehlo.while what is the same each time around: ops without side effects on
 // values from outside, unless they would keep more memory than they read, and values that the loop
 // carries without changing them.

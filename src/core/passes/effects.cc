@@ -29,4 +29,19 @@ bool IsPure(const Op& op) {
   return true;
 }
 
+bool ComputesByElement(const Op& op) {
+  if (op.num_operands() == 0 || op.num_results() != 1 || op.num_regions() != 0) return false;
+  if (!GetOpInfo(op.opcode()).Has(kElementwise) && !op.Is(OpCode::kSelect) &&
+      !op.Is(OpCode::kClamp))
+    return false;
+  if (!IsPure(op) || !op.result_type().IsTensor() || !op.result_type().HasStaticShape())
+    return false;
+  for (const Use& use : op.operand_uses()) {
+    if (use.value()->type().primitive_type() == PrimitiveType::INVALID ||
+        !use.value()->type().HasStaticShape())
+      return false;
+  }
+  return true;
+}
+
 }  // namespace pjrt::ir

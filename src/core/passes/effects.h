@@ -13,6 +13,11 @@ namespace pjrt::ir {
 // whose regions hold regions themselves counts as one that may do more.
 bool IsPure(const Op& op);
 
+// True for an op of static shapes that does nothing but compute each element of its one result from
+// the elements of its operands at the same place, or from scalars that all places share (those that
+// select and clamp take).
+bool ComputesByElement(const Op& op);
+
 }  // namespace pjrt::ir
 
 #endif  // PJRT_CORE_PASSES_EFFECTS_H_

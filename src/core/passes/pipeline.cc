@@ -46,6 +46,8 @@ constexpr Pass kPasses[] = {
     {"linearize-gathers", "Gathers single elements by one index each", Always<LinearizeGathers>},
     {"simplify-ranges", "Decides what the ranges of integers decide", Always<SimplifyRanges>},
     {"sink-shape-ops", "Computes before it broadcasts", Always<SinkShapeOps>},
+    {"sink-concatenations", "Computes pieces before it puts them together",
+     Always<SinkConcatenations>},
     {"hoist-loop-invariants", "Takes out of loops what is the same each time around",
      Always<HoistLoopInvariants>},
     {"merge-equal-ops", "Computes what is computed twice once", Always<MergeEqualOps>},

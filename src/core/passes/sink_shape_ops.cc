@@ -7,7 +7,6 @@
 
 #include "absl/container/inlined_vector.h"
 #include "pjrt/ir/op_attributes.h"
-#include "pjrt/ir/op_set.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/effects.h"
 #include "src/core/passes/emitter.h"
@@ -51,28 +50,10 @@ const Op* CommonMove(const Op& op) {
   return move;
 }
 
-bool IsByElement(const Op& op) {
-  return GetOpInfo(op.opcode()).Has(kElementwise) || op.Is(OpCode::kSelect) ||
-         op.Is(OpCode::kClamp);
-}
-
-bool IsCandidate(const Op& op) {
-  if (op.num_operands() == 0 || op.num_results() != 1 || op.num_regions() != 0) return false;
-  if (!IsByElement(op) || !IsPure(op)) return false;
-  if (!op.result_type().IsTensor() || !op.result_type().HasStaticShape()) return false;
-  for (const Use& use : op.operand_uses()) {
-    if (use.value()->type().primitive_type() == PrimitiveType::INVALID ||
-        !use.value()->type().HasStaticShape()) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Whether all users of a shape op's result are elementwise ops that it can go behind.
 bool AllSink(const Value* moved) {
   for (const Use* use = moved->first_use(); use != nullptr; use = use->next()) {
-    if (!IsCandidate(*use->owner()) || CommonMove(*use->owner()) == nullptr) return false;
+    if (!ComputesByElement(*use->owner()) || CommonMove(*use->owner()) == nullptr) return false;
   }
   return true;
 }
@@ -89,7 +70,7 @@ bool Pays(const Op& op, const Op& move) {
     if (!use.value()->HasOneUse() && !AllSink(use.value())) return false;
   }
   const Op* source = move.operand(0)->defining_op();
-  return source != nullptr && IsByElement(*source);
+  return source != nullptr && ComputesByElement(*source);
 }
 
 void Sink(Module* module, Op* op) {
@@ -139,7 +120,7 @@ void Meet(Module* module, Op* op) {
 // In program order, so that a shape op goes behind a whole chain in one walk.
 void SinkShapeOps(Module* module) {
   module->Walk([&](Op* op) {
-    if (IsCandidate(*op)) {
+    if (ComputesByElement(*op)) {
       Sink(module, op);
     } else if (op->Is(OpCode::kReshape) || op->Is(OpCode::kTranspose)) {
       Meet(module, op);

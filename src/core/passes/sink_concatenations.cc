@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// f(concatenate(a, b), c) becomes concatenate(f(a, c'), f(b, c'')) with slices of c, so that
+// nothing is put together only to be read once. Where c is computed for f alone, so are its slices.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "pjrt/ir/op_attributes.h"
+#include "pjrt/ir/passes.h"
+#include "src/core/passes/effects.h"
+#include "src/core/passes/emitter.h"
+#include "src/core/passes/simplify.h"
+
+namespace pjrt::ir {
+namespace {
+
+// A loop over fewer elements costs less than to begin it.
+constexpr int64_t kMinElements = 2048;
+// Pieces of this many elements in a row, in the mean, are read and written at full speed.
+constexpr int64_t kMinRow = 16;
+constexpr size_t kMaxPieces = 8;
+constexpr int kMaxUsers = 8;
+// Ops behind one concatenation: each is written once for each piece.
+constexpr int kMaxOps = 64;
+
+// Cuts of a dimension: where pieces begin, and the end of the last.
+struct Cuts {
+  int64_t dim = 0;
+  absl::InlinedVector<int64_t, 8> at;
+};
+
+void AddCuts(const Op& concatenation, Cuts* cuts) {
+  cuts->dim = concatenation.IntAttr("dimension");
+  int64_t at = 0;
+  cuts->at.push_back(at);
+  for (const Use& use : concatenation.operand_uses())
+    cuts->at.push_back(at += use.value()->type().dim(cuts->dim));
+  std::sort(cuts->at.begin(), cuts->at.end());
+  cuts->at.erase(std::unique(cuts->at.begin(), cuts->at.end()), cuts->at.end());
+}
+
+bool AreWide(const Cuts& cuts, Type type) {
+  int64_t row = 1;
+  for (int64_t d = cuts.dim; d < type.rank(); ++d) row *= type.dim(d);
+  const int64_t pieces = static_cast<int64_t>(cuts.at.size()) - 1;
+  return pieces >= 2 && cuts.at.size() - 1 <= kMaxPieces && row >= kMinRow * pieces &&
+         type.element_count() >= kMinElements;
+}
+
+bool IsSharedScalar(const Value* operand, const Op& op) {
+  return operand->type().rank() == 0 && op.result_type().rank() != 0;
+}
+
+bool IsUsedBy(const Value* value, const Op& op) {
+  for (const Use* use = value->first_use(); use != nullptr; use = use->next()) {
+    if (use->owner() != &op) return false;
+  }
+  return true;
+}
+
+class Sinker {
+ public:
+  explicit Sinker(Module* module) : module_(module) {}
+
+  // In program order, so that a concatenation goes behind a whole chain in one walk.
+  void Visit(Op* op) {
+    if (!ComputesByElement(*op)) return;
+    for (const Use& use : op->operand_uses()) {
+      const Op* const whole = MadeBy(use.value(), OpCode::kConcatenate);
+      if (whole != nullptr && Sinks(*whole)) return Split(op, *whole);
+    }
+  }
+
+ private:
+  // Whether all that uses the concatenation can do without it.
+  bool Sinks(const Op& whole) const {
+    Cuts cuts;
+    AddCuts(whole, &cuts);
+    if (!AreWide(cuts, whole.result_type())) return false;
+    const auto found = ops_behind_.find(&whole);
+    if (found != ops_behind_.end() && found->second >= kMaxOps) return false;
+    int users = 0;
+    for (const Use* use = whole.result()->first_use(); use != nullptr; use = use->next()) {
+      const Op* const user = use->owner();
+      int budget = kMaxOps;
+      if (++users > kMaxUsers || user->block() != whole.block() || !IsCuttable(*user, &budget))
+        return false;
+    }
+    return true;
+  }
+
+  bool IsCuttable(const Op& op, int* budget) const {
+    if (!ComputesByElement(op) || --*budget < 0) return false;
+    return std::all_of(op.operand_uses().begin(), op.operand_uses().end(),
+                       [&](const Use& use) { return IsCuttable(use.value(), op, budget); });
+  }
+
+  // Whether an operand of `user` can be had in pieces without being computed twice, and without
+  // being kept in memory where it was not before.
+  bool IsCuttable(const Value* operand, const Op& user, int* budget) const {
+    if (IsSharedScalar(operand, user)) return true;
+    if (operand->type().dims() != user.result_type().dims()) return false;
+    const Op* const maker = operand->defining_op();
+    if (maker == nullptr || maker->block() != user.block()) return true;
+    if (maker->Is(OpCode::kGather)) return false;
+    if (!ComputesByElement(*maker)) return true;
+    if (IsUsedBy(operand, user)) return IsCuttable(*maker, budget);
+    for (const Use* use = operand->first_use(); use != nullptr; use = use->next()) {
+      if (!ComputesByElement(*use->owner())) return true;  // it is in memory
+    }
+    return false;
+  }
+
+  void Split(Op* op, const Op& whole) {
+    Cuts cuts;
+    AddCuts(whole, &cuts);
+    int ops = 1;
+    for (const Use& use : op->operand_uses()) {
+      const Op* const other = MadeBy(use.value(), OpCode::kConcatenate);
+      if (other == nullptr) continue;
+      if (const auto found = ops_behind_.find(other); found != ops_behind_.end())
+        ops += found->second;
+      Cuts both = cuts;
+      if (other == &whole || other->IntAttr("dimension") != cuts.dim) continue;
+      AddCuts(*other, &both);
+      if (AreWide(both, whole.result_type())) cuts = std::move(both);
+    }
+    Emitter emit(module_, op);
+    absl::InlinedVector<Term, 8> pieces;
+    for (size_t i = 0; i + 1 < cuts.at.size(); ++i) {
+      Piece piece{cuts.dim, cuts.at[i], cuts.at[i + 1], {}};
+      pieces.push_back(emit(Compute(*op, &piece, emit)));
+    }
+    const Term result = Concatenate(pieces, cuts.dim);
+    ops_behind_[result.value()->defining_op()] = ops;
+    op->result()->ReplaceAllUsesWith(result.value());
+    EraseUnused(op);
+  }
+
+  // A part of a dimension, and the values that have been made for it.
+  struct Piece {
+    int64_t dim, begin, end;
+    absl::flat_hash_map<const Value*, Value*> made;
+  };
+
+  Type TypeIn(const Piece& piece, Type type) const {
+    DimList dims(type.dims().begin(), type.dims().end());
+    dims[piece.dim] = piece.end - piece.begin;
+    return WithDims(module_->context(), type, dims);
+  }
+
+  Value* Compute(const Op& op, Piece* piece, Emitter& emit) const {
+    absl::InlinedVector<Value*, 4> operands;
+    for (const Use& use : op.operand_uses()) {
+      Value* const operand = use.value();
+      if (IsSharedScalar(operand, op)) {
+        operands.push_back(operand);
+        continue;
+      }
+      if (const auto known = piece->made.find(operand); known != piece->made.end()) {
+        operands.push_back(known->second);
+        continue;
+      }
+      Value* const part = PartOf(operand, op, piece, emit);
+      piece->made[operand] = part;
+      operands.push_back(part);
+    }
+    return emit.Make(op.name(), operands, {TypeIn(*piece, op.result_type())}, op.attributes())
+        ->result();
+  }
+
+  Value* PartOf(Value* value, const Op& user, Piece* piece, Emitter& emit) const {
+    const Type type = TypeIn(*piece, value->type());
+    if (Value* const splat = Respread(value, type, emit)) return splat;
+    const Op* const maker = value->defining_op();
+    if (maker != nullptr && maker->block() == user.block()) {
+      if (ComputesByElement(*maker) && IsUsedBy(value, user)) return Compute(*maker, piece, emit);
+      if (maker->Is(OpCode::kConcatenate) && maker->IntAttr("dimension") == piece->dim &&
+          Sinks(*maker)) {
+        int64_t at = 0;
+        for (const Use& use : maker->operand_uses()) {
+          const int64_t size = use.value()->type().dim(piece->dim);
+          if (piece->begin >= at && piece->end <= at + size)
+            return Slice(use.value(), piece->dim, piece->begin - at, type, emit);
+          at += size;
+        }
+      }
+    }
+    return Slice(value, piece->dim, piece->begin, type, emit);
+  }
+
+  Value* Slice(Value* value, int64_t dim, int64_t begin, Type type, Emitter& emit) const {
+    if (value->type() == type) return value;
+    DimList starts(type.rank(), 0), limits(type.dims().begin(), type.dims().end());
+    starts[dim] = begin;
+    limits[dim] += begin;
+    return emit
+        .Make1("stablehlo.slice", {emit(value)}, type,
+               {{"limit_indices", emit.context().I64Array(limits)},
+                {"start_indices", emit.context().I64Array(starts)},
+                {"strides", emit.context().I64Array(DimList(type.rank(), 1))}})
+        .value();
+  }
+
+  // Erases an op, and what was computed for it alone: other rules count uses.
+  static void EraseUnused(Op* op) {
+    absl::InlinedVector<Op*, 8> unused = {op};
+    while (!unused.empty()) {
+      Op* const next = unused.back();
+      unused.pop_back();
+      absl::InlinedVector<Op*, 4> makers;
+      for (const Use& use : next->operand_uses()) {
+        Op* const maker = use.value()->defining_op();
+        if (maker != nullptr && std::find(makers.begin(), makers.end(), maker) == makers.end())
+          makers.push_back(maker);
+      }
+      next->Erase();
+      for (Op* const maker : makers) {
+        if ((ComputesByElement(*maker) || maker->Is(OpCode::kConcatenate)) &&
+            maker->result()->first_use() == nullptr)
+          unused.push_back(maker);
+      }
+    }
+  }
+
+  Module* const module_;
+  absl::flat_hash_map<const Op*, int> ops_behind_;  // of the concatenations made here
+};
+
+}  // namespace
+
+void SinkConcatenations(Module* module) {
+  Sinker sinker(module);
+  module->Walk([&](Op* op) { sinker.Visit(op); });
+}
+
+}  // namespace pjrt::ir
