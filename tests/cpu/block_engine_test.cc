@@ -34,6 +34,19 @@ class Sampler {
  public:
   explicit Sampler(uint32_t seed) : random_(seed) {}
 
+  // Of several rows that vectors fill.
+  Sample MakeRows() {
+    s_ = Sample();
+    static constexpr int64_t kRows[] = {2, 3, 4, 6, 8, 11, 16, 40};
+    Dims& dims = s_.program.dims;
+    dims = {1 + Below(3), kRows[Below(8)], int64_t{8} << Below(5)};
+    while (s_.program.ElementCount() < 2048) dims[Below(2)] *= 2;
+    s_.program.num_outer = 3;
+    in_rows_ = true;
+    Fill(/*with_reduction=*/false);
+    return std::move(s_);
+  }
+
   Sample Make(bool with_reduction) {
     s_ = Sample();
     LoopProgram& p = s_.program;
@@ -47,6 +60,12 @@ class Sampler {
       p.num_outer = Below(rank);
       p.num_reduced = 1 + Below(rank - p.num_outer);
     }
+    Fill(with_reduction);
+    return std::move(s_);
+  }
+
+ private:
+  void Fill(bool with_reduction) {
     for (int i = 1 + Below(3); i > 0; --i) AddInput();
     if (Below(2) == 0) AddIota();
     AddConstant();
@@ -57,10 +76,8 @@ class Sampler {
     if (with_reduction) {
       for (int i = 1 + Below(2); i > 0; --i) AddReduce();
     }
-    return std::move(s_);
   }
 
- private:
   int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
   LoopValue Any() { return Below(static_cast<int>(s_.program.instrs.size())); }
   LoopValue Any(CType type) {
@@ -89,21 +106,23 @@ class Sampler {
     const int rank = static_cast<int>(dims.size());
     std::vector<int> order(rank);
     std::iota(order.begin(), order.end(), 0);
-    if (Below(2) == 0) std::shuffle(order.begin(), order.end(), random_);
+    if (Below(2) == 0) std::shuffle(order.begin(), order.end() - (in_rows_ ? 1 : 0), random_);
     view->strides.assign(rank, 0);
-    int64_t stride = Below(5) == 0 ? 2 : 1;
+    int64_t stride = !in_rows_ && Below(5) == 0 ? 2 : 1;
     view->offset = Below(2);
     int64_t last = view->offset;
     for (int k = rank - 1; k >= 0; --k) {
       const int d = order[k];
-      if (skip[d] || (!one_to_one && Below(4) == 0)) continue;
+      const bool innermost = in_rows_ && k == rank - 1;
+      if (skip[d] || (!one_to_one && !innermost && Below(4) == 0)) continue;
       view->strides[d] = stride;
       last += (std::max<int64_t>(dims[d], 1) - 1) * stride;
-      if (Below(6) == 0) {  // backwards
+      if (!innermost && Below(6) == 0) {  // backwards
         view->strides[d] = -stride;
         view->offset += (std::max<int64_t>(dims[d], 1) - 1) * stride;
       }
       stride *= std::max<int64_t>(dims[d], 1);
+      if (Below(6) == 0) stride += Below(40);  // a gap
     }
     return last + 1;
   }
@@ -242,6 +261,7 @@ class Sampler {
   }
 
   std::mt19937 random_;
+  bool in_rows_ = false;  // elements of rows follow each other
   Sample s_;
 };
 
@@ -412,6 +432,17 @@ void CheckMany(bool with_reduction, uint32_t first_seed, int count) {
 }
 
 TEST(BlockEngineTest, MapsComputeEveryPoint) { CheckMany(false, 1000, 200); }
+
+TEST(BlockEngineTest, RowsThatLieApartAreComputedInGroups) {
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    for (uint32_t seed = 4000; seed < 4400; ++seed) {
+      Check(Sampler(seed).MakeRows(), *kernels,
+            std::string(kernels->name) + ", seed " + std::to_string(seed));
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
 
 TEST(BlockEngineTest, ReductionsFoldEveryPoint) { CheckMany(true, 2000, 300); }
 

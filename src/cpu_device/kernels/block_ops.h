@@ -214,8 +214,11 @@ using CarryRowsFn = void (*)(char* dst, int64_t dst_stride, char* src, int64_t s
 
 // Runs chains (chain_ops.h).
 struct ChainInstr;
+struct ChainRows;
 using ChainFn = void (*)(const ChainInstr* code, char* const* slots, int64_t groups);
 using ChainRestFn = void (*)(const ChainInstr* code, char* const* slots, int64_t from, int64_t n);
+using ChainRowsFn = void (*)(const ChainInstr* code, char* const* slots, const ChainRows* rows,
+                             int64_t groups);
 
 // One kernel level's functions. Entries are null for combinations that StableHLO does not have, and
 // for scalar-operand forms that are not worth having (the engine then fills a block).
@@ -255,6 +258,9 @@ struct BlockKernels {
   // chain_group_bytes of elements.
   ChainFn chain[kNumCTypes];
   int chain_group_bytes;
+  int chain_vector_bytes;
+  // On `groups` groups of rows; rows[i] says how those of slots[i] lie.
+  ChainRowsFn chain_rows[kNumCTypes];
   // For the n elements from `from` on, fewer than a group; null at levels that have no loads and
   // stores of parts of vectors.
   ChainRestFn chain_rest[kNumCTypes];

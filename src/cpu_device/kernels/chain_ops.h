@@ -121,6 +121,14 @@ struct ChainInstr {
   int32_t slot = 0;  // of the operand or the result, where it is in memory
 };
 
+// Where a group of rows finds a block whose rows do not follow each other, in elements. A group has
+// kChainVectors vectors, a row as many of them as fill it: a part of a group, or all of it.
+inline constexpr int kChainVectors = 8;
+struct ChainRows {
+  int64_t step = 0;                // from a group to the next one
+  int64_t at[kChainVectors] = {};  // of each vector, from the group's beginning on
+};
+
 }  // namespace pjrt::cpu
 
 #endif  // PJRT_SRC_CPU_DEVICE_KERNELS_CHAIN_OPS_H_

@@ -378,7 +378,7 @@ void SortSlots(absl::Span<const BlockSlot> slots, BlockChain* chain) {
 }  // namespace
 
 void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, int64_t points,
-                BlockCode* code) {
+                bool of_one, BlockCode* code) {
   JoinShifts(kernels, slots, code);
   // What is one element depends on single elements alone, and can go first.
   std::stable_partition(code->instrs.begin(), code->instrs.end(),
@@ -398,7 +398,8 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
         fn == kernels.chain[static_cast<int>(CType::kF32)] ? CType::kF32 : CType::kF64;
     const int64_t group = kernels.chain_group_bytes / kCTypeSize[static_cast<int>(type)];
     const ChainRestFn rest = kernels.chain_rest[static_cast<int>(type)];
-    const bool needs_chain = std::any_of(run.begin(), run.end(),
+    const bool needs_chain = (of_one && fn != nullptr) ||
+                             std::any_of(run.begin(), run.end(),
                                          [](const BlockInstr& instr) { return instr.shifts_both; });
     if ((run.size() == 1 || (points < group && rest == nullptr)) && !needs_chain) {
       code->instrs.insert(code->instrs.end(), run.begin(), run.end());
@@ -407,6 +408,7 @@ void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, 
     BlockChain chain = writer.Write(run);
     chain.run = fn;
     chain.rest = rest;
+    chain.run_rows = kernels.chain_rows[static_cast<int>(type)];
     chain.group = group;
     SortSlots(slots, &chain);
     BlockInstr instr;

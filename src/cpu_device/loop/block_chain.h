@@ -25,9 +25,9 @@ struct BlockSlot {
 // Joins operations of `code` into chains, moving them together where their operands allow it.
 // Registers must not have been assigned yet. The code runs on `points` elements at most: where a
 // chain does whole groups only, on copies of what is no whole group, operations on fewer are
-// quicker alone.
+// quicker alone. With `of_one`, operations that a chain can hold become one even alone.
 void FormChains(const BlockKernels& kernels, absl::Span<const BlockSlot> slots, int64_t points,
-                BlockCode* code);
+                bool of_one, BlockCode* code);
 
 }  // namespace pjrt::cpu
 

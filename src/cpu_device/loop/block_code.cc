@@ -19,7 +19,7 @@ class Lowering {
            const std::vector<Access>& input_access, const std::vector<Access>& store_access)
       : p_(program), k_(kernels), input_access_(input_access), store_access_(store_access) {}
 
-  absl::StatusOr<BlockCode> Run(absl::Span<const LoopValue> blocks) {
+  absl::StatusOr<BlockCode> Run(absl::Span<const LoopValue> blocks, bool chains_of_one) {
     code_.value_slot.assign(p_.instrs.size(), -1);
     code_.value_scalar.assign(p_.instrs.size(), 0);
     code_.input_last_read.assign(p_.inputs.size(), -1);
@@ -38,7 +38,7 @@ class Lowering {
     // A body is called on any number of elements.
     const int64_t points =
         p_.results.empty() ? p_.ElementCount() : std::numeric_limits<int64_t>::max();
-    FormChains(k_, slots_, points, &code_);
+    FormChains(k_, slots_, points, chains_of_one, &code_);
     AssignRegisters();
     RecordAccesses();
     code_.num_slots = static_cast<int>(slots_.size());
@@ -492,8 +492,8 @@ class Lowering {
 absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels,
                                         const std::vector<Access>& input_access,
                                         const std::vector<Access>& store_access,
-                                        absl::Span<const LoopValue> blocks) {
-  return Lowering(program, kernels, input_access, store_access).Run(blocks);
+                                        absl::Span<const LoopValue> blocks, bool chains_of_one) {
+  return Lowering(program, kernels, input_access, store_access).Run(blocks, chains_of_one);
 }
 
 }  // namespace pjrt::cpu

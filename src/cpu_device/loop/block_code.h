@@ -71,6 +71,7 @@ struct BlockChain {
   std::vector<ChainInstr> code;
   ChainFn run = nullptr;
   ChainRestFn rest = nullptr;         // on what is left of a group; null for none
+  ChainRowsFn run_rows = nullptr;     // on rows
   int group = 1;                      // elements
   std::vector<Access> reads, writes;  // of blocks
   std::vector<Outside> outside;
@@ -107,11 +108,11 @@ struct BlockCode {
 
 // Lowers `program`. `input_access` and `store_access` say how each input and store is reached; the
 // values `blocks` (those that are reduced) are made blocks of n elements even when scalar.
-// UNIMPLEMENTED for an instruction that the kernels lack.
+// `chains_of_one` as in FormChains. UNIMPLEMENTED for an instruction that the kernels lack.
 absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockKernels& kernels,
                                         const std::vector<Access>& input_access,
                                         const std::vector<Access>& store_access,
-                                        absl::Span<const LoopValue> blocks);
+                                        absl::Span<const LoopValue> blocks, bool chains_of_one);
 
 }  // namespace pjrt::cpu
 

@@ -5,8 +5,9 @@
 //
 // Points of the iteration space are numbered row-major. A block is a run of consecutive numbers. In
 // "row" mode a block lies within one run of the innermost dim, so that an input with inner stride 1
-// is a pointer and one with inner stride 0 a scalar; this is the fast mode. In "flat" mode, for
-// short inner dims, blocks cross rows, and inputs that are not dense are moved piece by piece.
+// is a pointer and one with inner stride 0 a scalar; this is the fast mode. A block is then several
+// rows of the next dim where chains can run on them. In "flat" mode, for short inner dims, blocks
+// cross rows, and inputs that are not dense are moved piece by piece.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -38,7 +39,8 @@ class MapKernel final : public LoopKernel {
   absl::Status Init() {
     const LoopProgram& p = frame_.program();
     frame_.ChooseMode(/*flat_rows=*/0);
-    PJRT_RETURN_IF_ERROR(frame_.Lower({}));
+    PJRT_ASSIGN_OR_RETURN(const bool in_rows, frame_.LowerToRows());
+    if (!in_rows) PJRT_RETURN_IF_ERROR(frame_.Lower({}));
     points_ = p.ElementCount();
     double bytes = 0;
     for (const LoopInput& input : p.inputs) bytes += ByteWidth(input.type);

@@ -33,6 +33,8 @@ constexpr int kStridedMoves = 3;
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
 constexpr int64_t kMinStretch = 2048;
+// Fewer elements need no blocks of several rows.
+constexpr int64_t kMinGrouped = 2048;
 
 bool IsDense(const LoopView& view, const Dims& dims) {
   int64_t stride = 1;
@@ -107,19 +109,114 @@ bool BlockFrame::FindRepeat(const LoopView& view, Repeat* repeat) const {
          repeat->stretch > repeat->period;
 }
 
+bool BlockFrame::MovesInFlatMode() const {
+  return std::any_of(program_.inputs.begin(), program_.inputs.end(),
+                     [&](const LoopInput& in) { return FlatAccessOf(in.view) == Access::kMove; }) ||
+         std::any_of(program_.stores.begin(), program_.stores.end(), [&](const LoopStore& store) {
+           return FlatAccessOf(store.view) != Access::kPointer;
+         });
+}
+
+absl::StatusOr<bool> BlockFrame::LowerToRows() {
+  const int64_t bytes = row_length_ * 4, vector = kernels_.chain_vector_bytes;
+  if (program_.dims.size() < 2 || program_.ElementCount() < kMinGrouped || bytes % vector != 0 ||
+      bytes > kChainVectors * vector || !MovesInFlatMode())
+    return false;
+  // What is moved in any case is quicker moved by large blocks.
+  const bool strided =
+      std::any_of(program_.inputs.begin(), program_.inputs.end(),
+                  [](const LoopInput& in) { return in.view.strides.back() > 1; }) ||
+      std::any_of(program_.stores.begin(), program_.stores.end(),
+                  [](const LoopStore& store) { return store.view.strides.back() != 1; });
+  if (strided && row_length_ * program_.dims.end()[-2] < kMaxBlock) return false;
+  const bool row_mode = row_mode_;
+  row_mode_ = true;
+  rows_together_ = 1;
+  PJRT_RETURN_IF_ERROR(LowerCode({}));
+  if (GroupRows()) {
+    LayOut();
+    return true;
+  }
+  row_mode_ = row_mode;
+  rows_together_ = 0;
+  return false;
+}
+
+bool BlockFrame::GroupRows() {
+  const int64_t rows = program_.dims.end()[-2];
+  const auto row_stride = [](const LoopView& view) { return view.strides.end()[-2]; };
+  // By slot; where blocks follow each other, a row's length.
+  std::vector<int64_t> strides(code_.num_slots, row_length_);
+  for (const auto& [slot, input] : code_.input_slots) {
+    const int64_t stride = row_stride(program_.inputs[input].view);
+    if (input_access_[input] == Access::kScalar) {
+      if (stride != 0) return false;
+    } else {
+      strides[slot] = stride;
+    }
+  }
+  for (const auto& [slot, store] : code_.store_slots)
+    strides[slot] = row_stride(program_.stores[store].view);
+  const auto follow = [&](int slot) { return slot < 0 || strides[slot] == row_length_; };
+  for (const BlockInstr& instr : code_.instrs) {
+    if (instr.kind != BlockInstr::kChain &&
+        !(follow(instr.a) && follow(instr.b) && follow(instr.c) && follow(instr.dst)))
+      return false;
+  }
+  chain_rows_.clear();
+  for (const BlockChain& chain : code_.chains) {
+    const int64_t lanes = chain.group * kernels_.chain_vector_bytes / kernels_.chain_group_bytes;
+    const int64_t vectors = row_length_ / lanes;
+    if (row_length_ % lanes != 0 || kChainVectors % vectors != 0) return false;
+    const int64_t together = kChainVectors / vectors;
+    rows_together_ = std::max(rows_together_, together);
+    for (const ChainInstr& instr : chain.code) {
+      // Predicates are read and written by groups, and numbers of bf16 by two vectors.
+      const bool is_mask = instr.op >= ChainOp::kLoadMask && instr.op <= ChainOp::kXorMask;
+      if ((is_mask && !follow(instr.slot)) || (instr.op == ChainOp::kStoreBf16 && vectors == 1))
+        return false;
+    }
+    std::vector<ChainRows>& all = chain_rows_.emplace_back(code_.num_slots);
+    for (int slot = 0; slot < code_.num_slots; ++slot) {
+      all[slot].step = together * strides[slot];
+      for (int64_t i = 0; i < kChainVectors; ++i)
+        all[slot].at[i] = i / vectors * strides[slot] + i % vectors * lanes;
+    }
+  }
+  return !chain_rows_.empty() && rows >= rows_together_;
+}
+
+int64_t BlockFrame::RowsAt(int64_t row, int64_t most) const {
+  const int64_t rows = program_.dims.end()[-2];
+  most = std::min(most, rows - row % rows);
+  return most - most % rows_together_;
+}
+
 absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
+  PJRT_RETURN_IF_ERROR(LowerCode(blocks));
+  LayOut();
+  return absl::OkStatus();
+}
+
+absl::Status BlockFrame::LowerCode(absl::Span<const LoopValue> blocks) {
+  input_access_.clear();
+  store_access_.clear();
   for (const LoopInput& input : program_.inputs) input_access_.push_back(AccessOf(input.view));
   for (const LoopStore& store : program_.stores) {
     const Access access = AccessOf(store.view);
     store_access_.push_back(access == Access::kPointer ? access : Access::kMove);
   }
+  PJRT_ASSIGN_OR_RETURN(code_, LowerToBlocks(program_, kernels_, input_access_, store_access_,
+                                             blocks, /*chains_of_one=*/rows_together_ > 0));
+  return absl::OkStatus();
+}
+
+void BlockFrame::LayOut() {
   for (const LoopInput& input : program_.inputs)
     input_walks_.emplace_back(input.view, program_.dims);
   for (const LoopStore& store : program_.stores)
     store_walks_.emplace_back(store.view, program_.dims);
   for (const LoopView& iota : program_.iotas) iota_walks_.emplace_back(iota, program_.dims);
-  PJRT_ASSIGN_OR_RETURN(code_,
-                        LowerToBlocks(program_, kernels_, input_access_, store_access_, blocks));
   const int64_t registers = std::max(code_.num_registers, 1);
   int64_t widest = code_.max_element_size;
   for (const LoopInput& input : program_.inputs)
@@ -128,7 +225,10 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
     widest = std::max<int64_t>(widest, ByteWidth(store.type));
   block_size_ = std::clamp(kRegisterBudget / (registers * code_.max_element_size) / 64 * 64,
                            kMinBlock, std::max(kMaxBlock, kMaxBlockBytes / widest));
-  if (row_mode_ && !program_.dims.empty() && row_length_ > 0) {
+  if (rows_together_ > 0) {
+    const int64_t group = rows_together_ * row_length_;
+    block_size_ = std::max(block_size_ / group, int64_t{1}) * group;
+  } else if (row_mode_ && !program_.dims.empty() && row_length_ > 0) {
     // Equal blocks in a row.
     const int64_t blocks_in_row = CeilDiv(row_length_, block_size_);
     block_size_ = std::min(block_size_, AlignUp(CeilDiv(row_length_, blocks_in_row), 16));
@@ -149,24 +249,24 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   for (const auto& [slot, input] : code_.input_slots) {
     Repeat repeat{slot, input, 0, 0, repeat_bytes};
     if (input_access_[input] != Access::kRepeat) {
-      inputs_in_place_.emplace_back(slot, input);
+      AddPlace(slot, input, program_.inputs[input].view, program_.inputs[input].type);
     } else if (FindRepeat(program_.inputs[input].view, &repeat)) {
       repeats_.push_back(repeat);
       repeat_bytes += AlignUp((points + repeat.period) * ByteWidth(program_.inputs[input].type));
     }
   }
   scratch_bytes_ += repeat_bytes;
-  if (row_mode_ && program_.dims.size() > 1) {
-    const auto add = [&](int32_t slot, const LoopView& view, PrimitiveType type) {
-      if (const int64_t stride = view.strides.end()[-2]; stride != 0)
-        row_steps_.emplace_back(slot, stride * ByteWidth(type));
-    };
-    for (const auto& [slot, input] : inputs_in_place_)
-      add(slot, program_.inputs[input].view, program_.inputs[input].type);
-    for (const auto& [slot, store] : code_.store_slots)
-      add(slot, program_.stores[store].view, program_.stores[store].type);
-  }
-  return absl::OkStatus();
+  num_inputs_in_place_ = places_.size();
+  for (const auto& [slot, store] : code_.store_slots)
+    AddPlace(slot, store, program_.stores[store].view, program_.stores[store].type);
+}
+
+// In flat mode it is dense or one element.
+void BlockFrame::AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type) {
+  const int64_t size = ByteWidth(type);
+  const bool is_scalar = IsScalarView(view, program_.dims);
+  places_.push_back({slot, array, view.offset * size, is_scalar ? 0 : size});
+  for (const int64_t stride : view.strides) place_strides_.push_back(stride * size);
 }
 
 int64_t BlockFrame::PartOfRow(int64_t points) const {
@@ -193,8 +293,10 @@ bool BlockFrame::CanShare(int input, int output) const {
 }
 
 int BlockFrame::InputOfBlock(size_t i) const {
-  for (const auto& [slot, input] : inputs_in_place_) {
-    if (slot == code_.block_slots[i] && input_access_[input] == Access::kPointer) return input;
+  for (size_t k = 0; k < num_inputs_in_place_; ++k) {
+    const Place& place = places_[k];
+    if (place.slot == code_.block_slots[i] && input_access_[place.array] == Access::kPointer)
+      return place.array;
   }
   return -1;
 }
@@ -314,7 +416,7 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
         instr.convert(s[instr.dst], s[instr.a], count);
         break;
       case BlockInstr::kChain:
-        RunChain(code.chains[instr.index], n);
+        RunChain(instr.index, n);
         break;
       case BlockInstr::kFill:
         frame_.kernels_.fill[instr.index](s[instr.dst], s[instr.a], n);
@@ -361,7 +463,13 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
 
 // Whole groups where they are. What is left is run in place, where the level can, or as a group
 // that ends in copies.
-void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
+void BlockFrame::State::RunChain(int32_t index, int64_t n) {
+  const BlockChain& chain = frame_.code_.chains[index];
+  if (frame_.rows_together_ > 0 && n > frame_.row_length_) {
+    const int64_t groups = n * frame_.kernels_.chain_group_bytes /
+                           (chain.group * kChainVectors * frame_.kernels_.chain_vector_bytes);
+    return chain.run_rows(chain.code.data(), slots_, frame_.chain_rows_[index].data(), groups);
+  }
   const int64_t groups = n / chain.group;
   chain.run(chain.code.data(), slots_, groups);
   const int64_t done = groups * chain.group, rest = n - done;
@@ -387,49 +495,68 @@ void BlockFrame::State::RunChain(const BlockChain& chain, int64_t n) {
   }
 }
 
+// Finds the coordinates of the point with number `from`.
+void BlockFrame::State::FindPoint(int64_t from) {
+  const Dims& dims = frame_.program_.dims;
+  int d = static_cast<int>(dims.size()) - 1;
+  if (from == next_row_ && d > 0) {
+    for (--d; d > 0 && at_[d] == dims[d]; --d) {
+      at_[d] = 0;
+      ++at_[d - 1];
+    }
+    return;
+  }
+  for (; d > 0; --d) {
+    const int64_t rest = from / dims[d];
+    at_[d] = from - rest * dims[d];
+    from = rest;
+  }
+  if (!dims.empty()) at_[0] = from;
+}
+
 // Points the slots of what is reached in place at the point with number `from`.
 void BlockFrame::State::FindInPlace(int64_t from) {
-  // It is dense or one element in flat mode.
   const bool row_mode = frame_.row_mode_;
-  if (row_mode) {
-    const Dims& dims = frame_.program_.dims;
-    int64_t rest = from;
-    for (int d = static_cast<int>(dims.size()) - 1; d > 0; --d) {
-      const int64_t q = rest / dims[d];
-      at_[d] = rest - q * dims[d];
-      rest = q;
+  if (row_mode) FindPoint(from);
+  const size_t rank = at_.size();
+  const int64_t* const at = at_.data();
+  const int64_t* strides = frame_.place_strides_.data();
+  size_t left = frame_.num_inputs_in_place_;
+  for (const Place& place : frame_.places_) {
+    const char* const array = left > 0 ? inputs_[place.array] : outputs_[place.array];
+    left -= left > 0;
+    int64_t sum = place.offset;
+    if (row_mode) {
+      for (size_t d = 0; d < rank; ++d) sum += at[d] * strides[d];
+    } else {
+      sum += from * place.flat_step;
     }
-    if (!dims.empty()) at_[0] = rest;
-  }
-  const auto offset = [&](const LoopView& view, bool is_dense) {
-    if (!row_mode) return view.offset + (is_dense ? from : 0);
-    int64_t sum = view.offset;
-    for (size_t d = 0; d < at_.size(); ++d) sum += at_[d] * view.strides[d];
-    return sum;
-  };
-  for (const auto& [slot, input] : frame_.inputs_in_place_) {
-    const LoopInput& in = frame_.program_.inputs[input];
-    const bool is_dense = frame_.input_access_[input] == Access::kPointer;
-    slots_[slot] =
-        const_cast<char*>(inputs_[input]) + offset(in.view, is_dense) * ByteWidth(in.type);
-  }
-  for (const auto& [slot, store] : frame_.code_.store_slots) {
-    const LoopStore& out = frame_.program_.stores[store];
-    slots_[slot] = outputs_[store] + offset(out.view, true) * ByteWidth(out.type);
+    strides += rank;
+    slots_[place.slot] = const_cast<char*>(array) + sum;
   }
 }
 
 void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
   const int64_t row = frame_.row_length_;
-  if (from == next_row_ && rows_left_ > 0) {
-    for (const auto& [slot, bytes] : frame_.row_steps_) slots_[slot] += bytes;
-    --rows_left_;
+  if (from == next_row_ && rows_left_ > rows_) {
+    const size_t rank = at_.size();
+    const int64_t* step = frame_.place_strides_.data() + (rank - 2);
+    for (const Place& place : frame_.places_) {
+      slots_[place.slot] += rows_ * *step;
+      step += rank;
+    }
+    rows_left_ -= rows_;
   } else {
     FindInPlace(from);
-    if (const size_t rank = at_.size(); frame_.row_mode_ && rank > 1 && n == row)
-      rows_left_ = frame_.program_.dims[rank - 2] - at_[rank - 2] - 1;
+    const size_t rank = at_.size();
+    rows_left_ = frame_.row_mode_ && rank > 1 ? frame_.program_.dims[rank - 2] - at_[rank - 2] : 0;
   }
-  next_row_ = frame_.row_mode_ && n == row ? from + row : -1;
+  next_row_ = -1;
+  if (frame_.row_mode_ && n >= row) {
+    rows_ = n == row ? 1 : n / row;
+    next_row_ = from + n;
+    if (const size_t rank = at_.size(); rank > 1) at_[rank - 2] += rows_;
+  }
   for (size_t i = 0; i < frame_.repeats_.size(); ++i)
     slots_[frame_.repeats_[i].slot] = RepeatAt(i, from, n);
   Execute(from, n);

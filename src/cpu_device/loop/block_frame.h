@@ -11,6 +11,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/loop_program.h"
@@ -31,6 +32,9 @@ class BlockFrame {
   // no better. `flat_rows` > 0 asks for flat mode because the caller's blocks are that many rows of
   // a short reduction; < 0 for row mode, however short rows are.
   void ChooseMode(int64_t flat_rows);
+  // Instead of Lower, where a block can be several rows that lie apart and this is better than the
+  // mode chosen; false where it is not.
+  absl::StatusOr<bool> LowerToRows();
   // Lowers the program's instructions; `blocks` as in LowerToBlocks.
   absl::Status Lower(absl::Span<const LoopValue> blocks);
 
@@ -46,6 +50,10 @@ class BlockFrame {
     int64_t n = to - from < block_size_ ? to - from : block_size_;
     if (row_mode_) {
       const int64_t left = row_length_ - from % row_length_;
+      if (rows_together_ > 0 && left == row_length_ && n > row_length_) {
+        if (const int64_t rows = RowsAt(from / row_length_, n / row_length_); rows > 0)
+          return rows * row_length_;
+      }
       n = n < left ? n : left;
     }
     return n;
@@ -66,12 +74,13 @@ class BlockFrame {
     char* block(size_t i) const { return slots_[frame_.code_.block_slots[i]]; }
 
    private:
+    void FindPoint(int64_t from);
     void FindInPlace(int64_t from);
     void Execute(int64_t from, int64_t n);
     void Load(int input, char* block, int64_t from, int64_t n) const;
     void Store(int store, const char* block, int64_t from, int64_t n) const;
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
-    void RunChain(const BlockChain& chain, int64_t n);
+    void RunChain(int32_t index, int64_t n);
     void Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
     void CompareIota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
 
@@ -82,13 +91,20 @@ class BlockFrame {
     char* chain_scratch_;
     char* repeat_scratch_;
     absl::InlinedVector<int64_t, 4> held_;  // the stretch whose pattern a repeat's copies are of
-    Dims at_;                               // coordinates of a block
-    // Where the next row begins, and how many of those behind it can be reached by steps.
-    int64_t next_row_ = -1, rows_left_ = 0;
+    Dims at_;  // coordinates of a block or, of whole rows, of the row behind it
+    // The rows of the block at hand, where they end, and how many, those included, can be reached
+    // by steps.
+    int64_t rows_ = 0, next_row_ = -1, rows_left_ = 0;
   };
 
  private:
   friend class State;
+  // An input or a store that is reached in place: where its first element is, and how many bytes
+  // further that of the next point in flat mode.
+  struct Place {
+    int32_t slot, array;
+    int64_t offset, flat_step;
+  };
   // An input that shows the same `period` elements again and again for `stretch` points. The
   // pattern is copied until it fills a block and one period more, so that every block finds its
   // part in it.
@@ -97,6 +113,16 @@ class BlockFrame {
     int64_t period, stretch;
     int64_t scratch;  // where its copies lie
   };
+
+  // Of `most` rows from `row` on, as many as a block may have; 0 where they fill no group.
+  int64_t RowsAt(int64_t row, int64_t most) const;
+  // Finds out how chains reach groups of rows; false where the code cannot run on them.
+  bool GroupRows();
+  bool MovesInFlatMode() const;
+  // Fills `code_`, then what follows from it.
+  absl::Status LowerCode(absl::Span<const LoopValue> blocks);
+  void LayOut();
+  void AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type);
 
   Access AccessOf(const LoopView& view) const;
   Access FlatAccessOf(const LoopView& view) const;
@@ -107,9 +133,13 @@ class BlockFrame {
   BlockCode code_;
   std::vector<Access> input_access_, store_access_;
   std::vector<ViewWalk> input_walks_, store_walks_, iota_walks_;
-  std::vector<std::pair<int32_t, int32_t>> inputs_in_place_;  // slot, input
-  std::vector<std::pair<int32_t, int64_t>> row_steps_;  // slot, bytes from a row to the next one
+  std::vector<Place> places_;  // of inputs, then of stores
+  size_t num_inputs_in_place_ = 0;
+  std::vector<int64_t> place_strides_;  // by place and dim, in bytes
   std::vector<Repeat> repeats_;
+  std::vector<std::vector<ChainRows>> chain_rows_;  // by chain and slot
+  int64_t rows_together_ =
+      0;  // in a group, the most of all chains; 0: rows are blocks of their own
   bool row_mode_ = true;
   int64_t row_length_ = 1;
   int64_t block_size_ = 1024;

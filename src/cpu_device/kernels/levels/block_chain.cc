@@ -11,7 +11,7 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-constexpr int kMostVectors = 8, kFewestVectors = 4;
+constexpr int kMostVectors = kChainVectors, kFewestVectors = 4;
 #define PJRT_EACH(X) \
   X(0) X(1) X(2) X(3) if constexpr (kVectors > 4) { X(4) X(5) X(6) X(7) }
 #define PJRT_EACH_OF(X, what)                                               \
@@ -181,10 +181,11 @@ PJRT_INLINE Vector<T> Sign(Vector<T> a) {
 }
 
 // On `groups` groups of kVectors vectors, from `element` on; where kPartial, on the elements of one
-// whose bit is in `used`.
-template <typename T, int kVectors, bool kPartial = false>
+// whose bit is in `used`; where kRows, from the group with number `element` on, of vectors that lie
+// as `rows` says.
+template <typename T, int kVectors, bool kPartial = false, bool kRows = false>
 void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int64_t groups,
-               uint64_t used = ~uint64_t{0}) {
+               uint64_t used = ~uint64_t{0}, [[maybe_unused]] const ChainRows* rows = nullptr) {
   using V = Vector<T>;
   using O = Ops<T>;
   constexpr int64_t kLanes = PJRT_VECTOR_BYTES / sizeof(T);
@@ -206,13 +207,17 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
   if (groups <= 0) return;
   goto* kTargets[static_cast<int>(in->op)];
 
-#define PJRT_BLOCK_AT(i) LoadSome<kPartial, T>(block + i * kLanes, used >> (i * kLanes % 64))
+// The group at hand of the block that the instruction names, and where its vector i begins.
+#define PJRT_BLOCK(type) \
+  (reinterpret_cast<type*>(slots[in->slot]) + (kRows ? rows[in->slot].step * element : element))
+#define PJRT_AT(i) (kRows ? rows[in->slot].at[i] : i * kLanes)
+#define PJRT_BLOCK_AT(i) LoadSome<kPartial, T>(block + PJRT_AT(i), used >> (i * kLanes % 64))
 // The forms of an operation, a function of Ops: `from`(i, name) makes the result in vector i.
-#define PJRT_BLOCK_FORM(name, from)                                               \
-  L_##name##Block : {                                                             \
-    const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element; \
-    PJRT_EACH_OF(from, name)                                                      \
-    PJRT_NEXT();                                                                  \
+#define PJRT_BLOCK_FORM(name, from)             \
+  L_##name##Block : {                           \
+    const T* const block = PJRT_BLOCK(const T); \
+    PJRT_EACH_OF(from, name)                    \
+    PJRT_NEXT();                                \
   }
 #define PJRT_SCALAR_FORM(name, from)                                             \
   L_##name##Scalar : {                                                           \
@@ -364,7 +369,7 @@ L_ShiftBoth : {
   PJRT_COMPARE(UnsignedLe)
   PJRT_COMPARE(UnsignedGt)
   PJRT_COMPARE(UnsignedGe)
-#define PJRT_PREDICATES reinterpret_cast<uint8_t*>(slots[in->slot]) + element
+#define PJRT_PREDICATES PJRT_BLOCK(uint8_t)
 L_LoadMask:
   masks.Load(PJRT_PREDICATES, used);
   PJRT_NEXT();
@@ -385,8 +390,8 @@ L_NotMask:
   PJRT_NEXT();
 
 L_Store : {
-  T* const block = reinterpret_cast<T*>(slots[in->slot]) + element;
-#define PJRT_X(i) StoreSome<kPartial, T>(block + i * kLanes, a##i, used >> (i * kLanes % 64));
+  T* const block = PJRT_BLOCK(T);
+#define PJRT_X(i) StoreSome<kPartial, T>(block + PJRT_AT(i), a##i, used >> (i * kLanes % 64));
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
@@ -397,14 +402,14 @@ L_Save:
 #undef PJRT_X
   PJRT_NEXT();
 L_StoreB : {
-  T* const block = reinterpret_cast<T*>(slots[in->slot]) + element;
-#define PJRT_X(i) StoreSome<kPartial, T>(block + i * kLanes, b##i, used >> (i * kLanes % 64));
+  T* const block = PJRT_BLOCK(T);
+#define PJRT_X(i) StoreSome<kPartial, T>(block + PJRT_AT(i), b##i, used >> (i * kLanes % 64));
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
 }
 L_LoadB : {
-  const T* const block = reinterpret_cast<const T*>(slots[in->slot]) + element;
+  const T* const block = PJRT_BLOCK(const T);
 #define PJRT_X(i) b##i = PJRT_BLOCK_AT(i);
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
@@ -471,8 +476,8 @@ L_IntegerFromMask:
   PJRT_NEXT();
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
-    const uint16_t* const block = reinterpret_cast<const uint16_t*>(slots[in->slot]) + element;
-#define PJRT_X(i) a##i = LoadSomeBf16<kPartial>(block + i * kLanes, used >> (i * kLanes % 64));
+    const uint16_t* const block = PJRT_BLOCK(const uint16_t);
+#define PJRT_X(i) a##i = LoadSomeBf16<kPartial>(block + PJRT_AT(i), used >> (i * kLanes % 64));
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
   }
@@ -486,16 +491,16 @@ L_RoundBf16:
   PJRT_NEXT();
 L_StoreBf16:
   if constexpr (std::is_same_v<T, float>) {
-    uint16_t* const block = reinterpret_cast<uint16_t*>(slots[in->slot]) + element;
+    uint16_t* const block = PJRT_BLOCK(uint16_t);
 #define PJRT_X(i, j) \
-  StoreSomeBf16<kPartial>(block + i * kLanes, a##i, a##j, used >> (i * kLanes % 64));
+  StoreSomeBf16<kPartial>(block + PJRT_AT(i), a##i, a##j, used >> (i * kLanes % 64));
     PJRT_X(0, 1) PJRT_X(2, 3) if constexpr (kVectors > 4) { PJRT_X(4, 5) PJRT_X(6, 7) }
 #undef PJRT_X
   }
   PJRT_NEXT();
 L_End:
   if (--groups == 0) return;
-  element += kVectors * kLanes;
+  element += kRows ? 1 : kVectors * kLanes;
   in = code;
   goto* kTargets[static_cast<int>(in->op)];
 }
@@ -507,6 +512,12 @@ void Chain(const ChainInstr* code, char* const* slots, int64_t groups) {
   const int64_t large = groups / kTimes, rest = groups % kTimes;
   RunGroups<T, kMostVectors>(code, slots, 0, large);
   RunGroups<T, kFewestVectors>(code, slots, large * kTimes * kElements, rest);
+}
+
+template <typename T>
+void ChainOfRows(const ChainInstr* code, char* const* slots, const ChainRows* rows,
+                 int64_t groups) {
+  RunGroups<T, kMostVectors, false, true>(code, slots, 0, groups, ~uint64_t{0}, rows);
 }
 
 #if defined(__AVX512BW__)
@@ -524,6 +535,11 @@ void FillChain(BlockKernels* k) {
       k->chain[static_cast<int>(CType::kU32)] = Chain<float>;
   k->chain[static_cast<int>(CType::kF64)] = k->chain[static_cast<int>(CType::kS64)] =
       k->chain[static_cast<int>(CType::kU64)] = Chain<double>;
+  k->chain_vector_bytes = PJRT_VECTOR_BYTES;
+  k->chain_rows[static_cast<int>(CType::kF32)] = k->chain_rows[static_cast<int>(CType::kS32)] =
+      k->chain_rows[static_cast<int>(CType::kU32)] = ChainOfRows<float>;
+  k->chain_rows[static_cast<int>(CType::kF64)] = k->chain_rows[static_cast<int>(CType::kS64)] =
+      k->chain_rows[static_cast<int>(CType::kU64)] = ChainOfRows<double>;
 #if defined(__AVX512BW__)
   k->chain_rest[static_cast<int>(CType::kF32)] = k->chain_rest[static_cast<int>(CType::kS32)] =
       k->chain_rest[static_cast<int>(CType::kU32)] = ChainRest<float>;
