@@ -124,6 +124,68 @@ func.func @main(%a: tensor<1000x4xf32>) -> tensor<1000x8xf32> {
     ExpectBecomes(SinkAndClean, text, text);
 }
 
+TEST(SinkConcatenationsTest, PaddingOfOneDimensionIsAConcatenation) {
+  ExpectBecomes(SinkAndClean, R"(
+func.func @main(%a: tensor<40x60xf32>, %p: tensor<f32>) -> tensor<40x100xf32> {
+  %0 = stablehlo.pad %a, %p, low = [0, -10], high = [0, 50], interior = [0, 0] : (tensor<40x60xf32>, tensor<f32>) -> tensor<40x100xf32>
+  %1 = stablehlo.negate %0 : tensor<40x100xf32>
+  return %1 : tensor<40x100xf32>
+})",
+                R"(
+func.func @main(%a: tensor<40x60xf32>, %p: tensor<f32>) -> tensor<40x100xf32> {
+  %0 = stablehlo.slice %a [0:40, 10:60] : (tensor<40x60xf32>) -> tensor<40x50xf32>
+  %1 = stablehlo.broadcast_in_dim %p, dims = [] : (tensor<f32>) -> tensor<40x50xf32>
+  %2 = stablehlo.negate %0 : tensor<40x50xf32>
+  %3 = stablehlo.negate %1 : tensor<40x50xf32>
+  %4 = stablehlo.concatenate %2, %3, dim = 1 : (tensor<40x50xf32>, tensor<40x50xf32>) -> tensor<40x100xf32>
+  return %4 : tensor<40x100xf32>
+})");
+  for (const char* text : {R"(
+func.func @main(%a: tensor<40x60xf32>, %p: tensor<f32>) -> tensor<40x119xf32> {
+  %0 = stablehlo.pad %a, %p, low = [0, 0], high = [0, 0], interior = [0, 1] : (tensor<40x60xf32>, tensor<f32>) -> tensor<40x119xf32>
+  %1 = stablehlo.negate %0 : tensor<40x119xf32>
+  return %1 : tensor<40x119xf32>
+})",
+                           R"(
+func.func @main(%a: tensor<40x60xf32>, %p: tensor<f32>) -> tensor<42x62xf32> {
+  %0 = stablehlo.pad %a, %p, low = [1, 1], high = [1, 1], interior = [0, 0] : (tensor<40x60xf32>, tensor<f32>) -> tensor<42x62xf32>
+  %1 = stablehlo.negate %0 : tensor<42x62xf32>
+  return %1 : tensor<42x62xf32>
+})"})
+    ExpectBecomes(SinkAndClean, text, text);
+}
+
+TEST(SinkConcatenationsTest, WhatIsOnlySlicedIsNotPutTogether) {
+  ExpectBecomes(SinkAndClean, R"(
+func.func @main(%a: tensor<40x100xf32>, %b: tensor<10x100xf32>) -> tensor<40x100xf32> {
+  %0 = stablehlo.concatenate %b, %a, dim = 0 : (tensor<10x100xf32>, tensor<40x100xf32>) -> tensor<50x100xf32>
+  %1 = stablehlo.slice %0 [10:50, 0:100] : (tensor<50x100xf32>) -> tensor<40x100xf32>
+  %2 = stablehlo.slice %0 [5:45, 0:100] : (tensor<50x100xf32>) -> tensor<40x100xf32>
+  %3 = stablehlo.subtract %1, %2 : tensor<40x100xf32>
+  return %3 : tensor<40x100xf32>
+})",
+                R"(
+func.func @main(%a: tensor<40x100xf32>, %b: tensor<10x100xf32>) -> tensor<40x100xf32> {
+  %0 = stablehlo.slice %b [5:10, 0:100] : (tensor<10x100xf32>) -> tensor<5x100xf32>
+  %1 = stablehlo.slice %a [0:35, 0:100] : (tensor<40x100xf32>) -> tensor<35x100xf32>
+  %2 = stablehlo.slice %a [0:5, 0:100] : (tensor<40x100xf32>) -> tensor<5x100xf32>
+  %3 = stablehlo.subtract %2, %0 : tensor<5x100xf32>
+  %4 = stablehlo.slice %a [5:40, 0:100] : (tensor<40x100xf32>) -> tensor<35x100xf32>
+  %5 = stablehlo.subtract %4, %1 : tensor<35x100xf32>
+  %6 = stablehlo.concatenate %3, %5, dim = 0 : (tensor<5x100xf32>, tensor<35x100xf32>) -> tensor<40x100xf32>
+  return %6 : tensor<40x100xf32>
+})");
+  const char* text = R"(
+func.func @main(%a: tensor<40x100xf32>, %b: tensor<10x100xf32>) -> (tensor<40x100xf32>, tensor<100x50xf32>) {
+  %0 = stablehlo.concatenate %b, %a, dim = 0 : (tensor<10x100xf32>, tensor<40x100xf32>) -> tensor<50x100xf32>
+  %1 = stablehlo.slice %0 [5:45, 0:100] : (tensor<50x100xf32>) -> tensor<40x100xf32>
+  %2 = stablehlo.negate %1 : tensor<40x100xf32>
+  %3 = stablehlo.transpose %0, dims = [1, 0] : (tensor<50x100xf32>) -> tensor<100x50xf32>
+  return %2, %3 : tensor<40x100xf32>, tensor<100x50xf32>
+})";
+  ExpectBecomes(SinkAndClean, text, text);
+}
+
 // Each op behind it is written once for each piece.
 TEST(SinkConcatenationsTest, LongChainsGetAConcatenationInTheirMiddle) {
   std::string text = R"(

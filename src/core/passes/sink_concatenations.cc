@@ -2,6 +2,7 @@
 //
 // f(concatenate(a, b), c) becomes concatenate(f(a, c'), f(b, c'')) with slices of c, so that
 // nothing is put together only to be read once. Where c is computed for f alone, so are its slices.
+// Padding of one dimension is a concatenation, and so are slices of those.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -67,6 +68,8 @@ class Sinker {
 
   // In program order, so that a concatenation goes behind a whole chain in one walk.
   void Visit(Op* op) {
+    if (op->Is(OpCode::kPad)) return ReplacePad(op);
+    if (op->Is(OpCode::kSlice)) return ReplaceSlice(op);
     if (!ComputesByElement(*op)) return;
     for (const Use& use : op->operand_uses()) {
       const Op* const whole = MadeBy(use.value(), OpCode::kConcatenate);
@@ -140,6 +143,107 @@ class Sinker {
     EraseUnused(op);
   }
 
+  void ReplacePad(Op* op) {
+    if (!IsPlain(*op) || op->result_type().element_count() < kMinElements ||
+        !ElementsAlone(op->result()))
+      return;
+    const auto low = op->IntsAttr("edge_padding_low"), high = op->IntsAttr("edge_padding_high"),
+               interior = op->IntsAttr("interior_padding");
+    int64_t dim = -1;
+    for (size_t d = 0; d < low.size(); ++d) {
+      if (low[d] == 0 && high[d] == 0 && interior[d] == 0) continue;
+      if (dim >= 0 || interior[d] != 0) return;
+      dim = static_cast<int64_t>(d);
+    }
+    if (dim < 0) return;
+    Value* const operand = op->operand(0);
+    const int64_t begin = std::max<int64_t>(-low[dim], 0);
+    const int64_t count = operand->type().dim(dim) - begin - std::max<int64_t>(-high[dim], 0);
+    if (count <= 0) return;
+    Emitter emit(module_, op);
+    absl::InlinedVector<Term, 3> pieces;
+    const auto fill = [&](int64_t size) {
+      if (size <= 0) return;
+      const Type type = WithSize(operand->type(), dim, size);
+      Value* const splat = Respread(op->operand(1), type, emit);
+      pieces.push_back(splat != nullptr ? emit(splat)
+                                        : Broadcast(emit(op->operand(1)), type.dims(), {}));
+    };
+    fill(low[dim]);
+    pieces.push_back(emit(Slice(operand, dim, begin, WithSize(operand->type(), dim, count), emit)));
+    fill(high[dim]);
+    if (pieces.size() == 1) return;
+    op->result()->ReplaceAllUsesWith(Concatenate(pieces, dim).value());
+    op->Erase();
+  }
+
+  void ReplaceSlice(Op* op) {
+    const Op* const whole = MadeBy(op->operand(0), OpCode::kConcatenate);
+    if (whole == nullptr || !IsOnlySliced(*whole)) return;
+    const int64_t dim = whole->IntAttr("dimension");
+    const auto starts = op->IntsAttr("start_indices"), limits = op->IntsAttr("limit_indices");
+    Emitter emit(module_, op);
+    absl::InlinedVector<Term, 8> pieces;
+    int64_t at = 0;
+    for (const Use& use : whole->operand_uses()) {
+      Value* const piece = use.value();
+      const int64_t size = piece->type().dim(dim);
+      DimList from(starts.begin(), starts.end()), to(limits.begin(), limits.end());
+      from[dim] = std::max<int64_t>(starts[dim] - at, 0);
+      to[dim] = std::min(limits[dim] - at, size);
+      at += size;
+      if (from[dim] >= to[dim]) continue;
+      const Type type = WithSize(op->result_type(), dim, to[dim] - from[dim]);
+      pieces.push_back(emit(SliceOf(piece, from, to, type, emit)));
+    }
+    op->result()->ReplaceAllUsesWith(Concatenate(pieces, dim).value());
+    EraseUnused(op);
+  }
+
+  // Whether a concatenation is not needed but in parts: each within a piece, or put together for
+  // what computes by element.
+  static bool IsOnlySliced(const Op& whole) {
+    if (!IsPlain(whole)) return false;
+    Cuts cuts;
+    AddCuts(whole, &cuts);
+    int users = 0;
+    for (const Use* use = whole.result()->first_use(); use != nullptr; use = use->next()) {
+      const Op* const slice = use->owner();
+      if (++users > kMaxUsers || !slice->Is(OpCode::kSlice) || slice->block() != whole.block() ||
+          slice->result_type().element_count() == 0)
+        return false;
+      const auto strides = slice->IntsAttr("strides");
+      if (!std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s == 1; }))
+        return false;
+      const int64_t begin = slice->IntsAttr("start_indices")[cuts.dim];
+      const int64_t end = slice->IntsAttr("limit_indices")[cuts.dim];
+      const bool crosses = std::any_of(cuts.at.begin(), cuts.at.end(),
+                                       [&](int64_t at) { return begin < at && at < end; });
+      if (crosses && !ElementsAlone(slice->result())) return false;
+    }
+    return true;
+  }
+
+  static bool IsPlain(const Op& op) {
+    return op.result_type().IsTensor() && op.result_type().HasStaticShape() &&
+           op.result_type().primitive_type() != PrimitiveType::INVALID;
+  }
+
+  // Whether all that uses `value` computes by element.
+  static bool ElementsAlone(const Value* value) {
+    int users = 0;
+    for (const Use* use = value->first_use(); use != nullptr; use = use->next()) {
+      if (++users > kMaxUsers || !ComputesByElement(*use->owner())) return false;
+    }
+    return true;
+  }
+
+  Type WithSize(Type type, int64_t dim, int64_t size) const {
+    DimList dims(type.dims().begin(), type.dims().end());
+    dims[dim] = size;
+    return WithDims(module_->context(), type, dims);
+  }
+
   // A part of a dimension, and the values that have been made for it.
   struct Piece {
     int64_t dim, begin, end;
@@ -147,9 +251,7 @@ class Sinker {
   };
 
   Type TypeIn(const Piece& piece, Type type) const {
-    DimList dims(type.dims().begin(), type.dims().end());
-    dims[piece.dim] = piece.end - piece.begin;
-    return WithDims(module_->context(), type, dims);
+    return WithSize(type, piece.dim, piece.end - piece.begin);
   }
 
   Value* Compute(const Op& op, Piece* piece, Emitter& emit) const {
@@ -192,11 +294,17 @@ class Sinker {
     return Slice(value, piece->dim, piece->begin, type, emit);
   }
 
-  Value* Slice(Value* value, int64_t dim, int64_t begin, Type type, Emitter& emit) const {
-    if (value->type() == type) return value;
+  static Value* Slice(Value* value, int64_t dim, int64_t begin, Type type, Emitter& emit) {
     DimList starts(type.rank(), 0), limits(type.dims().begin(), type.dims().end());
     starts[dim] = begin;
     limits[dim] += begin;
+    return SliceOf(value, starts, limits, type, emit);
+  }
+
+  static Value* SliceOf(Value* value, absl::Span<const int64_t> starts,
+                        absl::Span<const int64_t> limits, Type type, Emitter& emit) {
+    if (value->type() == type) return value;
+    if (Value* const splat = Respread(value, type, emit)) return splat;
     return emit
         .Make1("stablehlo.slice", {emit(value)}, type,
                {{"limit_indices", emit.context().I64Array(limits)},
@@ -205,7 +313,7 @@ class Sinker {
         .value();
   }
 
-  // Erases an op, and what was computed for it alone: other rules count uses.
+  // Erases an op, and what was made for it alone: other rules count uses.
   static void EraseUnused(Op* op) {
     absl::InlinedVector<Op*, 8> unused = {op};
     while (!unused.empty()) {
