@@ -114,7 +114,7 @@ class Sampler {
     for (int k = rank - 1; k >= 0; --k) {
       const int d = order[k];
       const bool innermost = in_rows_ && k == rank - 1;
-      if (skip[d] || (!one_to_one && !innermost && Below(4) == 0)) continue;
+      if (skip[d] || (!one_to_one && Below(4) == 0)) continue;
       view->strides[d] = stride;
       last += (std::max<int64_t>(dims[d], 1) - 1) * stride;
       if (!innermost && Below(6) == 0) {  // backwards

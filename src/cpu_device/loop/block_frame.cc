@@ -143,24 +143,33 @@ absl::StatusOr<bool> BlockFrame::LowerToRows() {
 }
 
 bool BlockFrame::GroupRows() {
-  const int64_t rows = program_.dims.end()[-2];
   const auto row_stride = [](const LoopView& view) { return view.strides.end()[-2]; };
-  // By slot; where blocks follow each other, a row's length.
-  std::vector<int64_t> strides(code_.num_slots, row_length_);
+  // By slot: from a row to the next one. What follows each other has a row's length, and what is
+  // one element for all 0.
+  row_strides_.assign(code_.num_slots, row_length_);
+  std::vector<char> is_scalar(code_.num_slots, 0);
+  const auto set_scalar = [&](int slot, int64_t stride) {
+    row_strides_[slot] = stride;
+    is_scalar[slot] = 1;
+  };
+  for (const auto& [slot, offset] : code_.constant_slots) set_scalar(slot, 0);
   for (const auto& [slot, input] : code_.input_slots) {
-    const int64_t stride = row_stride(program_.inputs[input].view);
-    if (input_access_[input] == Access::kScalar) {
-      if (stride != 0) return false;
-    } else {
-      strides[slot] = stride;
-    }
+    row_strides_[slot] = row_stride(program_.inputs[input].view);
+    is_scalar[slot] = input_access_[input] == Access::kScalar;
   }
   for (const auto& [slot, store] : code_.store_slots)
-    strides[slot] = row_stride(program_.stores[store].view);
-  const auto follow = [&](int slot) { return slot < 0 || strides[slot] == row_length_; };
+    row_strides_[slot] = row_stride(program_.stores[store].view);
   for (const BlockInstr& instr : code_.instrs) {
-    if (instr.kind != BlockInstr::kChain &&
-        !(follow(instr.a) && follow(instr.b) && follow(instr.c) && follow(instr.dst)))
+    if (instr.scalar) set_scalar(instr.dst, 0);
+  }
+  const auto is_plain = [&](int slot) {
+    return slot < 0 || row_strides_[slot] == (is_scalar[slot] ? 0 : row_length_);
+  };
+  for (const BlockInstr& instr : code_.instrs) {
+    if (instr.kind == BlockInstr::kChain) continue;
+    const bool fills = instr.kind == BlockInstr::kFill && !instr.scalar;
+    if (!((fills || is_plain(instr.a)) && is_plain(instr.b) && is_plain(instr.c) &&
+          is_plain(instr.dst)))
       return false;
   }
   chain_rows_.clear();
@@ -173,17 +182,22 @@ bool BlockFrame::GroupRows() {
     for (const ChainInstr& instr : chain.code) {
       // Predicates are read and written by groups, and numbers of bf16 by two vectors.
       const bool is_mask = instr.op >= ChainOp::kLoadMask && instr.op <= ChainOp::kXorMask;
-      if ((is_mask && !follow(instr.slot)) || (instr.op == ChainOp::kStoreBf16 && vectors == 1))
+      const bool shifts =
+          instr.op == ChainOp::kShiftLeftScalar || instr.op == ChainOp::kShiftRightLogicalScalar ||
+          instr.op == ChainOp::kShiftRightArithmeticScalar || instr.op == ChainOp::kShiftBoth;
+      if (((is_mask || shifts) && !is_plain(instr.slot)) ||
+          (instr.op == ChainOp::kStoreBf16 && vectors == 1))
         return false;
     }
     std::vector<ChainRows>& all = chain_rows_.emplace_back(code_.num_slots);
     for (int slot = 0; slot < code_.num_slots; ++slot) {
-      all[slot].step = together * strides[slot];
+      all[slot].step = together * row_strides_[slot];
       for (int64_t i = 0; i < kChainVectors; ++i)
-        all[slot].at[i] = i / vectors * strides[slot] + i % vectors * lanes;
+        all[slot].at[i] =
+            i / vectors * row_strides_[slot] + (is_scalar[slot] ? 0 : i % vectors * lanes);
     }
   }
-  return !chain_rows_.empty() && rows >= rows_together_;
+  return !chain_rows_.empty() && program_.dims.end()[-2] >= rows_together_;
 }
 
 int64_t BlockFrame::RowsAt(int64_t row, int64_t most) const {
@@ -419,7 +433,7 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
         RunChain(instr.index, n);
         break;
       case BlockInstr::kFill:
-        frame_.kernels_.fill[instr.index](s[instr.dst], s[instr.a], n);
+        Fill(instr, n);
         break;
       case BlockInstr::kIota:
         Iota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
@@ -459,6 +473,16 @@ void BlockFrame::State::Execute(int64_t from, int64_t n) {
         break;
     }
   }
+}
+
+// With one element or, for several rows, with one each.
+void BlockFrame::State::Fill(const BlockInstr& instr, int64_t n) const {
+  const FillFn fill = frame_.kernels_.fill[instr.index];
+  const int64_t row = frame_.row_length_;
+  if (frame_.rows_together_ == 0 || n <= row) return fill(slots_[instr.dst], slots_[instr.a], n);
+  const int64_t stride = frame_.row_strides_[instr.a] << instr.index;
+  for (int64_t i = 0; i < n / row; ++i)
+    fill(slots_[instr.dst] + (i * row << instr.index), slots_[instr.a] + i * stride, row);
 }
 
 // Whole groups where they are. What is left is run in place, where the level can, or as a group

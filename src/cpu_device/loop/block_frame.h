@@ -80,6 +80,7 @@ class BlockFrame {
     void Load(int input, char* block, int64_t from, int64_t n) const;
     void Store(int store, const char* block, int64_t from, int64_t n) const;
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
+    void Fill(const BlockInstr& instr, int64_t n) const;
     void RunChain(int32_t index, int64_t n);
     void Iota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
     void CompareIota(const LoopInstr& instr, char* dst, int64_t from, int64_t n) const;
@@ -137,6 +138,7 @@ class BlockFrame {
   size_t num_inputs_in_place_ = 0;
   std::vector<int64_t> place_strides_;  // by place and dim, in bytes
   std::vector<Repeat> repeats_;
+  std::vector<int64_t> row_strides_;                // by slot, in elements, where rows are grouped
   std::vector<std::vector<ChainRows>> chain_rows_;  // by chain and slot
   int64_t rows_together_ =
       0;  // in a group, the most of all chains; 0: rows are blocks of their own

@@ -211,6 +211,11 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
 #define PJRT_BLOCK(type) \
   (reinterpret_cast<type*>(slots[in->slot]) + (kRows ? rows[in->slot].step * element : element))
 #define PJRT_AT(i) (kRows ? rows[in->slot].at[i] : i * kLanes)
+#define PJRT_SCALARS                                             \
+  [[maybe_unused]] const T* const scalars = PJRT_BLOCK(const T); \
+  [[maybe_unused]] const V scalar =                              \
+      kRows ? V{} : Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));
+#define PJRT_SCALAR_AT(i) (kRows ? Broadcast<T>(scalars[PJRT_AT(i)]) : scalar)
 #define PJRT_BLOCK_AT(i) LoadSome<kPartial, T>(block + PJRT_AT(i), used >> (i * kLanes % 64))
 // The forms of an operation, a function of Ops: `from`(i, name) makes the result in vector i.
 #define PJRT_BLOCK_FORM(name, from)             \
@@ -219,11 +224,11 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
     PJRT_EACH_OF(from, name)                    \
     PJRT_NEXT();                                \
   }
-#define PJRT_SCALAR_FORM(name, from)                                             \
-  L_##name##Scalar : {                                                           \
-    const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot])); \
-    PJRT_EACH_OF(from, name)                                                     \
-    PJRT_NEXT();                                                                 \
+#define PJRT_SCALAR_FORM(name, from) \
+  L_##name##Scalar : {               \
+    PJRT_SCALARS                     \
+    PJRT_EACH_OF(from, name)         \
+    PJRT_NEXT();                     \
   }
 #define PJRT_SAVED_FORM(name, from) \
   L_##name##Saved : {               \
@@ -236,7 +241,7 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
   PJRT_SAVED_FORM(name, from_saved)
 
 #define PJRT_FROM_BLOCK(i, name) a##i = O::name(a##i, PJRT_BLOCK_AT(i));
-#define PJRT_FROM_SCALAR(i, name) a##i = O::name(a##i, scalar);
+#define PJRT_FROM_SCALAR(i, name) a##i = O::name(a##i, PJRT_SCALAR_AT(i));
 #define PJRT_FROM_SAVED(i, name) a##i = O::name(a##i, b##i);
 #define PJRT_BODY(name) PJRT_FORMS(name, PJRT_FROM_BLOCK, PJRT_FROM_SCALAR, PJRT_FROM_SAVED)
   PJRT_BODY(Load)
@@ -263,9 +268,11 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
   PJRT_SAVED_FORM(Maximum, PJRT_FROM_SAVED)
 L_MaximumScalar : {
   const T bound = *reinterpret_cast<const T*>(slots[in->slot]);
-  const V scalar = Broadcast<T>(bound);
-  if (bound == bound && ToBits(bound) != O::kSign) {  // neither NaN nor -0
-#define PJRT_X(i) a##i = a##i <= scalar ? scalar : a##i;
+  PJRT_SCALARS
+  const bool is_one = !kRows || rows[in->slot].step == 0;
+  if (is_one && bound == bound && ToBits(bound) != O::kSign) {  // neither NaN nor -0
+    const V all = Broadcast<T>(bound);
+#define PJRT_X(i) a##i = a##i <= all ? all : a##i;
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
     PJRT_NEXT();
@@ -277,9 +284,11 @@ L_MaximumScalar : {
   PJRT_SAVED_FORM(Minimum, PJRT_FROM_SAVED)
 L_MinimumScalar : {
   const T bound = *reinterpret_cast<const T*>(slots[in->slot]);
-  const V scalar = Broadcast<T>(bound);
-  if (bound == bound && ToBits(bound) != 0) {  // neither NaN nor +0
-#define PJRT_X(i) a##i = a##i >= scalar ? scalar : a##i;
+  PJRT_SCALARS
+  const bool is_one = !kRows || rows[in->slot].step == 0;
+  if (is_one && bound == bound && ToBits(bound) != 0) {  // neither NaN nor +0
+    const V all = Broadcast<T>(bound);
+#define PJRT_X(i) a##i = a##i >= all ? all : a##i;
     PJRT_EACH(PJRT_X)
 #undef PJRT_X
     PJRT_NEXT();
@@ -343,13 +352,13 @@ L_ShiftBoth : {
 
 // Predicates.
 #define PJRT_SELECT_BLOCK(i, name) a##i = O::name(masks.template At<i>(), a##i, PJRT_BLOCK_AT(i));
-#define PJRT_SELECT_SCALAR(i, name) a##i = O::name(masks.template At<i>(), a##i, scalar);
+#define PJRT_SELECT_SCALAR(i, name) a##i = O::name(masks.template At<i>(), a##i, PJRT_SCALAR_AT(i));
 #define PJRT_SELECT_SAVED(i, name) a##i = O::name(masks.template At<i>(), a##i, b##i);
 #define PJRT_SELECT(name) PJRT_FORMS(name, PJRT_SELECT_BLOCK, PJRT_SELECT_SCALAR, PJRT_SELECT_SAVED)
   PJRT_SELECT(SelectElse)
   PJRT_SELECT(SelectThen)
 #define PJRT_COMPARE_BLOCK(i, name) masks.template Set<i>(O::name(a##i, PJRT_BLOCK_AT(i)));
-#define PJRT_COMPARE_SCALAR(i, name) masks.template Set<i>(O::name(a##i, scalar));
+#define PJRT_COMPARE_SCALAR(i, name) masks.template Set<i>(O::name(a##i, PJRT_SCALAR_AT(i)));
 #define PJRT_COMPARE_SAVED(i, name) masks.template Set<i>(O::name(a##i, b##i));
 #define PJRT_COMPARE(name) \
   PJRT_FORMS(name, PJRT_COMPARE_BLOCK, PJRT_COMPARE_SCALAR, PJRT_COMPARE_SAVED)
@@ -416,15 +425,15 @@ L_LoadB : {
   PJRT_NEXT();
 }
 L_MultiplyAdd : {
-  const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));
-#define PJRT_X(i) a##i = a##i * b##i + scalar;
+  PJRT_SCALARS
+#define PJRT_X(i) a##i = a##i * b##i + PJRT_SCALAR_AT(i);
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
 }
 L_IntegerMultiplyAdd : {
-  const V scalar = Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));
-#define PJRT_X(i) a##i = O::IntegerAdd(O::IntegerMultiply(a##i, b##i), scalar);
+  PJRT_SCALARS
+#define PJRT_X(i) a##i = O::IntegerAdd(O::IntegerMultiply(a##i, b##i), PJRT_SCALAR_AT(i));
   PJRT_EACH(PJRT_X)
 #undef PJRT_X
   PJRT_NEXT();
