@@ -34,12 +34,12 @@ class Sampler {
  public:
   explicit Sampler(uint32_t seed) : random_(seed) {}
 
-  // Of several rows that vectors fill.
+  // Of several rows of some vectors.
   Sample MakeRows() {
     s_ = Sample();
     static constexpr int64_t kRows[] = {2, 3, 4, 6, 8, 11, 16, 40};
     Dims& dims = s_.program.dims;
-    dims = {1 + Below(3), kRows[Below(8)], int64_t{8} << Below(5)};
+    dims = {1 + Below(3), kRows[Below(8)], Below(2) == 0 ? int64_t{8} << Below(5) : 4 + Below(130)};
     while (s_.program.ElementCount() < 2048) dims[Below(2)] *= 2;
     s_.program.num_outer = 3;
     in_rows_ = true;

@@ -122,8 +122,8 @@ struct ChainInstr {
 };
 
 // Where a group of rows finds a block whose rows do not follow each other, in elements. A group has
-// kChainVectors vectors, a row as many of them as fill it: a part of a group, or all of it. Of one
-// element a row, and of one for all, each vector has its own place, too; shifts take one for all.
+// kChainVectors vectors, a row some of them, which may overlap. Of one element a row, and of one
+// for all, each vector has its own place, too; shifts take one for all.
 inline constexpr int kChainVectors = 8;
 struct ChainRows {
   int64_t step = 0;                // from a group to the next one

@@ -27,6 +27,8 @@ constexpr int64_t kRowModeLength = 64;
 // be moved costs kMoveNs an element.
 constexpr int64_t kLongRow = 512;
 constexpr double kRowNs = 8, kCallNs = 10, kRestNs = 2, kCopiedRestNs = 3, kMoveNs = 0.055;
+// What a block of several rows that lie apart costs beside its elements.
+constexpr double kRowsNs = 30;
 // Moves of elements that do not lie next to each other count so often.
 constexpr int kStridedMoves = 3;
 // A pattern may have this many elements, and must stay the same for this many points, so that
@@ -60,16 +62,10 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
   row_mode_ =
       flat_rows < 0 || (flat_rows == 0 && (dims.size() <= 1 || dims.back() >= kRowModeLength));
   if (!row_mode_ || flat_rows < 0 || dims.size() <= 1 || dims.back() >= kLongRow) return;
-  int moves = 0, arrays = 0, ops = 0, calls = 0;
-  const auto count = [&](const LoopView& view, bool moved) {
-    arrays += view.strides.back() != 0;
-    if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kStridedMoves;
-  };
-  for (const LoopInput& input : program_.inputs)
-    count(input.view, FlatAccessOf(input.view) == Access::kMove);
-  for (const LoopStore& store : program_.stores)
-    count(store.view, FlatAccessOf(store.view) != Access::kPointer);
-  for (const LoopView& iota : program_.iotas) count(iota, !IsDense(iota, dims));
+  int arrays = 0, ops = 0, calls = 0;
+  for (const LoopInput& input : program_.inputs) arrays += input.view.strides.back() != 0;
+  for (const LoopStore& store : program_.stores) arrays += store.view.strides.back() != 0;
+  for (const LoopView& iota : program_.iotas) arrays += iota.strides.back() != 0;
   for (const LoopInstr& instr : program_.instrs) {
     ops += instr.kind == LoopInstr::kOp;
     calls += instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kIota;
@@ -78,7 +74,20 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
   const bool in_place = kernels_.chain_rest[static_cast<int>(CType::kF32)] != nullptr;
   const double rest_ns = fills_groups ? 0 : arrays * (in_place ? kRestNs : kCopiedRestNs);
   const double row_ns = kRowNs + kCallNs * calls + rest_ns;
-  row_mode_ = kMoveNs * moves * static_cast<double>(row_length_) > row_ns;
+  row_mode_ = MovingNs(row_length_) > row_ns;
+}
+
+double BlockFrame::MovingNs(int64_t points) const {
+  int moves = 0;
+  const auto count = [&](const LoopView& view, bool moved) {
+    if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kStridedMoves;
+  };
+  for (const LoopInput& input : program_.inputs)
+    count(input.view, FlatAccessOf(input.view) == Access::kMove);
+  for (const LoopStore& store : program_.stores)
+    count(store.view, FlatAccessOf(store.view) != Access::kPointer);
+  for (const LoopView& iota : program_.iotas) count(iota, !IsDense(iota, program_.dims));
+  return kMoveNs * moves * static_cast<double>(points);
 }
 
 Access BlockFrame::FlatAccessOf(const LoopView& view) const {
@@ -109,26 +118,20 @@ bool BlockFrame::FindRepeat(const LoopView& view, Repeat* repeat) const {
          repeat->stretch > repeat->period;
 }
 
-bool BlockFrame::MovesInFlatMode() const {
-  return std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                     [&](const LoopInput& in) { return FlatAccessOf(in.view) == Access::kMove; }) ||
-         std::any_of(program_.stores.begin(), program_.stores.end(), [&](const LoopStore& store) {
-           return FlatAccessOf(store.view) != Access::kPointer;
-         });
-}
-
 absl::StatusOr<bool> BlockFrame::LowerToRows() {
-  const int64_t bytes = row_length_ * 4, vector = kernels_.chain_vector_bytes;
-  if (program_.dims.size() < 2 || program_.ElementCount() < kMinGrouped || bytes % vector != 0 ||
-      bytes > kChainVectors * vector || !MovesInFlatMode())
+  const int64_t bytes = row_length_ * 8, vector = kernels_.chain_vector_bytes;
+  if (program_.dims.size() < 2 || program_.ElementCount() < kMinGrouped || bytes < vector ||
+      bytes > 2 * kChainVectors * vector)
     return false;
+  const int64_t points = std::min(row_length_ * program_.dims.end()[-2], kMaxBlock);
+  if (MovingNs(points) <= (row_mode_ ? 0 : kRowsNs)) return false;
   // What is moved in any case is quicker moved by large blocks.
   const bool strided =
       std::any_of(program_.inputs.begin(), program_.inputs.end(),
                   [](const LoopInput& in) { return in.view.strides.back() > 1; }) ||
       std::any_of(program_.stores.begin(), program_.stores.end(),
                   [](const LoopStore& store) { return store.view.strides.back() != 1; });
-  if (strided && row_length_ * program_.dims.end()[-2] < kMaxBlock) return false;
+  if (strided && points < kMaxBlock) return false;
   const bool row_mode = row_mode_;
   row_mode_ = true;
   rows_together_ = 1;
@@ -175,10 +178,11 @@ bool BlockFrame::GroupRows() {
   chain_rows_.clear();
   for (const BlockChain& chain : code_.chains) {
     const int64_t lanes = chain.group * kernels_.chain_vector_bytes / kernels_.chain_group_bytes;
-    const int64_t vectors = row_length_ / lanes;
-    if (row_length_ % lanes != 0 || kChainVectors % vectors != 0) return false;
+    const int64_t vectors = CeilDiv(row_length_, lanes);
+    if (row_length_ < lanes || vectors > kChainVectors) return false;
+    const bool fills_vectors = row_length_ % lanes == 0;
     const int64_t together = kChainVectors / vectors;
-    rows_together_ = std::max(rows_together_, together);
+    rows_together_ = std::max(rows_together_, together);  // powers of two
     for (const ChainInstr& instr : chain.code) {
       // Predicates are read and written by groups, and numbers of bf16 by two vectors.
       const bool is_mask = instr.op >= ChainOp::kLoadMask && instr.op <= ChainOp::kXorMask;
@@ -186,16 +190,22 @@ bool BlockFrame::GroupRows() {
           instr.op == ChainOp::kShiftLeftScalar || instr.op == ChainOp::kShiftRightLogicalScalar ||
           instr.op == ChainOp::kShiftRightArithmeticScalar || instr.op == ChainOp::kShiftBoth;
       if (((is_mask || shifts) && !is_plain(instr.slot)) ||
-          (instr.op == ChainOp::kStoreBf16 && vectors == 1))
+          (is_mask && (!fills_vectors || kChainVectors % vectors != 0)) ||
+          (instr.op == ChainOp::kStoreBf16 && (!fills_vectors || vectors % 2 != 0)))
         return false;
     }
-    std::vector<ChainRows>& all = chain_rows_.emplace_back(code_.num_slots);
+    std::vector<ChainRows> all(code_.num_slots);
     for (int slot = 0; slot < code_.num_slots; ++slot) {
       all[slot].step = together * row_strides_[slot];
-      for (int64_t i = 0; i < kChainVectors; ++i)
-        all[slot].at[i] =
-            i / vectors * row_strides_[slot] + (is_scalar[slot] ? 0 : i % vectors * lanes);
+      // A row's last vector ends with it, though it repeats some of the one before, and vectors
+      // that are left repeat the first ones.
+      for (int64_t i = 0; i < kChainVectors; ++i) {
+        const int64_t vector = i % (together * vectors);
+        const int64_t in_row = std::min(vector % vectors * lanes, row_length_ - lanes);
+        all[slot].at[i] = vector / vectors * row_strides_[slot] + (is_scalar[slot] ? 0 : in_row);
+      }
     }
+    chain_rows_.emplace_back(together, std::move(all));
   }
   return !chain_rows_.empty() && program_.dims.end()[-2] >= rows_together_;
 }
@@ -490,9 +500,9 @@ void BlockFrame::State::Fill(const BlockInstr& instr, int64_t n) const {
 void BlockFrame::State::RunChain(int32_t index, int64_t n) {
   const BlockChain& chain = frame_.code_.chains[index];
   if (frame_.rows_together_ > 0 && n > frame_.row_length_) {
-    const int64_t groups = n * frame_.kernels_.chain_group_bytes /
-                           (chain.group * kChainVectors * frame_.kernels_.chain_vector_bytes);
-    return chain.run_rows(chain.code.data(), slots_, frame_.chain_rows_[index].data(), groups);
+    const auto& [together, rows] = frame_.chain_rows_[index];
+    return chain.run_rows(chain.code.data(), slots_, rows.data(),
+                          n / (frame_.row_length_ * together));
   }
   const int64_t groups = n / chain.group;
   chain.run(chain.code.data(), slots_, groups);

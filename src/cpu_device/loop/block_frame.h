@@ -119,7 +119,8 @@ class BlockFrame {
   int64_t RowsAt(int64_t row, int64_t most) const;
   // Finds out how chains reach groups of rows; false where the code cannot run on them.
   bool GroupRows();
-  bool MovesInFlatMode() const;
+  // What it takes in flat mode to move so many points of what cannot be reached in place.
+  double MovingNs(int64_t points) const;
   // Fills `code_`, then what follows from it.
   absl::Status LowerCode(absl::Span<const LoopValue> blocks);
   void LayOut();
@@ -138,10 +139,10 @@ class BlockFrame {
   size_t num_inputs_in_place_ = 0;
   std::vector<int64_t> place_strides_;  // by place and dim, in bytes
   std::vector<Repeat> repeats_;
-  std::vector<int64_t> row_strides_;                // by slot, in elements, where rows are grouped
-  std::vector<std::vector<ChainRows>> chain_rows_;  // by chain and slot
-  int64_t rows_together_ =
-      0;  // in a group, the most of all chains; 0: rows are blocks of their own
+  std::vector<int64_t> row_strides_;  // by slot, in elements, where rows are grouped
+  // By chain: how many rows a group has, and by slot how it reaches them.
+  std::vector<std::pair<int64_t, std::vector<ChainRows>>> chain_rows_;
+  int64_t rows_together_ = 0;  // the most rows of a group; 0: rows are blocks of their own
   bool row_mode_ = true;
   int64_t row_length_ = 1;
   int64_t block_size_ = 1024;

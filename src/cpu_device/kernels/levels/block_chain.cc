@@ -207,11 +207,14 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
   if (groups <= 0) return;
   goto* kTargets[static_cast<int>(in->op)];
 
-// The group at hand of the block that the instruction names, and where its vector i begins.
+// The group at hand of the block that the instruction names, and where its vector i begins, once
+// PJRT_VECTORS has found that out.
 #define PJRT_BLOCK(type) \
   (reinterpret_cast<type*>(slots[in->slot]) + (kRows ? rows[in->slot].step * element : element))
-#define PJRT_AT(i) (kRows ? rows[in->slot].at[i] : i * kLanes)
+#define PJRT_VECTORS [[maybe_unused]] const int64_t* const at = kRows ? rows[in->slot].at : nullptr;
+#define PJRT_AT(i) (kRows ? at[i] : i * kLanes)
 #define PJRT_SCALARS                                             \
+  PJRT_VECTORS                                                   \
   [[maybe_unused]] const T* const scalars = PJRT_BLOCK(const T); \
   [[maybe_unused]] const V scalar =                              \
       kRows ? V{} : Broadcast<T>(*reinterpret_cast<const T*>(slots[in->slot]));
@@ -220,6 +223,7 @@ void RunGroups(const ChainInstr* code, char* const* slots, int64_t element, int6
 // The forms of an operation, a function of Ops: `from`(i, name) makes the result in vector i.
 #define PJRT_BLOCK_FORM(name, from)             \
   L_##name##Block : {                           \
+    PJRT_VECTORS                                \
     const T* const block = PJRT_BLOCK(const T); \
     PJRT_EACH_OF(from, name)                    \
     PJRT_NEXT();                                \
@@ -399,6 +403,7 @@ L_NotMask:
   PJRT_NEXT();
 
 L_Store : {
+  PJRT_VECTORS
   T* const block = PJRT_BLOCK(T);
 #define PJRT_X(i) StoreSome<kPartial, T>(block + PJRT_AT(i), a##i, used >> (i * kLanes % 64));
   PJRT_EACH(PJRT_X)
@@ -411,6 +416,7 @@ L_Save:
 #undef PJRT_X
   PJRT_NEXT();
 L_StoreB : {
+  PJRT_VECTORS
   T* const block = PJRT_BLOCK(T);
 #define PJRT_X(i) StoreSome<kPartial, T>(block + PJRT_AT(i), b##i, used >> (i * kLanes % 64));
   PJRT_EACH(PJRT_X)
@@ -418,6 +424,7 @@ L_StoreB : {
   PJRT_NEXT();
 }
 L_LoadB : {
+  PJRT_VECTORS
   const T* const block = PJRT_BLOCK(const T);
 #define PJRT_X(i) b##i = PJRT_BLOCK_AT(i);
   PJRT_EACH(PJRT_X)
@@ -485,6 +492,7 @@ L_IntegerFromMask:
   PJRT_NEXT();
 L_LoadBf16:
   if constexpr (std::is_same_v<T, float>) {
+    PJRT_VECTORS
     const uint16_t* const block = PJRT_BLOCK(const uint16_t);
 #define PJRT_X(i) a##i = LoadSomeBf16<kPartial>(block + PJRT_AT(i), used >> (i * kLanes % 64));
     PJRT_EACH(PJRT_X)
@@ -500,6 +508,7 @@ L_RoundBf16:
   PJRT_NEXT();
 L_StoreBf16:
   if constexpr (std::is_same_v<T, float>) {
+    PJRT_VECTORS
     uint16_t* const block = PJRT_BLOCK(uint16_t);
 #define PJRT_X(i, j) \
   StoreSomeBf16<kPartial>(block + PJRT_AT(i), a##i, a##j, used >> (i * kLanes % 64));
