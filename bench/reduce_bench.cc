@@ -122,7 +122,7 @@ void BM_ArgMaxOfColumnsU8(benchmark::State& state) { ArgMaxOfColumns(state, 1, "
 // One thread; MiB and the length of rows.
 void OverRowLengths(benchmark::internal::Benchmark* b) {
   b->ArgNames({"threads", "MiB", "row"})->UseRealTime()->Unit(benchmark::kMicrosecond);
-  for (int64_t row : {4, 8, 10, 16, 32, 100, 1024}) b->Args({1, 64, row});
+  for (int64_t row : {4, 8, 10, 16, 32, 100, 1024}) b->Args({1, 256, row});
 }
 
 BENCHMARK(BM_SumOfRows)->Apply(OverThreadsAndSizes);

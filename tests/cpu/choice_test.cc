@@ -242,6 +242,8 @@ TEST(ChoiceTest, LongReductionsAreSplit) {
     Check<bfloat16, int32_t>(Comparators<bfloat16>()[0], 3, 5000, 1, static_cast<bfloat16>(kLowest),
                              true, false, threads);
   }
+  // More points than a place of 16 bits numbers.
+  Check<float, int32_t>(comparators[0], 1, 66000, 128, kLowest, false, false, 1);
 }
 
 // Rows that the initial value wins, or that reach it, among others that leave it behind.
@@ -253,6 +255,7 @@ TEST(ChoiceTest, InitialValuesAreChosenByTheComparator) {
       if (init != init && !nans) continue;
       Check<float, int32_t>(Comparators<float>()[i], 300, 9, 1, init, nans, false, 1);
       Check<float, int64_t>(Comparators<float>()[i], 2, 20, 300, init, nans, true, 1);
+      Check<float, int32_t>(Comparators<float>()[i], 1, 6, 1700, init, nans, false, 1);
       Check<bfloat16, int32_t>(Comparators<bfloat16>()[i], 300, 9, 1, static_cast<bfloat16>(init),
                                nans, false, 1);
     }
@@ -477,19 +480,21 @@ TEST(ChoiceTest, KernelsChoosePlacesByEachRule) {
     const auto of = [&](CType type) -> const ChoiceKernels& {
       return kernels->fold->choice[static_cast<int>(type)];
     };
+    const auto check = [&](int64_t runs, int64_t n) {
+      CheckPlaces<float, float, uint32_t>(kernels->name, of(CType::kF32), runs, n);
+      CheckPlaces<double, double, uint64_t>(kernels->name, of(CType::kF64), runs, n);
+      CheckPlaces<int8_t, int8_t, uint8_t>(kernels->name, of(CType::kS8), runs, n);
+      CheckPlaces<uint8_t, uint8_t, uint8_t>(kernels->name, of(CType::kU8), runs, n);
+      CheckPlaces<uint16_t, uint16_t, uint16_t>(kernels->name, of(CType::kU16), runs, n);
+      CheckPlaces<int64_t, int64_t, uint64_t>(kernels->name, of(CType::kS64), runs, n);
+      CheckPlaces<float, bfloat16, uint32_t>(kernels->name, kernels->fold->bf16_choice, runs, n);
+      if (kernels->fold->f16_choice.choose_places != nullptr)
+        CheckPlaces<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, runs, n);
+    };
     for (int64_t n : {0, 1, 3, 4, 15, 16, 33, 64, 65, 150}) {
-      for (int64_t runs : {0, 1, 2, 16, 50}) {
-        CheckPlaces<float, float, uint32_t>(kernels->name, of(CType::kF32), runs, n);
-        CheckPlaces<double, double, uint64_t>(kernels->name, of(CType::kF64), runs, n);
-        CheckPlaces<int8_t, int8_t, uint8_t>(kernels->name, of(CType::kS8), runs, n);
-        CheckPlaces<uint8_t, uint8_t, uint8_t>(kernels->name, of(CType::kU8), runs, n);
-        CheckPlaces<uint16_t, uint16_t, uint16_t>(kernels->name, of(CType::kU16), runs, n);
-        CheckPlaces<int64_t, int64_t, uint64_t>(kernels->name, of(CType::kS64), runs, n);
-        CheckPlaces<float, bfloat16, uint32_t>(kernels->name, kernels->fold->bf16_choice, runs, n);
-        if (kernels->fold->f16_choice.choose_places != nullptr)
-          CheckPlaces<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, runs, n);
-      }
+      for (int64_t runs : {0, 1, 2, 16, 50}) check(runs, n);
     }
+    check(19, 1061);  // long runs are chosen from a few at a time
   }
 }
 

@@ -47,7 +47,7 @@ void CheckPoints(Monoid monoid, Op op) {
     const FoldPointsFn fold =
         level->fold->points[static_cast<int>(monoid)][static_cast<int>(CTypeOf<T>())];
     ASSERT_NE(fold, nullptr);
-    for (int64_t n : {1, 2, 5, 8, 16, 31, 64, 77, 300}) {
+    for (int64_t n : {1, 2, 5, 8, 16, 31, 64, 77, 300, 533, 1061}) {
       for (int64_t points : {0, 1, 2, 40, 63, 64, 65, 129}) {
         for (const auto& [gap, in_order] :
              {std::pair(0, false), {0, true}, {3, false}, {3, true}}) {
@@ -88,7 +88,7 @@ void CheckNarrow(PrimitiveType type) {
       const int m = static_cast<int>(monoid);
       const FoldKernels::Narrow& folds = (type == BF16 ? level->fold->bf16 : level->fold->f16)[m];
       if (folds.op == nullptr) continue;
-      for (int64_t n : {1, 3, 8, 10, 16, 31, 32, 33, 64, 100}) {
+      for (int64_t n : {1, 3, 8, 10, 16, 31, 32, 33, 64, 100, 1061}) {
         constexpr int64_t kRows = 70;
         std::vector<Narrow> values;
         for (float x : Numbers<float>(kRows * n)) values.push_back(static_cast<Narrow>(x / 100));

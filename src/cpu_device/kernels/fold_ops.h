@@ -15,6 +15,8 @@ namespace pjrt::cpu {
 // onto to[0..n): one after the other if `in_order`, else kPointsTogether at a time, one after the
 // other, and the result onto `to`. The result depends on these arguments alone, at every level.
 inline constexpr int64_t kPointsTogether = 64;
+// Many runs of at least so many bytes, in order, are best folded, or chosen from, by one call.
+inline constexpr int64_t kLongRunBytes = 2048;
 using FoldPointsFn = void (*)(void* to, const void* a, int64_t points, int64_t n, int64_t stride,
                               bool in_order);
 

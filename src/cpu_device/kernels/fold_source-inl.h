@@ -23,6 +23,34 @@ struct Group {
   V v[Source::kGroup];
 };
 
+// kGroups groups between memory, in its order, and vector registers: vector by vector, since what
+// is copied as a whole stays in memory.
+template <class Source, int kGroups, typename T, typename V>
+PJRT_INLINE void LoadGroups(Group<Source, V>* groups, const T* from) {
+#pragma GCC unroll 16
+  for (int g = 0; g < kGroups; ++g) {
+#pragma GCC unroll 2
+    for (int i = 0; i < Source::kGroup; ++i, from += sizeof(V) / sizeof(T)) {
+      V v;
+      __builtin_memcpy(&v, from, sizeof(v));
+      groups[g].v[i] = v;
+    }
+    if constexpr (Source::kGroup > 1) groups[g] = Source::Unordered(groups[g]);
+  }
+}
+template <class Source, int kGroups, typename T, typename V>
+PJRT_INLINE void StoreGroups(T* to, Group<Source, V>* groups) {
+#pragma GCC unroll 16
+  for (int g = 0; g < kGroups; ++g) {
+    if constexpr (Source::kGroup > 1) groups[g] = Source::Ordered(groups[g]);
+#pragma GCC unroll 2
+    for (int i = 0; i < Source::kGroup; ++i, to += sizeof(V) / sizeof(T)) {
+      const V v = groups[g].v[i];
+      __builtin_memcpy(to, &v, sizeof(v));
+    }
+  }
+}
+
 // What sources share whose groups are one vector, in the order of memory.
 template <class Source>
 struct LoadsVectors {
@@ -165,6 +193,28 @@ struct SquaresOf {
     const auto value = Source::One(x);
     return value * value;
   }
+};
+
+// Asks for runs of `bytes` bytes, begun `stride` bytes apart, line by line: strips read some
+// columns of several runs at a time, which breaks streams off, but memory is quickest in order.
+class RunsAhead {
+ public:
+  PJRT_INLINE_MEMBER RunsAhead(const void* first, int64_t bytes, int64_t stride)
+      : at_(static_cast<const char*>(first)), end_(at_ + bytes), bytes_(bytes), stride_(stride) {}
+  // The next kBytes.
+  template <int kBytes>
+  PJRT_INLINE_MEMBER void Ask() {
+#pragma GCC unroll 8
+    for (int at = 0; at < kBytes; at += 64) __builtin_prefetch(at_ + at, 0, 3);
+    at_ += kBytes;
+    if (at_ < end_) return;
+    at_ = end_ - bytes_ + stride_;
+    end_ += stride_;
+  }
+
+ private:
+  const char *at_, *end_;
+  const int64_t bytes_, stride_;
 };
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -149,7 +149,7 @@ void Fold::Onto(char* to, const char* from, int64_t count, int64_t n, int64_t st
     from += wide_count * width * size;
     count -= wide_count * beside;
   }
-  const int64_t together = PointsTogether(n * size);
+  const int64_t together = in_order && n * size >= kLongRunBytes ? count : PointsTogether(n * size);
   for (; count > 0; count -= together, from += together * stride)
     points(to, from, std::min(together, count), n, stride / size, in_order);
 }
@@ -339,12 +339,12 @@ void Folder::Start(char* memory, const Fold& fold, const char* const* values, in
   }
 }
 
-int64_t Folder::PlacesFrom(int64_t point) const {
+int64_t Folder::PlacesFrom(int64_t point, int64_t most) const {
   // Companions grow evenly along the innermost reduced dim.
   if (p_.num_reduced == 0) return 1;
   const int reduced = p_.num_outer + p_.num_reduced - 1;
   for (int d = static_cast<int>(p_.dims.size()) - 1; d > reduced; --d) point /= p_.dims[d];
-  return std::min(kMostPlaces, p_.dims[reduced] - point % p_.dims[reduced]);
+  return std::min(most, p_.dims[reduced] - point % p_.dims[reduced]);
 }
 
 void Folder::ClearPlaces(char* memory, const Fold& fold, int64_t n) const {
@@ -355,11 +355,8 @@ void Folder::ChoosePlaces(char* memory, const Fold& fold, const char* values, in
                           int64_t points, int64_t n, int64_t stride, int64_t at) const {
   const size_t v = fold.value();
   char* const accumulators = Accumulator(memory, fold, v) + at * fold.sizes[v];
-  const int64_t together = PointsTogether(n * fold.value_sizes[v]);
-  for (int64_t k = 0; k < points; k += together)
-    fold.choice->choose_places(fold.reduce->choice->rule, accumulators, memory + fold.places,
-                               values + k * stride, first_place + k, std::min(together, points - k),
-                               n, stride / fold.value_sizes[v]);
+  fold.choice->choose_places(fold.reduce->choice->rule, accumulators, memory + fold.places, values,
+                             first_place, points, n, stride / fold.value_sizes[v]);
 }
 
 void Folder::TakePlaces(char* memory, const Fold& fold, int64_t n, int64_t point,
@@ -375,8 +372,9 @@ void Folder::Choose(char* memory, const Fold& fold, const char* values, int64_t 
                     int64_t stride, int64_t point, int64_t at) const {
   int64_t inner = 1;
   for (size_t d = p_.num_outer + p_.num_reduced; d < p_.dims.size(); ++d) inner *= p_.dims[d];
+  const int64_t most = fold.sizes[fold.value()] == 1 ? kMostPlaces : UINT16_MAX;
   for (int64_t k = 0; k < points;) {
-    const int64_t from = point + k * inner, count = std::min(PlacesFrom(from), points - k);
+    const int64_t from = point + k * inner, count = std::min(PlacesFrom(from, most), points - k);
     ClearPlaces(memory, fold, n);
     ChoosePlaces(memory, fold, values + k * stride, 1, count, n, stride, at);
     TakePlaces(memory, fold, n, from, at);
@@ -588,10 +586,19 @@ void Folder::Finish(char* memory, const char* const* inputs, const Fold& fold, i
   if (fold.body == nullptr) {
     fold.op(results[0], params[0], params[1], nullptr, n);
   } else {
-    fold.body->Call(params.data(), results.data(), n, memory + body_scratch_);
+    for (int64_t done = 0; done < n;) {
+      const int64_t piece = std::min(n - done, fold.body->max_block());
+      fold.body->Call(params.data(), results.data(), piece, memory + body_scratch_);
+      for (size_t i = 0; i < count; ++i) {
+        params[i] += piece * fold.sizes[i];
+        params[count + i] += piece * fold.sizes[i];
+        results[i] += piece * fold.sizes[i];
+      }
+      done += piece;
+    }
   }
   for (size_t i = 0; i < count; ++i)
-    std::memcpy(Accumulator(memory, fold, i), results[i], n * fold.sizes[i]);
+    std::memcpy(Accumulator(memory, fold, i), Block(memory, result_, i), n * fold.sizes[i]);
 }
 
 }  // namespace pjrt::cpu

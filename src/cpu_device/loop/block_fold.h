@@ -114,8 +114,9 @@ class Folder {
   void Choose(char* memory, const Fold& fold, const char* values, int64_t points, int64_t n,
               int64_t stride, int64_t point, int64_t at = 0) const;
   // The same step by step. From point number `point` on, so many reduced points can be chosen from
-  // by their places, counted from 1 on, between ClearPlaces and TakePlaces of that point.
-  int64_t PlacesFrom(int64_t point) const;
+  // by their places, counted from 1 on and up to `most`, between ClearPlaces and TakePlaces of that
+  // point.
+  int64_t PlacesFrom(int64_t point, int64_t most = kMostPlaces) const;
   void ClearPlaces(char* memory, const Fold& fold, int64_t n) const;
   void ChoosePlaces(char* memory, const Fold& fold, const char* values, int64_t first_place,
                     int64_t points, int64_t n, int64_t stride, int64_t at = 0) const;

@@ -37,10 +37,14 @@ absl::Status ReduceKernel::Init(const LoopEngine& engine) {
     blocks.insert(blocks.end(), reduce.values.begin(), reduce.values.end());
   PJRT_RETURN_IF_ERROR(frame_.Lower(blocks));
   has_monoids_ = true;
+  // Choices alone fold without their bodies, whose blocks are small: strips of a few columns of
+  // many rows are slow to read.
+  const bool only_choices = std::all_of(folds_.begin(), folds_.end(),
+                                        [](const Fold& fold) { return fold.choice != nullptr; });
   for (const Fold& fold : folds_) {
     if (fold.body == nullptr) continue;
     has_monoids_ = false;
-    block_ = std::min(block_, fold.body->max_block());
+    if (!only_choices) block_ = std::min(block_, fold.body->max_block());
   }
   block_ = std::min(block_, frame_.block_size());
   // The folds' scratch lies behind the frame's.

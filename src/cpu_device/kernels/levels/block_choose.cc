@@ -50,11 +50,20 @@ void Choose(const Choice& choice, void* values, void* companions, const void* b,
   ChooseBy<T, C, NanRule::kSecond>(choice, v, c, w, d, n);
 }
 
+// So many bytes of several runs are chosen from at a time: as many are asked for meanwhile, and the
+// L1 cache must hold both.
+constexpr int64_t kBytesTogether = PJRT_VECTOR_BYTES > 32 ? 16384 : 65536;
+
 // Values of K, whose order is turned where the smallest is looked for.
 template <class Source, typename K, bool kEqualValue, bool kEqualPlace, NanRule kRule>
 struct PlaceChoice {
   using Stored = typename Source::Stored;
   using Bits = UnsignedOf<K>;
+
+  // Strips of four lines with AVX-512, and of so many vectors else, which leaves registers.
+  static constexpr int kStripGroups =
+      PJRT_VECTOR_BYTES > 32 ? static_cast<int>(4 * sizeof(K) / sizeof(Stored)) / Source::kGroup
+                             : 4 / Source::kGroup;
 
   const Choice& choice;
   const Stored* b;
@@ -62,9 +71,11 @@ struct PlaceChoice {
   Bits first;
   Bits turn;  // flips the bits of an element that turn the order
 
-  // Columns [i, n) as far as strips of kGroups groups of vectors of kBytes go.
+  // Columns [i, n) of runs [begin, end), as far as strips of kGroups groups of vectors of kBytes
+  // go. What is `ahead` is asked for, if not null.
   template <int kBytes, int kGroups>
-  PJRT_INLINE_MEMBER int64_t Strips(K* values, Bits* places, int64_t i) const {
+  PJRT_INLINE_MEMBER int64_t Strips(K* values, Bits* places, int64_t begin, int64_t end, int64_t i,
+                                    RunsAhead* ahead) const {
     using V = typename VectorOfBytes<K, kBytes>::Type;
     using P = typename VectorOfBytes<Bits, kBytes>::Type;
     constexpr int kVectors = Source::kGroup;
@@ -72,22 +83,19 @@ struct PlaceChoice {
     for (; i + kGroups * kWidth <= n; i += kGroups * kWidth) {
       Group<Source, V> best[kGroups];
       Group<Source, P> at[kGroups];
-      __builtin_memcpy(best, values + i, sizeof(best));
-      __builtin_memcpy(at, places + i, sizeof(at));
-#pragma GCC unroll 4
+      LoadGroups<Source, kGroups>(best, values + i);
+      LoadGroups<Source, kGroups>(at, places + i);
+#pragma GCC unroll 8
       for (int g = 0; g < kGroups; ++g) {
-        best[g] = Source::Unordered(best[g]);
-        at[g] = Source::Unordered(at[g]);
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) best[g].v[v] = (V)((P)best[g].v[v] ^ turn);
       }
-      const Stored* from = b + i;
-      P place = P{} + first;
-      for (int64_t r = 0; r < runs; ++r, from += stride, place += 1) {
-#pragma GCC unroll 4
+      const Stored* from = b + begin * stride + i;
+      P place = P{} + static_cast<Bits>(first + begin);
+      for (int64_t r = begin; r < end; ++r, from += stride, place += 1) {
+        if (ahead != nullptr) ahead->Ask<kGroups * kWidth * sizeof(Stored)>();
+#pragma GCC unroll 8
         for (int g = 0; g < kGroups; ++g) {
-          // The next runs are most likely chosen from next: strips break their streams off.
-          __builtin_prefetch(from + runs * stride + g * kWidth, 0, 2);
           const Group<Source, V> next = Source::template LoadGroup<V>(from + g * kWidth);
 #pragma GCC unroll 2
           for (int v = 0; v < kVectors; ++v) {
@@ -96,30 +104,31 @@ struct PlaceChoice {
           }
         }
       }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int g = 0; g < kGroups; ++g) {
 #pragma GCC unroll 2
         for (int v = 0; v < kVectors; ++v) best[g].v[v] = (V)((P)best[g].v[v] ^ turn);
-        best[g] = Source::Ordered(best[g]);
-        at[g] = Source::Ordered(at[g]);
       }
-      __builtin_memcpy(values + i, best, sizeof(best));
-      __builtin_memcpy(places + i, at, sizeof(at));
+      StoreGroups<Source, kGroups>(values + i, best);
+      StoreGroups<Source, kGroups>(places + i, at);
     }
     return i;
   }
 
-  PJRT_INLINE_MEMBER void Run(K* values, Bits* places) const {
+  // Runs [begin, end).
+  PJRT_INLINE_MEMBER void Runs(K* values, Bits* places, int64_t begin, int64_t end,
+                               RunsAhead* ahead) const {
     int64_t i = 0;
     if constexpr (kRule != NanRule::kOther) {
-      i = Strips<PJRT_VECTOR_BYTES, 2 / Source::kGroup>(values, places, i);
-      if constexpr (Source::kGroup == 1) i = Strips<PJRT_VECTOR_BYTES, 1>(values, places, i);
+      constexpr int kBytes = PJRT_VECTOR_BYTES;
+      i = Strips<kBytes, kStripGroups>(values, places, begin, end, i, ahead);
+      if constexpr (kStripGroups > 1) i = Strips<kBytes, 1>(values, places, begin, end, i, ahead);
     }
-    if constexpr (PJRT_VECTOR_BYTES > 16) i = Strips<16, 1>(values, places, i);
+    if constexpr (PJRT_VECTOR_BYTES > 16) i = Strips<16, 1>(values, places, begin, end, i, nullptr);
     for (; i < n; ++i) {
       K best = Turned(values[i]);
       Bits at = places[i];
-      for (int64_t r = 0; r < runs; ++r) {
+      for (int64_t r = begin; r < end; ++r) {
         const K x = best, y = Turned(BitCast<K>(Source::One(b[r * stride + i])));
         best = Keep<kEqualValue, kRule>(choice, x, y, x, y);
         at = Keep<kEqualPlace, kRule>(choice, x, y, at, static_cast<Bits>(first + r));
@@ -127,6 +136,18 @@ struct PlaceChoice {
       values[i] = Turned(best);
       places[i] = at;
     }
+  }
+
+  PJRT_INLINE_MEMBER void Run(K* values, Bits* places) const {
+    if (n <= 0) return;
+    const int64_t bytes = n * static_cast<int64_t>(sizeof(Stored));
+    const int64_t together = 2 * bytes < kBytesTogether ? kBytesTogether / bytes : 2;
+    int64_t r = 0;
+    for (; r + together < runs; r += together) {
+      RunsAhead ahead(b + (r + together) * stride, bytes, stride * sizeof(Stored));
+      Runs(values, places, r, r + together, &ahead);
+    }
+    Runs(values, places, r, runs, nullptr);
   }
   PJRT_INLINE_MEMBER K Turned(K x) const { return BitCast<K>(static_cast<Bits>(ToBits(x) ^ turn)); }
 };
