@@ -186,6 +186,28 @@ func.func @main(%a: tensor<40x100xf32>, %b: tensor<10x100xf32>) -> (tensor<40x10
   ExpectBecomes(SinkAndClean, text, text);
 }
 
+TEST(SinkConcatenationsTest, PiecesOfAConcatenationAreTakenFromThoseOfAnother) {
+  ExpectBecomes(SinkAndClean, R"(
+func.func @main(%a: tensor<5x100xf32>, %b: tensor<95x100xf32>) -> tensor<100x100xf32> {
+  %0 = stablehlo.concatenate %b, %a, dim = 0 : (tensor<95x100xf32>, tensor<5x100xf32>) -> tensor<100x100xf32>
+  %1 = stablehlo.slice %0 [0:100, 60:100] : (tensor<100x100xf32>) -> tensor<100x40xf32>
+  %2 = stablehlo.slice %0 [0:100, 0:60] : (tensor<100x100xf32>) -> tensor<100x60xf32>
+  %3 = stablehlo.concatenate %1, %2, dim = 1 : (tensor<100x40xf32>, tensor<100x60xf32>) -> tensor<100x100xf32>
+  return %3 : tensor<100x100xf32>
+})",
+                R"(
+func.func @main(%a: tensor<5x100xf32>, %b: tensor<95x100xf32>) -> tensor<100x100xf32> {
+  %0 = stablehlo.slice %b [0:95, 60:100] : (tensor<95x100xf32>) -> tensor<95x40xf32>
+  %1 = stablehlo.slice %a [0:5, 60:100] : (tensor<5x100xf32>) -> tensor<5x40xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<95x40xf32>, tensor<5x40xf32>) -> tensor<100x40xf32>
+  %3 = stablehlo.slice %b [0:95, 0:60] : (tensor<95x100xf32>) -> tensor<95x60xf32>
+  %4 = stablehlo.slice %a [0:5, 0:60] : (tensor<5x100xf32>) -> tensor<5x60xf32>
+  %5 = stablehlo.concatenate %3, %4, dim = 0 : (tensor<95x60xf32>, tensor<5x60xf32>) -> tensor<100x60xf32>
+  %6 = stablehlo.concatenate %2, %5, dim = 1 : (tensor<100x40xf32>, tensor<100x60xf32>) -> tensor<100x100xf32>
+  return %6 : tensor<100x100xf32>
+})");
+}
+
 // Each op behind it is written once for each piece.
 TEST(SinkConcatenationsTest, LongChainsGetAConcatenationInTheirMiddle) {
   std::string text = R"(

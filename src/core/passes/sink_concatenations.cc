@@ -201,7 +201,7 @@ class Sinker {
   }
 
   // Whether a concatenation is not needed but in parts: each within a piece, or put together for
-  // what computes by element.
+  // what computes by element, or a piece of another concatenation.
   static bool IsOnlySliced(const Op& whole) {
     if (!IsPlain(whole)) return false;
     Cuts cuts;
@@ -219,7 +219,19 @@ class Sinker {
       const int64_t end = slice->IntsAttr("limit_indices")[cuts.dim];
       const bool crosses = std::any_of(cuts.at.begin(), cuts.at.end(),
                                        [&](int64_t at) { return begin < at && at < end; });
-      if (crosses && !ElementsAlone(slice->result())) return false;
+      if (crosses && !ElementsAlone(slice->result()) && !IsPieceAlone(*slice)) return false;
+    }
+    return true;
+  }
+
+  // Whether an op's result is put together with others, not for what computes by element: that
+  // takes pieces whole.
+  static bool IsPieceAlone(const Op& op) {
+    if (!op.result()->HasOneUse()) return false;
+    const Op& user = *op.result()->first_use()->owner();
+    if (!user.Is(OpCode::kConcatenate) || user.block() != op.block()) return false;
+    for (const Use* use = user.result()->first_use(); use != nullptr; use = use->next()) {
+      if (ComputesByElement(*use->owner())) return false;
     }
     return true;
   }
