@@ -2,6 +2,7 @@
 //
 // Values that are computed in their place in a concatenation: no step copies them, and nothing else
 // is written over.
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,6 +66,32 @@ TEST(PlacesTest, PiecesOfPiecesAndReshapedOnesNeedNoCopy) {
   EXPECT_EQ(RunOne<int32_t>(kProgram, {&a, &b}), expected);
   // Rows of the flat array do not lie at one distance in the result, so they alone are copied.
   EXPECT_EQ(CopiesIn(kProgram), 1) << absl::StrJoin(StepsOf(kProgram), "\n");
+}
+
+// As reflected edges are: parts of what is between them.
+TEST(PlacesTest, SlicesReadAPieceInItsPlace) {
+  constexpr char kProgram[] = R"(
+    func.func @main(%x: tensor<3x40xf32>) -> (tensor<3x42xf32>, tensor<3x5xf32>) {
+      %n = stablehlo.negate %x : tensor<3x40xf32>
+      %s = stablehlo.slice %n [0:3, 1:3] : (tensor<3x40xf32>) -> tensor<3x2xf32>
+      %r = stablehlo.reverse %s, dims = [1] : tensor<3x2xf32>
+      %0 = stablehlo.concatenate %r, %n, dim = 1 : (tensor<3x2xf32>, tensor<3x40xf32>) -> tensor<3x42xf32>
+      %t = stablehlo.slice %n [0:3, 35:40] : (tensor<3x40xf32>) -> tensor<3x5xf32>
+      %1 = stablehlo.abs %t : tensor<3x5xf32>
+      return %0, %1 : tensor<3x42xf32>, tensor<3x5xf32>
+    })";
+  EXPECT_EQ(CopiesIn(kProgram), 1) << absl::StrJoin(StepsOf(kProgram), "\n");
+  const std::vector<float> x = Counting<float>(120);
+  const Literal a = Array<float>({3, 40}, x);
+  const auto results = RunAll(kProgram, {&a});
+  ASSERT_EQ(results.size(), 2u);
+  const std::vector<float> all = Elements<float>(*results[0]), last = Elements<float>(*results[1]);
+  for (int row = 0; row < 3; ++row) {
+    EXPECT_EQ(all[42 * row], -x[40 * row + 2]);
+    EXPECT_EQ(all[42 * row + 1], -x[40 * row + 1]);
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(all[42 * row + 2 + i], -x[40 * row + i]);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(last[5 * row + i], std::abs(x[40 * row + 35 + i]));
+  }
 }
 
 TEST(PlacesTest, WhatIsUsedElsewhereIsCopied) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where values are written. What a concatenation alone uses is computed in its place there, so that
-// nothing is left to copy.
+// Where values are written. What a concatenation alone uses, but for slices, is computed in its
+// place there, so that nothing is left to copy.
 #include <optional>
 #include <utility>
 
@@ -17,6 +17,19 @@ const ir::Op* OnlyUser(const ir::Value* value) {
   if (!value->HasOneUse()) return nullptr;
   const ir::Op* const user = value->first_use()->owner();
   return user->block() == value->block() ? user : nullptr;
+}
+
+// The use that alone needs the whole of `value`, in the block of its definition, beside slices,
+// which read it wherever it is; null for none.
+const ir::Use* WholeUse(const ir::Value* value) {
+  const ir::Use* whole = nullptr;
+  for (const ir::Use* use = value->first_use(); use != nullptr; use = use->next()) {
+    if (use->owner()->block() != value->block()) return nullptr;
+    if (use->owner()->Is(OpCode::kSlice)) continue;
+    if (whole != nullptr) return nullptr;
+    whole = use;
+  }
+  return whole;
 }
 
 bool HasPlaces(const ir::Op& concatenation) {
@@ -41,8 +54,9 @@ bool IsSmallIn(const ir::Op& concatenation, const ir::Value& operand) {
 }  // namespace
 
 std::optional<ArrayView> Lowering::PlaceInUser(const ir::Value* value, int depth) {
-  const ir::Op* const user = options_.fuse && depth > 0 ? OnlyUser(value) : nullptr;
-  if (user == nullptr) return std::nullopt;
+  const ir::Use* const use = options_.fuse && depth > 0 ? WholeUse(value) : nullptr;
+  if (use == nullptr) return std::nullopt;
+  const ir::Op* const user = use->owner();
   if (user->Is(OpCode::kReshape)) {
     const std::optional<ArrayView> place = PlaceInUser(user->result(), depth - 1);
     return place.has_value() ? ReshapeView(*place, value->type().dims()) : std::nullopt;
@@ -64,7 +78,7 @@ std::optional<ArrayView> Lowering::PlaceInUser(const ir::Value* value, int depth
     known = wholes_.emplace(whole, std::move(made)).first;
   }
   ArrayView place = known->second.array;
-  place.offset = known->second.offsets[value->first_use()->operand_index()];
+  place.offset = known->second.offsets[use->operand_index()];
   place.dims.assign(value->type().dims().begin(), value->type().dims().end());
   return place;
 }
