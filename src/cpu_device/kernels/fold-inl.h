@@ -78,6 +78,17 @@ struct VectorMaximum {
       return a > b ? a : b;
     }
   }
+#if defined(__AVX512DQ__)
+  // Of whole vectors of floats without NaNs.
+  template <typename V>
+  PJRT_INLINE V ApplyToNumbers(V a, V b) {
+    if constexpr (std::is_same_v<T, float>) {
+      return (V)_mm512_range_ps((__m512)a, (__m512)b, 5);
+    } else {
+      return (V)_mm512_range_pd((__m512d)a, (__m512d)b, 5);
+    }
+  }
+#endif
   PJRT_INLINE T Run(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
       return floats::Maximum::Run(a, b);
@@ -96,6 +107,17 @@ struct VectorMinimum {
       return a < b ? a : b;
     }
   }
+#if defined(__AVX512DQ__)
+  // Of whole vectors of floats without NaNs.
+  template <typename V>
+  PJRT_INLINE V ApplyToNumbers(V a, V b) {
+    if constexpr (std::is_same_v<T, float>) {
+      return (V)_mm512_range_ps((__m512)a, (__m512)b, 4);
+    } else {
+      return (V)_mm512_range_pd((__m512d)a, (__m512d)b, 4);
+    }
+  }
+#endif
   PJRT_INLINE T Run(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
       return floats::Minimum::Run(a, b);
