@@ -26,6 +26,14 @@ int64_t PointsTogether(int64_t bytes) {
   return std::max<int64_t>(kBytesTogether / (bytes * kStreams), 1) * kStreams;
 }
 
+// While the chosen element of a row is looked for, so many bytes of what follows are asked for,
+// which takes about as long; more of them would have to be waited for.
+constexpr int64_t kAskedARow = 2560;
+void AskFor(const char* from, int64_t bytes) {
+  constexpr int64_t kLine = 64;
+  for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(from + at, 0, 2);
+}
+
 bool IsZero(const char* element, int size) {
   if (size == 4) {
     float value;
@@ -434,7 +442,7 @@ void Folder::AccumulateFolded(char* memory, const Fold& fold, const char* const*
 }
 
 void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values, int64_t rows,
-                      int64_t n, char* const* out, int64_t point) const {
+                      int64_t n, char* const* out, int64_t point, int64_t follow) const {
   if (fold.body == nullptr) {
     fold.rows(out[0], values[0], rows, n);
     return;
@@ -445,8 +453,10 @@ void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values,
     // Within rows that count alike, a companion follows from its place.
     const bool count_alike = fold.rows_share_companions && p_.num_reduced == 1;
     const int64_t first = count_alike ? CompanionOf(fold, point) : 0;
+    const int64_t row_bytes = n * fold.value_sizes[v], asked = std::min(row_bytes, kAskedARow);
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t at = row * n;
+      if (row < follow) AskFor(values[v] + rows * row_bytes + row * asked, asked);
       const int64_t place =
           PlaceInRow(fold, values[v] + at * fold.value_sizes[v], n, out[v] + row * fold.sizes[v]);
       char* const to = out[c] + row * fold.sizes[c];

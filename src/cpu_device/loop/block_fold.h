@@ -128,9 +128,10 @@ class Folder {
   void ChooseRows(char* memory, const Fold& fold, const char* values, int64_t rows, int64_t n,
                   int64_t point, int64_t at) const;
   // Folds `rows` runs of n contiguous elements of each value to one each, in order, from out[i] on.
-  // The first element is that of the iteration space's point number `point`.
+  // The first element is that of the iteration space's point number `point`. A choice, which reads
+  // rows twice, asks for some of the next `follow` rows behind them meanwhile.
   void FoldRows(char* memory, const Fold& fold, const char* const* values, int64_t rows, int64_t n,
-                char* const* out, int64_t point) const;
+                char* const* out, int64_t point, int64_t follow = 0) const;
   // Folds n points of `inner` contiguous elements of each value to one by the body, in order, at
   // out[i]: a binary tree over neighbours, even points with odd ones, until one is left.
   void FoldPoints(char* memory, const Fold& fold, const char* const* values, int64_t n,

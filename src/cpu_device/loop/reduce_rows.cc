@@ -183,8 +183,10 @@ class RowReduction final : public ReduceKernel {
   }
 
   // `rows` rows that follow each other, the first of which begins with point number `first`, to the
-  // accumulators from element `at` on.
-  void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows, int64_t at) const {
+  // accumulators from element `at` on. In memory, `follow` more rows follow, if they are worth
+  // asking for.
+  void FoldRows(const Work& w, const Fold& fold, int64_t first, int64_t rows, int64_t at,
+                int64_t follow = 0) const {
     Blocks values = BlocksAt(w, fold);
     if (folder_.CanChooseRows(fold, rows, reduced_)) {
       folder_.ChooseRows(w.memory, fold, values[fold.value()], rows, reduced_, first, at);
@@ -196,7 +198,7 @@ class RowReduction final : public ReduceKernel {
         rows * RowBytes(fold) > block_ * Folder::kElementBytes ||
         (fold.CountsCompanions() && !fold.rows_share_companions)) {
       folder_.FoldRows(w.memory, fold, values.data(), rows, reduced_,
-                       Accumulators(w, fold, at).data(), first);
+                       Accumulators(w, fold, at).data(), first, follow);
       return;
     }
     // Across rows: element r of every row at once.
@@ -225,7 +227,8 @@ class RowReduction final : public ReduceKernel {
     const int64_t first = o * reduced_;
     w.state->Evaluate(first, 1);
     if (fold.choice != nullptr) {
-      FoldRows(w, fold, first, rows, at);
+      const bool asks = together_ > 1 && outer_ * RowBytes(fold) >= kStreamBytes;
+      FoldRows(w, fold, first, rows, at, asks ? outer_ - o - rows : 0);
       return;
     }
     const char* const values = w.state->block(fold.first_block);
