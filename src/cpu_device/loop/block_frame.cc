@@ -74,10 +74,10 @@ void BlockFrame::ChooseMode(int64_t flat_rows) {
   const bool in_place = kernels_.chain_rest[static_cast<int>(CType::kF32)] != nullptr;
   const double rest_ns = fills_groups ? 0 : arrays * (in_place ? kRestNs : kCopiedRestNs);
   const double row_ns = kRowNs + kCallNs * calls + rest_ns;
-  row_mode_ = MovingNs(row_length_) > row_ns;
+  row_mode_ = MovingNs(row_length_, /*iotas=*/true) > row_ns;
 }
 
-double BlockFrame::MovingNs(int64_t points) const {
+double BlockFrame::MovingNs(int64_t points, bool iotas) const {
   int moves = 0;
   const auto count = [&](const LoopView& view, bool moved) {
     if (moved) moves += view.strides.back() == 0 || view.strides.back() == 1 ? 1 : kStridedMoves;
@@ -86,7 +86,7 @@ double BlockFrame::MovingNs(int64_t points) const {
     count(input.view, FlatAccessOf(input.view) == Access::kMove);
   for (const LoopStore& store : program_.stores)
     count(store.view, FlatAccessOf(store.view) != Access::kPointer);
-  for (const LoopView& iota : program_.iotas) count(iota, !IsDense(iota, program_.dims));
+  for (const LoopView& iota : program_.iotas) count(iota, iotas && !IsDense(iota, program_.dims));
   return kMoveNs * moves * static_cast<double>(points);
 }
 
@@ -124,7 +124,7 @@ absl::StatusOr<bool> BlockFrame::LowerToRows() {
       bytes > 2 * kChainVectors * vector)
     return false;
   const int64_t points = std::min(row_length_ * program_.dims.end()[-2], kMaxBlock);
-  if (MovingNs(points) <= (row_mode_ ? 0 : kRowsNs)) return false;
+  if (MovingNs(points, /*iotas=*/false) <= (row_mode_ ? 0 : kRowsNs)) return false;
   // What is moved in any case is quicker moved by large blocks.
   const bool strided =
       std::any_of(program_.inputs.begin(), program_.inputs.end(),

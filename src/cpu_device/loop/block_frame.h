@@ -119,8 +119,9 @@ class BlockFrame {
   int64_t RowsAt(int64_t row, int64_t most) const;
   // Finds out how chains reach groups of rows; false where the code cannot run on them.
   bool GroupRows();
-  // What it takes in flat mode to move so many points of what cannot be reached in place.
-  double MovingNs(int64_t points) const;
+  // What it takes in flat mode to move so many points of what cannot be reached in place, and of
+  // iotas that count by rows.
+  double MovingNs(int64_t points, bool iotas) const;
   // Fills `code_`, then what follows from it.
   absl::Status LowerCode(absl::Span<const LoopValue> blocks);
   void LayOut();
