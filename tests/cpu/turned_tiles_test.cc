@@ -4,9 +4,6 @@
 // in memory whose neighbours must not be touched.
 #include "src/cpu_device/run/turned_tiles.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -15,36 +12,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/cpu/guarded_memory.h"
 #include "tests/cpu/kernel_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
 
 constexpr int kElementSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 16};
-
-// Bytes that end where a page begins which nobody may read or write, or begin where one ends.
-class Guarded {
- public:
-  explicit Guarded(int64_t bytes) {
-    const int64_t page = sysconf(_SC_PAGESIZE);
-    mapped_ = (bytes + page - 1) / page * page + 2 * page;
-    memory_ = static_cast<char*>(
-        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(memory_, page, PROT_NONE);
-    mprotect(memory_ + mapped_ - page, page, PROT_NONE);
-    first_ = memory_ + page;
-    last_ = memory_ + mapped_ - page - bytes;
-  }
-  ~Guarded() { munmap(memory_, mapped_); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-
-  char* At(bool end) const { return end ? last_ : first_; }
-
- private:
-  int64_t mapped_;
-  char *memory_, *first_, *last_;
-};
 
 // A dense box in the order of the target, with `gap` elements behind each run of its last dim; the
 // source has the dims in `order`, outermost first, those of `reversed` backwards.
@@ -123,6 +97,11 @@ TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
       {{1111, 3}, {1, 0}, 0, -1},
       {{3, 1111}, {1, 0}, 0, -1},
       {{15, 99, 7}, {2, 1, 0}, 0, -1},
+      // Groups of rows with a few columns.
+      {{5, 3, 3, 22, 22}, {0, 3, 1, 4, 2}, 0, -1},
+      {{9, 2, 7, 61}, {0, 2, 3, 1}, 0, -1},
+      {{9, 4, 3, 7, 40}, {0, 3, 2, 4, 1}, 1, 2},
+      {{2, 2, 50, 70}, {2, 3, 1, 0}, 0, -1},
       {{7, 99, 15}, {2, 1, 0}, 0, 0},
       {{33, 99, 6}, {2, 0, 1}, 0, -1},
       {{2, 2, 2, 2, 2, 2, 2}, {6, 5, 4, 3, 2, 1, 0}, 0, -1},

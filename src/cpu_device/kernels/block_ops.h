@@ -186,6 +186,13 @@ using Transpose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src, i
 using StreamTranspose2dFn = void (*)(void* dst, int64_t dst_stride, const void* src,
                                      int64_t src_stride, int64_t rows, int64_t cols,
                                      const void* next);
+// The same for matrices much larger than the caches (stream_transpose.h), one after the other: what
+// the next call with this scratch transposes is `next`, unless it is null. Of elements of 1, 2 and
+// 4 bytes: a line of larger ones is so few that they need no more than stream_transpose_2d.
+struct StreamedMatrix;
+struct StreamTransposeScratch;
+using StreamTransposeFn = void (*)(const StreamedMatrix& matrix, const StreamedMatrix* next,
+                                   StreamTransposeScratch* scratch);
 // The same for elements of 3 to 7 bytes: the one at src[r * src_stride + c * bytes] goes to
 // dst[c * dst_stride + r * bytes], strides in bytes.
 using TransposeShortFn = void (*)(void* dst, int64_t dst_stride, const void* src,
@@ -251,6 +258,7 @@ struct BlockKernels {
   // The same for targets much larger than the caches, which are written past them. After the last
   // of them end_stream makes what they wrote seen before what the thread writes next.
   StreamTranspose2dFn stream_transpose_2d[5];
+  StreamTransposeFn stream_transpose[3];
   CopyRowsFn stream_rows;
   CarryRowsFn carry_rows;
   void (*end_stream)();

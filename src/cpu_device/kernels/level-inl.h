@@ -241,6 +241,7 @@ PJRT_INLINE void SetClamp(BlockKernels* kernels) {
 
 // Each source of levels/ fills its part of a level's table.
 void FillMove(BlockKernels* kernels);
+void FillStreamTranspose(BlockKernels* kernels);
 void FillTranspose(BlockKernels* kernels);
 void FillTurn(BlockKernels* kernels);
 void FillChain(BlockKernels* kernels);

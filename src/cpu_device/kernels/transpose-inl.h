@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "src/cpu_device/kernels/anywhere.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 
@@ -126,6 +127,93 @@ PJRT_INLINE void TransposeSquare(T* dst, int64_t dst_stride, const T* src, int64
   }
 }
 
+// A tile too large for the registers. Strips of as many rows as a lane has elements have their
+// lanes transposed, then lanes of all strips are put together to rows of dst.
+template <typename T, bool kStream, typename Fn>
+PJRT_INLINE void TransposeByStrips(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
+                                   Fn step) {
+  using L = Lanes<T, PJRT_VECTOR_BYTES>;
+  using Row = typename L::Row;
+  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
+  Row strips[kTile];
+  for (int c = 0; c < kTile; c += L::kSide) {
+    for (int r = 0; r < kTile; r += L::kPerLane) {
+      Row* const rows = strips + r;
+      Row in[L::kPerLane];
+#pragma GCC unroll 16
+      for (int i = 0; i < L::kPerLane; ++i)
+        __builtin_memcpy(&in[i], src + (r + i) * src_stride + c, sizeof(Row));
+      TransposeLanes<T, PJRT_VECTOR_BYTES>(in);
+#pragma GCC unroll 16
+      for (int i = 0; i < L::kPerLane; ++i) rows[i] = in[i];
+      step();
+    }
+    for (int j = 0; j < L::kPerLane; ++j) {
+      if (j % 4 == 3) step();
+      Row lines[L::kCount][kLine / sizeof(Row)];
+#pragma GCC unroll 4
+      for (int part = 0; part < kTile / L::kSide; ++part) {
+        Row lanes[L::kCount];
+#pragma GCC unroll 4
+        for (int i = 0; i < L::kCount; ++i)
+          lanes[i] = strips[part * L::kSide + i * L::kPerLane + j];
+        TransposeSquareOfLanes<T, PJRT_VECTOR_BYTES>(lanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < L::kCount; ++i) lines[i][part] = lanes[i];
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < L::kCount; ++i) {
+        T* const to = dst + (c + i * L::kPerLane + j) * dst_stride;
+        if constexpr (kStream) {
+          StreamLine(to, lines[i]);
+        } else {
+          __builtin_memcpy(to, lines[i], kLine);
+        }
+      }
+    }
+  }
+}
+
+// As many steps as TransposeTile has.
+template <typename T>
+constexpr int kTileSteps = [] {
+  constexpr int kTile = kLine / static_cast<int>(sizeof(T));
+  using L = Lanes<T, PJRT_VECTOR_BYTES>;
+  return LongestRow<T>() == kLine ? 1 : kTile / L::kSide * (kTile / L::kPerLane + L::kPerLane / 4);
+}();
+
+// A whole tile, step() called now and then; with kStream the rows of dst are aligned to lines.
+template <typename T, bool kStream, typename Fn>
+PJRT_INLINE void TransposeTile(T* dst, int64_t dst_stride, const T* src, int64_t src_stride,
+                               Fn step) {
+  if constexpr (LongestRow<T>() == kLine) {
+    TransposeSquare<T, kLine, kStream>(dst, dst_stride, src, src_stride);
+    step();
+  } else {
+    TransposeByStrips<T, kStream>(dst, dst_stride, src, src_stride, step);
+  }
+}
+
+// Calls fn(count, i) for as many elements as fill whole vectors, then for short blocks of a
+// constant count, which become vector instructions too; the last one moves back and overlaps.
+template <typename T, typename Fn>
+PJRT_INLINE void InBlocks(int64_t n, Fn fn) {
+  constexpr int64_t kLong = kLine / static_cast<int>(sizeof(T)), kShort = kLong / 4;
+  const int64_t whole = n < kShort ? n : n - n % kLong;
+  if (whole > 0) fn(whole, int64_t{0});
+  for (int64_t i = whole; i < n; i += kShort)
+    fn(std::integral_constant<int64_t, kShort>(), i + kShort <= n ? i : n - kShort);
+}
+
+// Rows of few columns, dealt out to as many places: a function of its own, so that its pointers are
+// known to point to different memory.
+template <typename T, int kCols, typename Count>
+__attribute__((noinline)) void DealBlock(Anywhere<T>* __restrict dst, int64_t dst_stride,
+                                         const Anywhere<T>* __restrict src, Count rows) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int c = 0; c < kCols; ++c) dst[c * dst_stride + r] = src[r * kCols + c];
+  }
+}
 // rows x cols of a tile.
 template <typename T>
 void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,

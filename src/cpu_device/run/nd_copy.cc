@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/round_up.h"
+#include "src/cpu_device/kernels/stream_transpose.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
@@ -21,7 +22,7 @@ constexpr int64_t kUnitBytes = 256 * 1024;
 constexpr int64_t kTransposeRows = 64;
 // What streaming kernels transpose at a time: so many bytes of each row of the target; more where
 // rows do not begin with a cache line and the ends of a band are costly.
-constexpr int64_t kStreamBand = 512, kUnalignedBand = 2048, kLine = 64;
+constexpr int64_t kStreamBand = 512, kWideBand = 1024, kUnalignedBand = 2048, kLine = 64;
 // Rows of up to so many bytes are copied in tiles, which reach so far on either side.
 constexpr int64_t kTileBytes = 512;
 // Tiles of rows of so many bytes are transposed in registers.
@@ -41,8 +42,8 @@ constexpr int64_t kNarrow = 8;
 constexpr int64_t kStreamedRow = 256;
 // Pieces of a tile, between which so many lines of the next one are asked for.
 constexpr int64_t kStagePiece = 4096, kAskedLines = 16;
-// Turned tiles of a unit follow each other along the target.
-constexpr int64_t kTurnedUnitBytes = 4 * kUnitBytes;
+// Turned tiles of a unit, and matrices that are streamed, follow each other.
+constexpr int64_t kLongUnitBytes = 4 * kUnitBytes;
 
 }  // namespace
 
@@ -83,6 +84,7 @@ void NdCopy::Plan(DimList walked) {
   std::stable_sort(outer_.begin(), outer_.end(),
                    [](const Dim& a, const Dim& b) { return std::abs(a.from) > std::abs(b.from); });
   if (pattern_ == kRows) MakeTiles();
+  if (IsWide()) LetRowsGoOn();
   SplitIntoUnits();
 }
 
@@ -193,6 +195,23 @@ bool NdCopy::IsScattered() const {
            (std::max(from_run, to_run) < kStreamedRow && within_lines)));
 }
 
+// True for large matrices of small elements to transpose whose rows are long on both sides.
+bool NdCopy::IsWide() const {
+  return is_streamed_ && pattern_ == kTranspose && size_ <= 4 &&
+         std::min(rows_, inner_) * size_ >= StreamedMatrix::kShortest;
+}
+
+// Where rows of the target begin within lines and one piece goes on where another one ends, that is
+// the next one.
+void NdCopy::LetRowsGoOn() {
+  const int64_t run = inner_ * size_;
+  const auto behind =
+      std::find_if(outer_.begin(), outer_.end(), [&](const Dim& dim) { return dim.to == run; });
+  if (behind == outer_.end() || run % kLine == 0 || run > kUnalignedBand) return;
+  std::rotate(behind, behind + 1, outer_.end());
+  goes_on_ = true;
+}
+
 // A copy of a tile to the buffer or from it, by itself: whoever runs it ends the stream.
 NdCopy NdCopy::Stage(const DimList& dims, bool is_streamed) const {
   NdCopy stage;
@@ -251,7 +270,7 @@ void NdCopy::MakeTurnedTiles() {
   const TurnedTiles& tiles = turned_.emplace_back(dims, bytes, *kernels_);
   pattern_ = kTurned;
   pieces_ = tiles.num_tiles();
-  pieces_per_unit_ = std::max<int64_t>(kTurnedUnitBytes / tiles.tile_bytes(), 1);
+  pieces_per_unit_ = std::max<int64_t>(kLongUnitBytes / tiles.tile_bytes(), 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
@@ -331,7 +350,7 @@ void NdCopy::SplitIntoUnits() {
   // Few long rows are cut along their length, others between rows. A streaming kernel has the lines
   // of the source to itself as far as they reach, so that it can ask for what comes next.
   const bool in_bands = is_streamed_ && pattern_ == kTranspose;
-  const int64_t band = to_row_ % kLine == 0 ? kStreamBand : kUnalignedBand;
+  const int64_t band = to_row_ % kLine != 0 ? kUnalignedBand : IsWide() ? kWideBand : kStreamBand;
   cut_inner_ = in_bands ? row_bytes > band
                         : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > piece_bytes_;
   const int64_t extent = cut_inner_ ? inner_ : rows_;
@@ -339,11 +358,13 @@ void NdCopy::SplitIntoUnits() {
   part_ = std::max<int64_t>(piece_bytes_ / bytes_each, 1);
   if (tile_ < tiled_.size) part_ = std::max<int64_t>(kTileBytes / row_bytes, 1);
   if (in_bands) part_ = cut_inner_ ? band / size_ : std::max(4 * part_, kStreamBand);
+  if (goes_on_) part_ = std::min(part_, StreamTransposeScratch::kMostColumns);
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
   part_ = std::min(part_, extent);
   parts_ = CeilDiv(extent, part_);
   pieces_ = places * parts_;
-  pieces_per_unit_ = std::max<int64_t>(kUnitBytes / (part_ * bytes_each), 1);
+  pieces_per_unit_ =
+      std::max<int64_t>((IsWide() ? kLongUnitBytes : kUnitBytes) / (part_ * bytes_each), 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
 }
 
@@ -445,6 +466,35 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
   }
 }
 
+void NdCopy::RunMatrices(int64_t begin, int64_t end, const char* from, char* to) const {
+  // Parts of a place follow each other, unless places go on where others end.
+  const int64_t places = pieces_ / parts_;
+  const auto matrix_of = [&](int64_t piece) {
+    const Place place = PlaceAt(goes_on_ ? piece % places : piece / parts_, from, to);
+    const int64_t at = (goes_on_ ? piece / places : piece % parts_) * part_;
+    StreamedMatrix matrix = {place.from, place.to, from_inner_, to_row_, inner_, rows_ * size_};
+    if (cut_inner_) {
+      matrix.src += at * from_inner_;
+      matrix.dst += at * to_inner_;
+      matrix.rows = std::min(part_, inner_ - at);
+    } else {
+      matrix.src += at * from_row_;
+      matrix.dst += at * to_row_;
+      matrix.row_bytes = std::min(part_, rows_ - at) * size_;
+    }
+    return matrix;
+  };
+  const StreamTransposeFn transpose = kernels_->stream_transpose[SizeLog2(size_)];
+  StreamTransposeScratch scratch;
+  StreamedMatrix matrix = matrix_of(begin);
+  for (int64_t piece = begin + 1; piece < end; ++piece) {
+    const StreamedMatrix next = matrix_of(piece);
+    transpose(matrix, &next, &scratch);
+    matrix = next;
+  }
+  transpose(matrix, nullptr, &scratch);
+}
+
 void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) const {
   alignas(kLine) char buffer[kStageBytes];
   Place place = PlaceAt(begin, from, to);
@@ -475,6 +525,8 @@ void NdCopy::RunRange(int64_t begin, int64_t end, const char* from, char* to) co
     RunStages(begin, end, from, to);
   } else if (pattern_ == kTurned) {
     turned_[0].Run(begin, end, from, to);
+  } else if (IsWide()) {
+    RunMatrices(begin, end, from, to);
   } else if (pieces_ == 1) {
     RunPiece(from, to, 0, tile_, nullptr);
   } else {

@@ -69,6 +69,8 @@ class NdCopy {
   void Plan(DimList walked);
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
+  bool IsWide() const;
+  void LetRowsGoOn();
   DimList TileOf(const DimList& dims) const;
   int64_t BytesOf(const DimList& dims) const;
   void MakeTurnedTiles();
@@ -81,6 +83,7 @@ class NdCopy {
   // Pieces, by what the pattern asks for; the stream is left open.
   void RunRange(int64_t begin, int64_t end, const char* from, char* to) const;
   void RunPieces(int64_t begin, int64_t end, const char* from, char* to) const;
+  void RunMatrices(int64_t begin, int64_t end, const char* from, char* to) const;
   void RunStages(int64_t begin, int64_t end, const char* from, char* to) const;
   // Of what is transposed next the source begins at `next`, which may be null.
   void RunPiece(const char* from, char* to, int64_t part, int64_t tile, const char* next) const;
@@ -112,6 +115,7 @@ class NdCopy {
   // A piece is cut into parts, between its rows or along them; parts of one place are next to each
   // other in the order of pieces.
   bool cut_inner_ = false;
+  bool goes_on_ = false;  // parts of one number are next to each other instead
   int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
   // Tiles are pieces. Each shape of staged ones has two stages, to the buffer and to the target:
   // the whole tile, then that at the end of the first dim that tiles do not divide, of the second,

@@ -14,6 +14,7 @@ BlockKernels MakeTable() {
   BlockKernels table = {};
   table.level = PJRT_STRINGIZE(PJRT_KERNEL_LEVEL);
   FillMove(&table);
+  FillStreamTranspose(&table);
   FillTranspose(&table);
   FillTurn(&table);
   FillChain(&table);
