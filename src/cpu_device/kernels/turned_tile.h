@@ -16,6 +16,8 @@ struct TurnedTile {
   struct Matrix {
     int32_t src_at, dst_at;
   };
+  // Rows come in groups of so many that follow each other in src without gaps.
+  int64_t group;
   const int32_t* row_at;
   const int32_t* col_at;
   const Matrix* matrices;

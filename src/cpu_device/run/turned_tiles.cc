@@ -188,6 +188,9 @@ void TurnedTiles::FindMatrices(const Sizes& sizes, Shape* shape) const {
       take(from[cols++], shape->to.strides, &shape->col_at);
     }
   }
+  // Rows of the first dim follow each other where that of the columns ends.
+  const int64_t row_bytes = size_ * static_cast<int64_t>(shape->col_at.size());
+  shape->group = rows > 0 && shape->from.strides[to[0]] == row_bytes ? sizes[to[0]] : 1;
   shape->matrices = {{0, 0}};
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (std::find(taken.begin(), taken.end(), d) != taken.end()) continue;
@@ -238,7 +241,7 @@ void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) co
       at[d] = 0;
     }
     turn_tile(target, source,
-              {shape.row_at.data(), shape.col_at.data(), shape.matrices.data(),
+              {shape.group, shape.row_at.data(), shape.col_at.data(), shape.matrices.data(),
                static_cast<int64_t>(shape.row_at.size()), static_cast<int64_t>(shape.col_at.size()),
                static_cast<int64_t>(shape.matrices.size()), is_one ? 1 : size_, shape.lines.data(),
                tile + 1 < end ? static_cast<int64_t>(shape.lines.size()) : 0, from});

@@ -56,6 +56,7 @@ class TurnedTiles {
   // What is done for tiles of one shape.
   struct Shape {
     Side from, to;
+    int64_t group;
     std::vector<int32_t> row_at, col_at;
     std::vector<TurnedTile::Matrix> matrices;
     std::vector<int64_t> lines;

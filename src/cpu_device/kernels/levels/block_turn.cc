@@ -86,6 +86,35 @@ void TurnBy(char* dst, const char* src, const TurnedTile& tile) {
   }
 }
 
+// Groups of rows with few columns, equally far apart in dst.
+template <typename T, int kCols>
+void DealGroups(char* dst, const char* src, const TurnedTile& tile) {
+  Asker asker(tile, tile.num_matrices * (tile.rows / tile.group));
+  const int64_t apart = (tile.col_at[1] - tile.col_at[0]) / static_cast<int64_t>(sizeof(T));
+  for (int64_t m = 0; m < tile.num_matrices; ++m) {
+    for (int64_t r = 0; r < tile.rows; r += tile.group) {
+      const auto* from =
+          reinterpret_cast<const Anywhere<T>*>(src + tile.matrices[m].src_at + tile.row_at[r]);
+      auto* const to =
+          reinterpret_cast<Anywhere<T>*>(dst + tile.matrices[m].dst_at + tile.col_at[0]) + r;
+      InBlocks<T>(tile.group, [=](auto count, int64_t i) {
+        DealBlock<T, kCols>(to + i, apart, from + i * kCols, count);
+      });
+      asker.Step();
+    }
+  }
+}
+
+// True where rows are dealt out: a vector of them at least, to places equally far apart.
+bool IsDealt(const TurnedTile& tile, int64_t size) {
+  if (tile.cols < 2 || tile.cols > 4 || size > 4 || tile.group * size < kTurned) return false;
+  const int64_t apart = tile.col_at[1] - tile.col_at[0];
+  for (int64_t c = 2; c < tile.cols; ++c) {
+    if (tile.col_at[c] - tile.col_at[c - 1] != apart) return false;
+  }
+  return apart % size == 0;
+}
+
 template <typename T, int kPart = Square<T>::kSide>
 void TurnElements(char* dst, const char* src, const TurnedTile& tile) {
   if constexpr (kPart > 1) {
@@ -179,6 +208,13 @@ template <typename T>
 void TurnTile(void* dst, const void* src, const TurnedTile& tile) {
   char* const to = static_cast<char*>(dst);
   const char* const from = static_cast<const char*>(src);
+  if constexpr (sizeof(T) <= 4) {
+    if (tile.together == 1 && IsDealt(tile, sizeof(T))) {
+      constexpr decltype(DealGroups<T, 2>)* kDeal[] = {DealGroups<T, 2>, DealGroups<T, 3>,
+                                                       DealGroups<T, 4>};
+      return kDeal[tile.cols - 2](to, from, tile);
+    }
+  }
   if (tile.together == 1) return TurnElements<T>(to, from, tile);
   if (tile.together < 4) return TurnShort<uint32_t>(to, from, tile);
   TurnShort<uint64_t>(to, from, tile);
