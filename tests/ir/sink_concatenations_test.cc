@@ -229,5 +229,24 @@ func.func @main(%a: tensor<40x100xf32>) -> tensor<80x100xf32> {
   EXPECT_EQ(count("tensor<80x100xf32>"), 1000 - 64);
 }
 
+// Who else reads it is not counted anew for each of them: that would take as long as all pairs.
+TEST(SinkConcatenationsTest, AValueThatManyReadIsNotCut) {
+  std::string text = R"(
+func.func @main(%a: tensor<40x100xf32>, %x: tensor<80x100xf32>) -> tensor<80x100xf32> {
+  %s = stablehlo.sine %x : tensor<80x100xf32>
+  %0 = stablehlo.cosine %x : tensor<80x100xf32>
+)";
+  for (int i = 1; i <= 20000; ++i) {
+    const std::string n = std::to_string(i);
+    text += "  %c" + n +
+            " = stablehlo.concatenate %a, %a, dim = 0 : (tensor<40x100xf32>, tensor<40x100xf32>) "
+            "-> tensor<80x100xf32>\n  %m" +
+            n + " = stablehlo.multiply %c" + n + ", %s : tensor<80x100xf32>\n  %" + n +
+            " = stablehlo.add %" + std::to_string(i - 1) + ", %m" + n + " : tensor<80x100xf32>\n";
+  }
+  const std::string after = After(SinkAndClean, text + "return %20000 : tensor<80x100xf32>\n}");
+  EXPECT_FALSE(absl::StrContains(after, "stablehlo.slice"));
+}
+
 }  // namespace
 }  // namespace pjrt::ir

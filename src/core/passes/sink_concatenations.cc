@@ -80,6 +80,7 @@ class Sinker {
  private:
   // Whether all that uses the concatenation can do without it.
   bool Sinks(const Op& whole) const {
+    if (whole.num_operands() > kMaxPieces) return false;
     Cuts cuts;
     AddCuts(whole, &cuts);
     if (!AreWide(cuts, whole.result_type())) return false;
@@ -111,8 +112,10 @@ class Sinker {
     if (maker->Is(OpCode::kGather)) return false;
     if (!ComputesByElement(*maker)) return true;
     if (IsUsedBy(operand, user)) return IsCuttable(*maker, budget);
+    int users = 0;
     for (const Use* use = operand->first_use(); use != nullptr; use = use->next()) {
       if (!ComputesByElement(*use->owner())) return true;  // it is in memory
+      if (++users > kMaxUsers) return false;
     }
     return false;
   }
