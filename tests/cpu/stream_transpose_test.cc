@@ -99,16 +99,22 @@ TEST(StreamTransposeTest, LargeBoxesAreTransposedByUnitsInAnyOrder) {
     std::vector<int64_t> dims;   // of the target
     std::vector<int64_t> order;  // of the source, outermost first
     int size;
-  } boxes[] = {{{4099, 4111}, {1, 0}, 1},
-               {{2048, 8192}, {1, 0}, 1},
-               {{300, 290, 301}, {2, 1, 0}, 1},
-               {{1100, 64, 300}, {2, 1, 0}, 1},
-               {{260, 16, 515, 9}, {2, 3, 1, 0}, 1},
-               {{7, 1501, 1003}, {0, 2, 1}, 2},
-               {{130, 150, 257}, {2, 1, 0}, 4},
-               {{512, 33, 256}, {2, 1, 0}, 4},
-               {{2051, 1030}, {1, 0}, 8},
-               {{90, 130, 100}, {2, 1, 0}, 16}};
+  } boxes[] = {
+      {{4099, 4111}, {1, 0}, 1},
+      {{2048, 8192}, {1, 0}, 1},
+      {{300, 290, 301}, {2, 1, 0}, 1},
+      {{1100, 64, 300}, {2, 1, 0}, 1},
+      {{260, 16, 515, 9}, {2, 3, 1, 0}, 1},
+      {{7, 1501, 1003}, {0, 2, 1}, 2},
+      {{130, 150, 257}, {2, 1, 0}, 4},
+      {{512, 33, 256}, {2, 1, 0}, 4},
+      {{2051, 1030}, {1, 0}, 8},
+      {{90, 130, 100}, {2, 1, 0}, 16},
+      // Rows that are cut, with parts at their ends that are shorter than a line, and go on.
+      {{256, 63, 4112}, {2, 1, 0}, 1},
+      {{256, 17, 1028}, {2, 1, 0}, 4},
+      // Rows that go on within lines, though all of them begin with lines.
+      {{300, 56, 1096}, {2, 1, 0}, 1}};
   for (const auto& box : boxes) {
     const size_t rank = box.dims.size();
     std::vector<int64_t> from(rank), to(rank);

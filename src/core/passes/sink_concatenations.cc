@@ -80,7 +80,7 @@ class Sinker {
  private:
   // Whether all that uses the concatenation can do without it.
   bool Sinks(const Op& whole) const {
-    if (whole.num_operands() > kMaxPieces) return false;
+    if (whole.num_operands() > kMaxPieces || !HasStaticOperands(whole)) return false;
     Cuts cuts;
     AddCuts(whole, &cuts);
     if (!AreWide(cuts, whole.result_type())) return false;
@@ -206,13 +206,12 @@ class Sinker {
   // Whether a concatenation is not needed but in parts: each within a piece, or put together for
   // what computes by element, or a piece of another concatenation.
   static bool IsOnlySliced(const Op& whole) {
-    if (!IsPlain(whole)) return false;
+    if (!IsPlain(whole) || HasManyUsers(whole.result())) return false;
     Cuts cuts;
     AddCuts(whole, &cuts);
-    int users = 0;
     for (const Use* use = whole.result()->first_use(); use != nullptr; use = use->next()) {
       const Op* const slice = use->owner();
-      if (++users > kMaxUsers || !slice->Is(OpCode::kSlice) || slice->block() != whole.block() ||
+      if (!slice->Is(OpCode::kSlice) || slice->block() != whole.block() ||
           slice->result_type().element_count() == 0)
         return false;
       const auto strides = slice->IntsAttr("strides");
@@ -232,7 +231,8 @@ class Sinker {
   static bool IsPieceAlone(const Op& op) {
     if (!op.result()->HasOneUse()) return false;
     const Op& user = *op.result()->first_use()->owner();
-    if (!user.Is(OpCode::kConcatenate) || user.block() != op.block()) return false;
+    if (!user.Is(OpCode::kConcatenate) || user.block() != op.block() || HasManyUsers(user.result()))
+      return false;
     for (const Use* use = user.result()->first_use(); use != nullptr; use = use->next()) {
       if (ComputesByElement(*use->owner())) return false;
     }
@@ -241,14 +241,27 @@ class Sinker {
 
   static bool IsPlain(const Op& op) {
     return op.result_type().IsTensor() && op.result_type().HasStaticShape() &&
-           op.result_type().primitive_type() != PrimitiveType::INVALID;
+           op.result_type().primitive_type() != PrimitiveType::INVALID && HasStaticOperands(op);
+  }
+  static bool HasStaticOperands(const Op& op) {
+    return std::all_of(op.operand_uses().begin(), op.operand_uses().end(),
+                       [](const Use& use) { return use.value()->type().HasStaticShape(); });
+  }
+
+  // More than are looked at, so that time stays linear.
+  static bool HasManyUsers(const Value* value) {
+    int users = 0;
+    for (const Use* use = value->first_use(); use != nullptr; use = use->next()) {
+      if (++users > kMaxUsers) return true;
+    }
+    return false;
   }
 
   // Whether all that uses `value` computes by element.
   static bool ElementsAlone(const Value* value) {
-    int users = 0;
+    if (HasManyUsers(value)) return false;
     for (const Use* use = value->first_use(); use != nullptr; use = use->next()) {
-      if (++users > kMaxUsers || !ComputesByElement(*use->owner())) return false;
+      if (!ComputesByElement(*use->owner())) return false;
     }
     return true;
   }

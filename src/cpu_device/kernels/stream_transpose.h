@@ -9,7 +9,8 @@
 namespace pjrt::cpu {
 
 // Row r begins at src + r * src_stride and has row_bytes bytes; its element c goes to dst + c *
-// dst_stride + r elements. Strides in bytes; rows of src and of dst have kShortest bytes at least.
+// dst_stride + r elements. Strides in bytes. What has rows of less than kShortest bytes, of src or
+// of dst, is better done otherwise.
 struct StreamedMatrix {
   static constexpr int64_t kShortest = 256;
 

@@ -214,6 +214,7 @@ __attribute__((noinline)) void DealBlock(Anywhere<T>* __restrict dst, int64_t ds
     for (int c = 0; c < kCols; ++c) dst[c * dst_stride + r] = src[r * kCols + c];
   }
 }
+
 // rows x cols of a tile.
 template <typename T>
 void TransposePart(T* dst, int64_t dst_stride, const T* src, int64_t src_stride, int64_t rows,

@@ -350,7 +350,8 @@ void NdCopy::SplitIntoUnits() {
   // Few long rows are cut along their length, others between rows. A streaming kernel has the lines
   // of the source to itself as far as they reach, so that it can ask for what comes next.
   const bool in_bands = is_streamed_ && pattern_ == kTranspose;
-  const int64_t band = to_row_ % kLine != 0 ? kUnalignedBand : IsWide() ? kWideBand : kStreamBand;
+  const bool is_ragged = to_row_ % kLine != 0 || goes_on_;
+  const int64_t band = is_ragged ? kUnalignedBand : IsWide() ? kWideBand : kStreamBand;
   cut_inner_ = in_bands ? row_bytes > band
                         : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > piece_bytes_;
   const int64_t extent = cut_inner_ ? inner_ : rows_;

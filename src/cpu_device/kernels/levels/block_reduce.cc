@@ -507,6 +507,11 @@ void FoldPoints(void* to, const void* a, int64_t points, int64_t n, int64_t stri
         i = FoldStrips<Op, T, Source, kBytes, 4 * kGroups>(d, s, points, n, stride, i, in_order);
     }
     i = FoldStrips<Op, T, Source, kBytes, kGroups>(d, s, points, n, stride, i, in_order);
+  } else if (in_order) {
+    // Some rows at a time, whose lines stay at hand from column to column.
+    constexpr int64_t kTogether = 16;
+    for (; points > kTogether; points -= kTogether, s += kTogether * stride)
+      FoldColumns<Op, T, Source>(d, s, kTogether, n, stride, 0, true);
   }
   FoldColumns<Op, T, Source>(d, s, points, n, stride, i, in_order);
 }

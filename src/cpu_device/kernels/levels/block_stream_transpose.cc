@@ -243,10 +243,11 @@ void TransposeFrom(const char* from, const Tile<T>& tile, bool has_before, bool 
   }
 }
 
-// True where rows of the target go on in the next matrix.
+// True where rows of the target go on in the next matrix, and are long enough to leave a line.
 bool GoesOn(const StreamedMatrix& matrix, const StreamedMatrix& next, int64_t size) {
   return next.dst == matrix.dst + matrix.rows * size && next.dst_stride == matrix.dst_stride &&
-         next.row_bytes == matrix.row_bytes && matrix.row_bytes <= Scratch::kMostColumns * size;
+         next.row_bytes == matrix.row_bytes && matrix.row_bytes <= Scratch::kMostColumns * size &&
+         matrix.rows * size >= kLine;
 }
 
 template <typename T>
