@@ -468,7 +468,6 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
 }
 
 void NdCopy::RunMatrices(int64_t begin, int64_t end, const char* from, char* to) const {
-  // Parts of a place follow each other, unless places go on where others end.
   const int64_t places = pieces_ / parts_;
   const auto matrix_of = [&](int64_t piece) {
     const Place place = PlaceAt(goes_on_ ? piece % places : piece / parts_, from, to);

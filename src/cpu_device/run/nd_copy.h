@@ -115,7 +115,8 @@ class NdCopy {
   // A piece is cut into parts, between its rows or along them; parts of one place are next to each
   // other in the order of pieces.
   bool cut_inner_ = false;
-  bool goes_on_ = false;  // parts of one number are next to each other instead
+  // Places follow each other first instead: rows of the target go on from place to place.
+  bool goes_on_ = false;
   int64_t part_ = 1, parts_ = 1, pieces_ = 1, pieces_per_unit_ = 1, units_ = 1;
   // Tiles are pieces. Each shape of staged ones has two stages, to the buffer and to the target:
   // the whole tile, then that at the end of the first dim that tiles do not divide, of the second,
