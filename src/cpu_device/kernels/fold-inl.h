@@ -12,6 +12,19 @@
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
+#if defined(__AVX512DQ__)
+// The larger, or the smaller, of each two numbers, none of which is a NaN; -0 is less than 0.
+constexpr int kSmaller = 4, kLarger = 5;
+template <int kWhich, typename T, typename V>
+PJRT_INLINE V ChosenNumbers(V a, V b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return (V)_mm512_range_ps((__m512)a, (__m512)b, kWhich);
+  } else {
+    return (V)_mm512_range_pd((__m512d)a, (__m512d)b, kWhich);
+  }
+}
+#endif
+
 // Operations on vectors are those on elements, written for GNU vectors, which have no conversion to
 // bool.
 struct VectorAdd {
@@ -79,14 +92,9 @@ struct VectorMaximum {
     }
   }
 #if defined(__AVX512DQ__)
-  // Of whole vectors of floats without NaNs.
   template <typename V>
   PJRT_INLINE V ApplyToNumbers(V a, V b) {
-    if constexpr (std::is_same_v<T, float>) {
-      return (V)_mm512_range_ps((__m512)a, (__m512)b, 5);
-    } else {
-      return (V)_mm512_range_pd((__m512d)a, (__m512d)b, 5);
-    }
+    return ChosenNumbers<kLarger, T>(a, b);
   }
 #endif
   PJRT_INLINE T Run(T a, T b) {
@@ -108,14 +116,9 @@ struct VectorMinimum {
     }
   }
 #if defined(__AVX512DQ__)
-  // Of whole vectors of floats without NaNs.
   template <typename V>
   PJRT_INLINE V ApplyToNumbers(V a, V b) {
-    if constexpr (std::is_same_v<T, float>) {
-      return (V)_mm512_range_ps((__m512)a, (__m512)b, 4);
-    } else {
-      return (V)_mm512_range_pd((__m512d)a, (__m512d)b, 4);
-    }
+    return ChosenNumbers<kSmaller, T>(a, b);
   }
 #endif
   PJRT_INLINE T Run(T a, T b) {

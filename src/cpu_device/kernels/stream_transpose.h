@@ -23,7 +23,7 @@ struct StreamedMatrix {
 struct StreamTransposeScratch {
   static constexpr int64_t kTileBytes = 144 * 320, kTargetBytes = 64 * 320 + 64;
   // A matrix that has no more columns may begin within the lines in which the one before ends.
-  static constexpr int64_t kMostColumns = 512;
+  static constexpr int64_t kMostColumns = 512;  // a power of two, and more than a tile has
 
   alignas(64) char source[2][kTileBytes];
   alignas(64) char target[kTargetBytes];

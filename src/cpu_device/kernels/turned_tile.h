@@ -16,7 +16,8 @@ struct TurnedTile {
   struct Matrix {
     int32_t src_at, dst_at;
   };
-  // Rows come in groups of so many that follow each other in src without gaps.
+  // Two to four columns of elements of up to 4 bytes, equally far apart in dst: rows come in groups
+  // of so many that follow each other in src without gaps. 0 for any other tile.
   int64_t group;
   const int32_t* row_at;
   const int32_t* col_at;

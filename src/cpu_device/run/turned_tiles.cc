@@ -17,6 +17,7 @@ constexpr int64_t kLine = 64;
 // Rows of a tile have at most so many bytes; those of the target more, where it has fewer than
 // kSmallTile.
 constexpr int64_t kFromRow = 256, kToRow = 512, kSmallTile = 4096;
+constexpr int64_t kShortestGroup = 16;
 // What a buffer holds, and what is read behind it.
 constexpr int64_t kBufferBytes = 64 * 1024, kSlack = 16;
 
@@ -188,9 +189,7 @@ void TurnedTiles::FindMatrices(const Sizes& sizes, Shape* shape) const {
       take(from[cols++], shape->to.strides, &shape->col_at);
     }
   }
-  // Rows of the first dim follow each other where that of the columns ends.
-  const int64_t row_bytes = size_ * static_cast<int64_t>(shape->col_at.size());
-  shape->group = rows > 0 && shape->from.strides[to[0]] == row_bytes ? sizes[to[0]] : 1;
+  if (rows > 0) shape->group = GroupOf(sizes, *shape);
   shape->matrices = {{0, 0}};
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (std::find(taken.begin(), taken.end(), d) != taken.end()) continue;
@@ -203,6 +202,21 @@ void TurnedTiles::FindMatrices(const Sizes& sizes, Shape* shape) const {
       }
     }
   }
+}
+
+// Rows of the first dim follow each other where one begins at the end of the columns. Groups of
+// less than kShortestGroup bytes a column are no quicker than squares.
+int64_t TurnedTiles::GroupOf(const Sizes& sizes, const Shape& shape) const {
+  const size_t first = shape.to.run[0];
+  const std::vector<int32_t>& at = shape.col_at;
+  const bool is_small = size_ == 1 || size_ == 2 || size_ == 4;
+  if (!is_small || at.size() < 2 || at.size() > 4 || sizes[first] * size_ < kShortestGroup ||
+      shape.from.strides[first] != size_ * static_cast<int64_t>(at.size()))
+    return 0;
+  for (size_t c = 2; c < at.size(); ++c) {
+    if (at[c] - at[c - 1] != at[1] - at[0]) return 0;
+  }
+  return (at[1] - at[0]) % size_ == 0 ? sizes[first] : 0;
 }
 
 void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) const {

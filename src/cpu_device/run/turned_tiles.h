@@ -56,7 +56,7 @@ class TurnedTiles {
   // What is done for tiles of one shape.
   struct Shape {
     Side from, to;
-    int64_t group;
+    int64_t group = 0;  // as a TurnedTile has it
     std::vector<int32_t> row_at, col_at;
     std::vector<TurnedTile::Matrix> matrices;
     std::vector<int64_t> lines;
@@ -68,6 +68,7 @@ class TurnedTiles {
               const Sizes& sizes) const;
   Shape ShapeOf(const DimList& dims, const Sizes& tile, const Sizes& sizes) const;
   void FindMatrices(const Sizes& sizes, Shape* shape) const;
+  int64_t GroupOf(const Sizes& sizes, const Shape& shape) const;
 
   const BlockKernels* kernels_;
   int size_;

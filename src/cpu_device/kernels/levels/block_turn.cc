@@ -86,7 +86,7 @@ void TurnBy(char* dst, const char* src, const TurnedTile& tile) {
   }
 }
 
-// Groups of rows with few columns, equally far apart in dst.
+// Groups of rows with few columns.
 template <typename T, int kCols>
 void DealGroups(char* dst, const char* src, const TurnedTile& tile) {
   Asker asker(tile, tile.num_matrices * (tile.rows / tile.group));
@@ -103,16 +103,6 @@ void DealGroups(char* dst, const char* src, const TurnedTile& tile) {
       asker.Step();
     }
   }
-}
-
-// True where rows are dealt out: a vector of them at least, to places equally far apart.
-bool IsDealt(const TurnedTile& tile, int64_t size) {
-  if (tile.cols < 2 || tile.cols > 4 || size > 4 || tile.group * size < kTurned) return false;
-  const int64_t apart = tile.col_at[1] - tile.col_at[0];
-  for (int64_t c = 2; c < tile.cols; ++c) {
-    if (tile.col_at[c] - tile.col_at[c - 1] != apart) return false;
-  }
-  return apart % size == 0;
 }
 
 template <typename T, int kPart = Square<T>::kSide>
@@ -209,7 +199,7 @@ void TurnTile(void* dst, const void* src, const TurnedTile& tile) {
   char* const to = static_cast<char*>(dst);
   const char* const from = static_cast<const char*>(src);
   if constexpr (sizeof(T) <= 4) {
-    if (tile.together == 1 && IsDealt(tile, sizeof(T))) {
+    if (tile.group > 0) {
       constexpr decltype(DealGroups<T, 2>)* kDeal[] = {DealGroups<T, 2>, DealGroups<T, 3>,
                                                        DealGroups<T, 4>};
       return kDeal[tile.cols - 2](to, from, tile);
