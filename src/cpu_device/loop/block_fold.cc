@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
@@ -29,7 +30,8 @@ int64_t PointsTogether(int64_t bytes) {
 // While the chosen element of a row is looked for, so many bytes of what follows are asked for,
 // which takes about as long; more of them would have to be waited for.
 constexpr int64_t kAskedARow = 2048;
-void AskFor(const char* from, int64_t bytes) {
+// Always inline: a call to what only asks for lines is one that compilers leave out.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AskFor(const char* from, int64_t bytes) {
   constexpr int64_t kLine = 64;
   for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(from + at, 0, 2);
 }
