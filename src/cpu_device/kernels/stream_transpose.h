@@ -19,11 +19,11 @@ struct StreamedMatrix {
   int64_t src_stride, dst_stride, rows, row_bytes;
 };
 
-// What a thread keeps from one matrix to the next: some 150 KB.
+// What a thread keeps from one matrix to the next: some 230 KB.
 struct StreamTransposeScratch {
-  static constexpr int64_t kTileBytes = 144 * 320, kTargetBytes = 64 * 320 + 64;
+  static constexpr int64_t kTileBytes = 144 * 576, kTargetBytes = 64 * 320 + 64;
   // A matrix that has no more columns may begin within the lines in which the one before ends.
-  static constexpr int64_t kMostColumns = 512;  // a power of two, and more than a tile has
+  static constexpr int64_t kMostColumns = 640;  // more than a tile has
 
   alignas(64) char source[2][kTileBytes];
   alignas(64) char target[kTargetBytes];
