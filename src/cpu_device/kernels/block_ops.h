@@ -207,17 +207,12 @@ using MoveBoxFn = void (*)(void* dst, int64_t dst_row, int64_t dst_col, const vo
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
 
-// Turns a tile (turned_tile.h) of elements of one size and asks for what is read next meanwhile.
-// Up to 15 bytes behind a row are read.
+// Turns a tile (turned_tile.h) of elements of one size, and writes it past the caches; reads `next`
+// meanwhile and asks for what is read after it. Tiles follow each other with the same scratch.
 struct TurnedTile;
-using TurnTileFn = void (*)(void* dst, const void* src, const TurnedTile& tile);
-
-// Writes past the caches what comes piece by piece: `rows` rows of `bytes` bytes, strides in bytes.
-// Those that do not end keep the part of a line at their end in the 64 bytes before src, and write
-// it with their next piece, which is brought to the same place in src and does not begin them.
-// Pieces of rows that are not whole have 64 bytes at least, except the last.
-using CarryRowsFn = void (*)(char* dst, int64_t dst_stride, char* src, int64_t src_stride,
-                             int64_t bytes, int64_t rows, bool begins, bool ends);
+struct TurnScratch;
+using TurnTileFn = void (*)(const TurnedTile& tile, const TurnedTile& next, const TurnedTile& after,
+                            TurnScratch* scratch);
 
 // Runs chains (chain_ops.h).
 struct ChainInstr;
@@ -260,7 +255,6 @@ struct BlockKernels {
   StreamTranspose2dFn stream_transpose_2d[5];
   StreamTransposeFn stream_transpose[3];
   CopyRowsFn stream_rows;
-  CarryRowsFn carry_rows;
   void (*end_stream)();
   // By compute type; types of 4 and 8 bytes that are not complex have one, others null. A group is
   // chain_group_bytes of elements.

@@ -25,8 +25,9 @@ PJRT_INLINE Bytes16 Load16(const void* src) {
 }
 PJRT_INLINE void Store16(void* dst, Bytes16 bytes) { __builtin_memcpy(dst, &bytes, kShuffled); }
 
-// Byte i becomes what byte places[i] was, which is below 16. Where a level has no such instruction
-// it is not to be called.
+// Byte i becomes what byte places[i] was, which is below 16, or 0 where it is kNowhere. Where a
+// level has no such instruction it is not to be called.
+constexpr uint8_t kNowhere = 128;
 #if defined(__SSSE3__)
 constexpr bool kHasShuffle = true;
 PJRT_INLINE Bytes16 Shuffle(Bytes16 bytes, Bytes16 places) {

@@ -23,7 +23,7 @@ struct StreamedMatrix {
 struct StreamTransposeScratch {
   static constexpr int64_t kTileBytes = 144 * 576, kTargetBytes = 64 * 320 + 64;
   // A matrix that has no more columns may begin within the lines in which the one before ends.
-  static constexpr int64_t kMostColumns = 640;  // more than a tile has
+  static constexpr int64_t kMostColumns = 768;  // more than a tile has
 
   alignas(64) char source[2][kTileBytes];
   alignas(64) char target[kTargetBytes];

@@ -8,25 +8,61 @@
 
 namespace pjrt::cpu {
 
-// Matrices whose rows are contiguous in src and whose columns are contiguous in dst, wherever they
-// begin: element c of row r goes from src + src_at + row_at[r] + c elements to dst + dst_at +
-// col_at[c] + r elements. Offsets in bytes; counts are positive. Bytes may be elements of
-// `together` bytes, 3, 5, 6 or 7; it is 1 where they are not, and for elements of other sizes.
-struct TurnedTile {
+// What tiles have in common. They are read to a buffer, turned to another one, and written from
+// there. Offsets and strides in bytes; counts are positive.
+struct TurnedShape {
+  // Read: runs of bytes of the source.
+  struct Run {
+    int64_t at;
+    int32_t buffer_at, bytes;
+  };
+  const Run* runs;
+  int64_t num_runs;
+  bool is_one_run;  // of at least kSlack bytes: all that is read, in order
+
+  // Turned: matrices whose rows are contiguous in one buffer and whose columns are in the other,
+  // wherever they begin. Element c of row r goes from src_at + row_at[r] + c elements to dst_at +
+  // col_at[c] + r elements. Bytes may be elements of `together` bytes, 3, 5, 6 or 7; it is 1 where
+  // they are not, and for elements of other sizes.
   struct Matrix {
     int32_t src_at, dst_at;
   };
-  // Two to four columns of elements of up to 4 bytes, equally far apart in dst: rows come in groups
-  // of so many that follow each other in src without gaps. 0 for any other tile.
-  int64_t group;
+  const Matrix* matrices;
   const int32_t* row_at;
   const int32_t* col_at;
-  const Matrix* matrices;
-  int64_t rows, cols, num_matrices, together;
-  // Lines that are read after this, bytes from `next`.
-  const int64_t* lines;
-  int64_t num_lines;
-  const char* next;
+  int64_t num_matrices, rows, cols, together;
+  // Two to four columns of elements of up to 7 bytes, equally far apart in dst: rows come in groups
+  // of so many, 16 bytes of a column at least, that follow each other in src without gaps. 0 for
+  // any other shape.
+  int64_t group;
+
+  // Written: rows of `to_bytes` bytes, to_rows of them at each place.
+  struct Place {
+    int64_t at, buffer_at;
+  };
+  const Place* places;
+  int64_t num_places, to_rows, to_stride, to_pitch, to_bytes;
+};
+
+struct TurnedTile {
+  const TurnedShape* shape = nullptr;  // null for no tile
+  const char* from = nullptr;
+  char* to = nullptr;
+  // Of the rows that are written. Those that a tile does not end are ended by the tiles after it,
+  // which have the same places of the buffer and do not begin them. Pieces of rows that are not
+  // whole have 64 bytes at least, except the last.
+  bool begins = false, ends = false;
+};
+
+// What a thread keeps from one tile to the next: some 360 KB.
+struct TurnScratch {
+  // What a buffer holds, and what is read behind it.
+  static constexpr int64_t kBufferBytes = 120 * 1024, kSlack = 64;
+
+  alignas(64) char source[2][kBufferBytes + kSlack];
+  alignas(64) char target[64 + kBufferBytes];  // with what is carried before the first row
+  const char* read = nullptr;  // the next tile: in `source` or where it was; null if it is not read
+  int current = 0;             // what of `source` is read to next
 };
 
 }  // namespace pjrt::cpu

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -32,18 +33,26 @@ constexpr int64_t kShortestTurned = 3, kLongestTurned = 7;
 constexpr int64_t kFewRows = 8;
 // A tile of rows, which may have up to kStagedRow, has runs of at most so many bytes of the source
 // and of the target: four rows at least, and eight, of which the source's reaches up to kRowsTo.
-constexpr int64_t kShortRow = 16, kStagedRow = 512, kRowsFrom = 256, kRowsTo = 1024;
+constexpr int64_t kStagedRow = 512, kRowsFrom = 256, kRowsTo = 1024;
 constexpr int64_t kStageBytes = 64 * 1024;
 // One that is smaller than this, as both runs are along the same dims, has a longer one still.
 constexpr int64_t kSmallTile = 4096;
-// Matrices with fewer rows or columns have kernels of their own, or are none for turned tiles.
-constexpr int64_t kNarrow = 8;
+// Matrices with fewer rows or columns have kernels of their own; so have wide elements, of
+// kWideElement bytes, in rows of the source with fewer than kNarrowWide.
+constexpr int64_t kNarrow = 5, kNarrowWide = 8, kWideElement = 4;
 // Rows of so many bytes are streamed.
 constexpr int64_t kStreamedRow = 256;
 // Pieces of a tile, between which so many lines of the next one are asked for.
 constexpr int64_t kStagePiece = 4096, kAskedLines = 16;
 // Turned tiles of a unit, and matrices that are streamed, follow each other.
 constexpr int64_t kLongUnitBytes = 4 * kUnitBytes;
+
+// Too much for the stacks of some threads.
+StreamTransposeScratch& ThreadScratch() {
+  thread_local const auto scratch = std::make_unique<StreamTransposeScratch>();
+  scratch->is_read = scratch->has_carried = false;
+  return *scratch;
+}
 
 }  // namespace
 
@@ -168,11 +177,9 @@ void NdCopy::MakeTiles() {
   outer_.push_back({CeilDiv(tiled_.size, tile_), tiled_.from * tile_, tiled_.to * tile_});
 }
 
-// True where rows of pieces to transpose are short in the source or the target and others lie far
-// apart there, so that lines are read or written in parts, too many to stay at hand meanwhile;
-// where they are less than a line in the target, or in the source as the target's begin within
-// lines; where pieces are small and their rows begin within lines; and where short rows have a run
-// of others behind them in the target, and of yet others in the source.
+// True where rows of pieces to transpose are short in the source or the target, unless they are few
+// or have few elements and lie close together; and where short rows that are copied have a run of
+// others behind them in the target, and of yet others in the source.
 bool NdCopy::IsScattered() const {
   if (bytes() < kStreamBytes) return false;
   if (pattern_ == kRows) {
@@ -182,17 +189,14 @@ bool NdCopy::IsScattered() const {
     };
     const int64_t run = rows_ * inner_;
     return inner_ <= kStagedRow && to_row_ == inner_ && goes_on(&Dim::from, inner_) &&
-           (run >= kStreamedRow ||
-            ((inner_ >= kShortRow || run >= kLine) && goes_on(&Dim::to, run)));
+           (run >= kStreamedRow || goes_on(&Dim::to, run));
   }
   if (pattern_ != kTranspose) return false;
   const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
   const bool from_apart = std::abs(from_inner_) != from_run, to_apart = std::abs(to_row_) != to_run;
-  const bool within_lines = to_row_ % kLine != 0;
   return (from_run < kStreamedRow && from_apart) || (to_run < kStreamedRow && to_apart) ||
-         (std::min(rows_, inner_) >= kNarrow &&
-          (to_run < kLine || (from_run < kLine && within_lines) ||
-           (std::max(from_run, to_run) < kStreamedRow && within_lines)));
+         (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrow &&
+          rows_ >= (size_ < kWideElement ? kNarrow : kNarrowWide));
 }
 
 // True for large matrices of small elements to transpose whose rows are long on both sides.
@@ -359,7 +363,10 @@ void NdCopy::SplitIntoUnits() {
   part_ = std::max<int64_t>(piece_bytes_ / bytes_each, 1);
   if (tile_ < tiled_.size) part_ = std::max<int64_t>(kTileBytes / row_bytes, 1);
   if (in_bands) part_ = cut_inner_ ? band / size_ : std::max(4 * part_, kStreamBand);
-  if (goes_on_) part_ = std::min(part_, StreamTransposeScratch::kMostColumns);
+  if (goes_on_) {
+    const int64_t parts = CeilDiv(extent, StreamTransposeScratch::kMostColumns);
+    part_ = CeilDiv(extent, parts * kTransposeRows) * kTransposeRows;
+  }
   if (pattern_ == kTranspose) part_ = std::max(part_ / kTransposeRows, int64_t{1}) * kTransposeRows;
   part_ = std::min(part_, extent);
   parts_ = CeilDiv(extent, part_);
@@ -485,7 +492,7 @@ void NdCopy::RunMatrices(int64_t begin, int64_t end, const char* from, char* to)
     return matrix;
   };
   const StreamTransposeFn transpose = kernels_->stream_transpose[SizeLog2(size_)];
-  StreamTransposeScratch scratch;
+  StreamTransposeScratch& scratch = ThreadScratch();
   StreamedMatrix matrix = matrix_of(begin);
   for (int64_t piece = begin + 1; piece < end; ++piece) {
     const StreamedMatrix next = matrix_of(piece);

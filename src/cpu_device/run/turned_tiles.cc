@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
@@ -16,10 +18,21 @@ namespace {
 constexpr int64_t kLine = 64;
 // Rows of a tile have at most so many bytes; those of the target more, where it has fewer than
 // kSmallTile.
-constexpr int64_t kFromRow = 256, kToRow = 512, kSmallTile = 4096;
+constexpr int64_t kFromRow = 384, kToRow = 256, kSmallTile = 4096;
 constexpr int64_t kShortestGroup = 16;
-// What a buffer holds, and what is read behind it.
-constexpr int64_t kBufferBytes = 64 * 1024, kSlack = 16;
+// Runs of the source are read by pieces of so many bytes. A tile that is one run of up to kOneRun
+// bytes, a part of the first cache, may stay where it is.
+constexpr int64_t kReadBytes = 512, kOneRun = 16 * 1024;
+constexpr int64_t kBufferBytes = TurnScratch::kBufferBytes;
+
+// Too much for the stacks of some threads.
+TurnScratch& ThreadScratch() {
+  thread_local const std::unique_ptr<TurnScratch> scratch = std::make_unique<TurnScratch>();
+  scratch->read = nullptr;
+  return *scratch;
+}
+
+bool IsPowerOfTwo(int size) { return (size & (size - 1)) == 0; }
 
 }  // namespace
 
@@ -62,9 +75,16 @@ TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t to_run) con
       while (d < dims.size() && dims[d].*stride != row) ++d;
       if (d == dims.size()) return;
       int64_t taken = std::min(dims[d].size, limit / row);
-      // Of whole lines, where not all of the dim.
-      const int64_t lines = kLine / std::gcd(kLine, row);
-      if (taken > lines && taken < dims[d].size) taken -= taken % lines;
+      // A bit more, where that is much less.
+      if (taken < dims[d].size && 4 * taken * row < 3 * limit && 2 * (taken + 1) * row <= 3 * limit)
+        ++taken;
+      // Of whole lines, where not all of the dim, and equal parts of it.
+      const int64_t lines = kLine / std::gcd(kLine, row), unit = taken > lines ? lines : 1;
+      if (taken < dims[d].size) {
+        taken -= taken % unit;
+        const int64_t parts = CeilDiv(dims[d].size, taken);
+        taken = CeilDiv(CeilDiv(dims[d].size, parts), unit) * unit;
+      }
       tile[d] = std::max(tile[d], taken);
       if (taken < dims[d].size) return;
       row *= taken;
@@ -130,7 +150,7 @@ TurnedTiles::Side TurnedTiles::SideOf(const DimList& dims, int64_t Dim::*stride,
       const size_t places = side.places.size();
       for (int64_t i = 1; i < sizes[d]; ++i) {
         for (size_t p = 0; p < places; ++p) {
-          const Side::Place place = side.places[p];
+          const TurnedShape::Place place = side.places[p];
           side.places.push_back({place.at + i * dims[d].*stride, place.buffer_at + i * at});
         }
       }
@@ -148,18 +168,17 @@ TurnedTiles::Shape TurnedTiles::ShapeOf(const DimList& dims, const Sizes& tile,
   shape.from = SideOf(dims, &Dim::from, tile, sizes);
   shape.to = SideOf(dims, &Dim::to, tile, sizes);
   FindMatrices(sizes, &shape);
-  // Rows that do not begin with a line end in one more.
-  const bool has_ends = std::any_of(dims.begin(), dims.end(), [&](const Dim& dim) {
-    return dim.from != size_ && dim.from % kLine != 0;
-  });
-  for (const Side::Place& place : shape.from.places) {
+  for (const TurnedShape::Place& place : shape.from.places) {
     for (int64_t row = 0; row < shape.from.rows; ++row) {
-      const int64_t at = place.at + row * shape.from.stride;
-      for (int64_t line = 0; line < shape.from.bytes; line += kLine)
-        shape.lines.push_back(at + line);
-      if (has_ends) shape.lines.push_back(at + shape.from.bytes - 1);
+      for (int64_t i = 0; i < shape.from.bytes; i += kReadBytes) {
+        shape.runs.push_back({place.at + row * shape.from.stride + i,
+                              static_cast<int32_t>(place.buffer_at + row * shape.from.pitch + i),
+                              static_cast<int32_t>(std::min(kReadBytes, shape.from.bytes - i))});
+      }
     }
   }
+  shape.is_one_run = shape.from.places.size() == 1 && shape.from.rows == 1 &&
+                     shape.from.bytes >= TurnScratch::kSlack && shape.from.bytes <= kOneRun;
   return shape;
 }
 
@@ -196,7 +215,7 @@ void TurnedTiles::FindMatrices(const Sizes& sizes, Shape* shape) const {
     const size_t n = shape->matrices.size();
     for (int64_t i = 1; i < sizes[d]; ++i) {
       for (size_t m = 0; m < n; ++m) {
-        const TurnedTile::Matrix matrix = shape->matrices[m];
+        const TurnedShape::Matrix matrix = shape->matrices[m];
         shape->matrices.push_back({matrix.src_at + static_cast<int32_t>(i * shape->from.strides[d]),
                                    matrix.dst_at + static_cast<int32_t>(i * shape->to.strides[d])});
       }
@@ -209,8 +228,7 @@ void TurnedTiles::FindMatrices(const Sizes& sizes, Shape* shape) const {
 int64_t TurnedTiles::GroupOf(const Sizes& sizes, const Shape& shape) const {
   const size_t first = shape.to.run[0];
   const std::vector<int32_t>& at = shape.col_at;
-  const bool is_small = size_ == 1 || size_ == 2 || size_ == 4;
-  if (!is_small || at.size() < 2 || at.size() > 4 || sizes[first] * size_ < kShortestGroup ||
+  if (size_ > 7 || at.size() < 2 || at.size() > 4 || sizes[first] * size_ < kShortestGroup ||
       shape.from.strides[first] != size_ * static_cast<int64_t>(at.size()))
     return 0;
   for (size_t c = 2; c < at.size(); ++c) {
@@ -219,12 +237,32 @@ int64_t TurnedTiles::GroupOf(const Sizes& sizes, const Shape& shape) const {
   return (at[1] - at[0]) % size_ == 0 ? sizes[first] : 0;
 }
 
+TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
+  const auto count = [](const auto& list) { return static_cast<int64_t>(list.size()); };
+  TurnedShape view;
+  view.runs = shape.runs.data();
+  view.num_runs = count(shape.runs);
+  view.is_one_run = shape.is_one_run;
+  view.matrices = shape.matrices.data();
+  view.row_at = shape.row_at.data();
+  view.col_at = shape.col_at.data();
+  view.num_matrices = count(shape.matrices);
+  view.rows = count(shape.row_at);
+  view.cols = count(shape.col_at);
+  view.together = IsPowerOfTwo(size_) ? 1 : size_;
+  view.group = shape.group;
+  view.places = shape.to.places.data();
+  view.num_places = count(shape.to.places);
+  view.to_rows = shape.to.rows;
+  view.to_stride = shape.to.stride;
+  view.to_pitch = shape.to.pitch;
+  view.to_bytes = shape.to.bytes;
+  return view;
+}
+
 void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) const {
-  alignas(kLine) char source[kBufferBytes + kSlack];
-  alignas(kLine) char carried_and_target[kLine + kBufferBytes];
-  char* const target = carried_and_target + kLine;
-  const bool is_one = (size_ & (size_ - 1)) == 0;
-  const TurnTileFn turn_tile = kernels_->turn_tile[is_one ? SizeLog2(size_) : 0];
+  absl::InlinedVector<TurnedShape, 4> shapes;
+  for (const Shape& shape : shapes_) shapes.push_back(ViewOf(shape));
   Sizes at(outer_.size());
   int64_t rest = begin;
   for (size_t d = outer_.size(); d-- > 0;) {
@@ -233,19 +271,17 @@ void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) co
     from += at[d] * outer_[d].from;
     to += at[d] * outer_[d].to;
   }
-  for (int64_t tile = begin; tile < end; ++tile) {
+  int64_t place = begin;
+  const auto next_tile = [&]() -> TurnedTile {
+    if (place == end) return {};
     size_t index = 0;
     for (size_t i = 0; i < ends_.size(); ++i) {
       if (at[ends_[i].place] == outer_[ends_[i].place].size - 1) index |= size_t{1} << i;
     }
-    const Shape& shape = shapes_[index];
-    const bool begins = !carries_ || tile == begin || at.back() == 0;
-    const bool ends = !carries_ || tile + 1 == end || at.back() == outer_.back().size - 1;
-    for (const Side::Place& place : shape.from.places) {
-      kernels_->copy_rows(source + place.buffer_at, shape.from.pitch, from + place.at,
-                          shape.from.stride, shape.from.bytes, shape.from.rows);
-    }
-    char* const to_tile = to;
+    const bool begins = !carries_ || place == begin || at.back() == 0;
+    const bool ends = !carries_ || place + 1 == end || at.back() == outer_.back().size - 1;
+    const TurnedTile tile = {&shapes[index], from, to, begins, ends};
+    ++place;
     for (size_t d = outer_.size(); d-- > 0;) {
       from += outer_[d].from;
       to += outer_[d].to;
@@ -254,15 +290,15 @@ void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) co
       to -= outer_[d].to * outer_[d].size;
       at[d] = 0;
     }
-    turn_tile(target, source,
-              {shape.group, shape.row_at.data(), shape.col_at.data(), shape.matrices.data(),
-               static_cast<int64_t>(shape.row_at.size()), static_cast<int64_t>(shape.col_at.size()),
-               static_cast<int64_t>(shape.matrices.size()), is_one ? 1 : size_, shape.lines.data(),
-               tile + 1 < end ? static_cast<int64_t>(shape.lines.size()) : 0, from});
-    for (const Side::Place& place : shape.to.places) {
-      kernels_->carry_rows(to_tile + place.at, shape.to.stride, target + place.buffer_at,
-                           shape.to.pitch, shape.to.bytes, shape.to.rows, begins, ends);
-    }
+    return tile;
+  };
+  const TurnTileFn turn_tile = kernels_->turn_tile[IsPowerOfTwo(size_) ? SizeLog2(size_) : 0];
+  TurnScratch& scratch = ThreadScratch();
+  TurnedTile tile = next_tile(), next = next_tile(), after = next_tile();
+  while (tile.shape != nullptr) {
+    turn_tile(tile, next, after, &scratch);
+    tile = std::exchange(next, after);
+    after = next_tile();
   }
 }
 

@@ -16,10 +16,10 @@
 namespace pjrt::cpu {
 
 // A tile is what a run of the source and a run of the target reach. It is brought to a buffer by
-// runs of the source, turned to another one, and written past the caches by runs of the target: all
-// its matrices by one call of a kernel, which asks for the lines of the next tile meanwhile. Tiles
-// follow each other along a run of the target where they can, so that the lines in which one ends
-// are written once. Immutable; any number of threads may run it at once.
+// runs of the source, turned to another one, and written past the caches by runs of the target: by
+// one call of a kernel, which reads the next tile meanwhile. Tiles follow each other along a run of
+// the target where they can, so that the lines in which one ends are written once. Immutable; any
+// number of threads may run it at once.
 class TurnedTiles {
  public:
   struct Dim {
@@ -46,21 +46,20 @@ class TurnedTiles {
     int64_t bytes = 0, rows = 1, stride = 0;
     int64_t pitch = 0;  // bytes from row to row of the buffer
     int64_t buffer_bytes = 0;
-    struct Place {
-      int64_t at, buffer_at;
-    };
-    std::vector<Place> places;
+    std::vector<TurnedShape::Place> places;
     Order run;      // dims of a row
     Sizes strides;  // of all dims, in the buffer
   };
   // What is done for tiles of one shape.
   struct Shape {
     Side from, to;
-    int64_t group = 0;  // as a TurnedTile has it
+    int64_t group = 0;  // as a TurnedShape has it
     std::vector<int32_t> row_at, col_at;
-    std::vector<TurnedTile::Matrix> matrices;
-    std::vector<int64_t> lines;
+    std::vector<TurnedShape::Matrix> matrices;
+    std::vector<TurnedShape::Run> runs;  // of the source
+    bool is_one_run = false;
   };
+  TurnedShape ViewOf(const Shape& shape) const;
 
   Sizes TileFor(const DimList& dims, int64_t to_run) const;
   void MakeLoops(const DimList& dims, const Sizes& tile);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tiles turned in the first caches, and written past the caches. Memory is what such copies wait
-// for; so the lines of the next tile are asked for a few at a time between the squares of this one,
-// while nothing else is under way.
+// for; so the next tile is read a few rows at a time, which were asked for before, between the
+// squares of this one and the rows that it writes.
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
@@ -12,75 +12,139 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// Wider vectors do not pay: what is stored are columns of 16 bytes.
+// What is stored are columns of 16 bytes.
 constexpr int kTurned = 16;
 template <typename T>
 using Square = Lanes<T, kTurned>;
 
-// Columns of a square, `cols` of them at most: kPart elements of each, and as many `second` bytes
-// further, which may overlap.
-template <typename T, int kPart>
-PJRT_INLINE void TurnSquare(char* dst, const int32_t* col_at, const char* const* rows, int64_t at,
-                            int64_t cols, int64_t second) {
-  constexpr int kSide = Square<T>::kSide, kBytes = kPart * static_cast<int>(sizeof(T));
-  typename Square<T>::Row square[kSide];
-#pragma GCC unroll 16
-  for (int i = 0; i < kSide; ++i) __builtin_memcpy(&square[i], rows[i] + at, kTurned);
-  TransposeLanes<T, kTurned>(square);
-#pragma GCC unroll 16
-  for (int i = 0; i < kSide; ++i) {
-    if (i == cols) return;
-    const char* const column = reinterpret_cast<const char*>(&square[i]);
-    char* const to = dst + col_at[i];
-    char part[kBytes];
-    __builtin_memcpy(part, column, kBytes);
-    __builtin_memcpy(to, part, kBytes);
-    if constexpr (kPart < kSide) {
-      __builtin_memcpy(part, column + kBytes, kBytes);
-      __builtin_memcpy(to + second, part, kBytes);
-    }
+// Of a vector, 16 bytes.
+template <int kLane, typename Row, int... kIndex>
+PJRT_INLINE auto LaneOf(Row row, std::integer_sequence<int, kIndex...>) {
+  if constexpr (sizeof(Row) == kTurned) {
+    return row;
+  } else {
+    constexpr int kElements = static_cast<int>(sizeof...(kIndex));
+    return __builtin_shufflevector(row, row, (kLane * kElements + kIndex)...);
   }
 }
 
-// Asks for the lines that are read next, some of them at each of so many steps.
-class Asker {
+// Reads a tile in so many steps, and asks for the one after it. What is one run stays where it is
+// if memory behind it may be read, too.
+class Reader {
  public:
-  Asker(const TurnedTile& tile, int64_t steps)
-      : next_(tile.next),
-        line_(tile.lines),
-        end_(tile.lines + tile.num_lines),
-        each_(tile.num_lines / steps + 1) {}
+  Reader(const TurnedTile& tile, const TurnedTile& after, TurnScratch* scratch, int64_t steps)
+      : steps_(steps) {
+    if (tile.shape == nullptr) {
+      scratch->read = nullptr;
+      return;
+    }
+    runs_ = tile.shape->runs;
+    from_ = tile.from;
+    num_all_ = num_ = tile.shape->num_runs;
+    if (after.shape != nullptr) {
+      after_runs_ = after.shape->runs;
+      after_from_ = after.from;
+      num_all_ += after.shape->num_runs;
+    }
+    asked_ = kAhead < num_ ? kAhead : num_;
+    if (tile.shape->is_one_run && after.shape != nullptr &&
+        EndOf(after) - EndOf(tile) >= TurnScratch::kSlack) {
+      scratch->read = tile.from;
+    } else {
+      scratch->read = to_ = scratch->source[scratch->current];
+      scratch->current ^= 1;
+    }
+  }
   __attribute__((always_inline)) void Step() {
-    for (int64_t i = 0; i < each_ && line_ != end_; ++i) __builtin_prefetch(next_ + *line_++, 0, 2);
+    for (due_ += num_; due_ >= steps_; due_ -= steps_) ReadRun();
+  }
+  void Rest() {
+    while (read_ < num_) ReadRun();
   }
 
  private:
-  const char* next_;
-  const int64_t *line_, *end_;
-  int64_t each_;
+  // Runs that are asked for before they are read, to the first cache, which has almost as many
+  // ways. Asked for in the second one they are no sooner there, whether that is all or comes first.
+  static constexpr int64_t kAhead = 16;
+
+  static const char* EndOf(const TurnedTile& tile) {
+    const TurnedShape::Run& last = tile.shape->runs[tile.shape->num_runs - 1];
+    return tile.from + last.at + last.bytes;
+  }
+  __attribute__((noinline)) void ReadRun() {
+    if (read_ == num_) return;
+    // A call to what only asks for lines would be one that compilers leave out.
+    for (; asked_ <= read_ + kAhead && asked_ < num_all_; ++asked_) {
+      const bool is_after = asked_ >= num_;
+      const TurnedShape::Run run = is_after ? after_runs_[asked_ - num_] : runs_[asked_];
+      const char* const from = (is_after ? after_from_ : from_) + run.at;
+      for (int64_t i = 0; i < run.bytes; i += kLine) __builtin_prefetch(from + i, 0, 3);
+      __builtin_prefetch(from + run.bytes - 1, 0, 3);
+    }
+    const TurnedShape::Run run = runs_[read_++];
+    if (to_ == nullptr) return;
+    const char* const from = from_ + run.at;
+    char* const to = to_ + run.buffer_at;
+    int64_t i = 0;
+    for (; i + kLine <= run.bytes; i += kLine) __builtin_memcpy(to + i, from + i, kLine);
+    if (i < run.bytes) CopyInLine(to + i, from + i, run.bytes - i);
+  }
+
+  const TurnedShape::Run *runs_ = nullptr, *after_runs_ = nullptr;
+  const char *from_ = nullptr, *after_from_ = nullptr;
+  char* to_ = nullptr;  // null where the tile stays where it is
+  int64_t num_ = 0, num_all_ = 0, asked_ = 0, read_ = 0, due_ = 0;
+  const int64_t steps_;
 };
 
-// Squares that reach beyond the edge move back and overlap. Where all rows are less than a square,
-// it has the first kPart of them and the last kPart.
-template <typename T, int kPart>
-void TurnBy(char* dst, const char* src, const TurnedTile& tile) {
+// Stores a lane of each vector, `cols` of them at most, and the lanes behind it: kPart elements
+// each, and as many `second` bytes further, which may overlap.
+template <typename T, int kPart, int kWide, int kLane = 0>
+PJRT_INLINE void StoreColumns(char* dst, const int32_t* col_at,
+                              const typename Lanes<T, kWide>::Row* squares, int64_t cols,
+                              int64_t second, Reader* reader) {
+  using L = Lanes<T, kWide>;
+  constexpr int kSide = L::kPerLane, kBytes = kPart * static_cast<int>(sizeof(T));
+  constexpr int kElements = kTurned / static_cast<int>(sizeof(typename L::Element));
+#pragma GCC unroll 16
+  for (int i = 0; i < kSide; ++i) {
+    if (kLane * kSide + i == cols) return;
+    const auto column = LaneOf<kLane>(squares[i], std::make_integer_sequence<int, kElements>());
+    char* const to = dst + col_at[kLane * kSide + i];
+    char part[kTurned];
+    __builtin_memcpy(part, &column, kTurned);
+    __builtin_memcpy(to, part, kBytes);
+    if constexpr (kPart < kSide) __builtin_memcpy(to + second, part + kBytes, kBytes);
+  }
+  reader->Step();
+  if constexpr (kLane + 1 < L::kCount)
+    StoreColumns<T, kPart, kWide, kLane + 1>(dst, col_at, squares, cols, second, reader);
+}
+
+// By squares, as many side by side as fit a vector of kWide bytes. Those that reach beyond the edge
+// move back and overlap. Where all rows are less than a square, it has the first kPart of them and
+// the last kPart.
+template <typename T, int kPart, int kWide>
+void TurnBy(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kSide = Square<T>::kSide;
+  constexpr int64_t kCols = kWide / kSize;
   const int64_t rows = tile.rows, cols = tile.cols;
-  Asker asker(tile,
-              tile.num_matrices * ((rows + kSide - 1) / kSide) * ((cols + kSide - 1) / kSide));
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
-    for (int64_t i = 0; i < rows; i += kSide) {
-      const int64_t r = kPart < kSide || i + kSide <= rows ? i : rows - kSide;
-      const char* at[kSide];
-      for (int64_t k = 0; k < kSide; ++k) {
-        const int64_t row = kPart == kSide ? r + k : k < kPart ? k : rows - kPart + k % kPart;
-        at[k] = src + tile.matrices[m].src_at + tile.row_at[row];
-      }
-      char* const to = dst + tile.matrices[m].dst_at + r * kSize;
-      for (int64_t j = 0; j < cols; j += kSide) {
-        const int64_t c = j + kSide <= cols || cols < kSide ? j : cols - kSide;
-        TurnSquare<T, kPart>(to, tile.col_at + c, at, c * kSize, cols, (rows - kPart) * kSize);
-        asker.Step();
+    for (int64_t j = 0; j < cols; j += kCols) {
+      const int64_t c = j + kCols <= cols || cols < kCols ? j : cols - kCols;
+      const char* const from = src + tile.matrices[m].src_at + c * kSize;
+      char* const to = dst + tile.matrices[m].dst_at;
+      for (int64_t i = 0; i < rows; i += kSide) {
+        const int64_t r = kPart < kSide || i + kSide <= rows ? i : rows - kSide;
+        typename Lanes<T, kWide>::Row squares[kSide];
+#pragma GCC unroll 16
+        for (int64_t k = 0; k < kSide; ++k) {
+          const int64_t row = kPart == kSide ? r + k : k < kPart ? k : rows - kPart + k % kPart;
+          __builtin_memcpy(&squares[k], from + tile.row_at[row], kWide);
+        }
+        TransposeLanes<T, kWide>(squares);
+        StoreColumns<T, kPart, kWide>(to + r * kSize, tile.col_at + c, squares, cols,
+                                      (rows - kPart) * kSize, reader);
       }
     }
   }
@@ -88,8 +152,7 @@ void TurnBy(char* dst, const char* src, const TurnedTile& tile) {
 
 // Groups of rows with few columns.
 template <typename T, int kCols>
-void DealGroups(char* dst, const char* src, const TurnedTile& tile) {
-  Asker asker(tile, tile.num_matrices * (tile.rows / tile.group));
+void DealGroups(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   const int64_t apart = (tile.col_at[1] - tile.col_at[0]) / static_cast<int64_t>(sizeof(T));
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t r = 0; r < tile.rows; r += tile.group) {
@@ -100,24 +163,107 @@ void DealGroups(char* dst, const char* src, const TurnedTile& tile) {
       InBlocks<T>(tile.group, [=](auto count, int64_t i) {
         DealBlock<T, kCols>(to + i, apart, from + i * kCols, count);
       });
-      asker.Step();
+      reader->Step();
+    }
+  }
+}
+
+// Where the bytes of columns come from: as many rows as fit a vector have as many vectors as there
+// are columns. The last vector of a column is stored by halves, of which the second one has the
+// last bytes: nothing is stored behind them.
+template <int kCols>
+struct DealtBytes {
+  static constexpr int kSizes = 8;
+  uint8_t at[kSizes][2][kCols][kCols][kShuffled];  // [size][is last][column][vector]
+};
+template <int kCols>
+constexpr DealtBytes<kCols> kDealtBytes = [] {
+  DealtBytes<kCols> dealt = {};
+  for (int size = 1; size < dealt.kSizes; ++size) {
+    const int used = kShuffled / size * size;
+    for (int is_last = 0; is_last < 2; ++is_last) {
+      for (int col = 0; col < kCols; ++col) {
+        for (int i = 0; i < kShuffled; ++i) {
+          const int byte = is_last && i >= kShuffled / 2 ? used - kShuffled + i : i;
+          const int from = (byte / size * kCols + col) * size + byte % size;
+          for (int v = 0; v < kCols; ++v) {
+            const bool is_here = byte < used && from / kShuffled == v;
+            dealt.at[size][is_last][col][v][i] =
+                static_cast<uint8_t>(is_here ? from % kShuffled : kNowhere);
+          }
+        }
+      }
+    }
+  }
+  return dealt;
+}();
+
+template <int kCols>
+PJRT_INLINE Bytes16 DealtColumn(const Bytes16* in, const Bytes16* places) {
+  Bytes16 out = Shuffle(in[0], places[0]);
+#pragma GCC unroll 4
+  for (int v = 1; v < kCols; ++v) out |= Shuffle(in[v], places[v]);
+  return out;
+}
+
+// Groups of rows of elements of `size` bytes with few columns, by shuffles.
+template <int kCols>
+void DealBytes(char* dst, const char* src, const TurnedShape& tile, int64_t size, Reader* reader) {
+  constexpr int64_t kHalf = kShuffled / 2;
+  const int64_t apart = tile.col_at[1] - tile.col_at[0], group = tile.group;
+  const int64_t block = kShuffled / size, used = block * size, last = group - block;
+  const auto& dealt = kDealtBytes<kCols>.at[size];
+  Bytes16 places[kCols][kCols];
+#pragma GCC unroll 4
+  for (int c = 0; c < kCols; ++c) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kCols; ++v) places[c][v] = Load16(dealt[0][c][v]);
+  }
+  for (int64_t m = 0; m < tile.num_matrices; ++m) {
+    for (int64_t r = 0; r < tile.rows; r += group) {
+      const char* const from = src + tile.matrices[m].src_at + tile.row_at[r];
+      char* const to = dst + tile.matrices[m].dst_at + tile.col_at[0] + r * size;
+      // The last block moves back and overlaps.
+      for (int64_t i = 0; i < group; i += block) {
+        const int64_t at = i < last ? i : last;
+        Bytes16 in[kCols];
+#pragma GCC unroll 4
+        for (int v = 0; v < kCols; ++v) in[v] = Load16(from + at * kCols * size + v * kShuffled);
+        char* const column = to + at * size;
+        if (at < last || used == kShuffled) {
+#pragma GCC unroll 4
+          for (int c = 0; c < kCols; ++c)
+            Store16(column + c * apart, DealtColumn<kCols>(in, places[c]));
+          continue;
+        }
+        for (int c = 0; c < kCols; ++c) {
+          Bytes16 ends[kCols];
+          for (int v = 0; v < kCols; ++v) ends[v] = Load16(dealt[1][c][v]);
+          const Bytes16 out = DealtColumn<kCols>(in, ends);
+          __builtin_memcpy(column + c * apart, &out, kHalf);
+          __builtin_memcpy(column + c * apart + used - kHalf,
+                           reinterpret_cast<const char*>(&out) + kHalf, kHalf);
+        }
+      }
+      reader->Step();
     }
   }
 }
 
 template <typename T, int kPart = Square<T>::kSide>
-void TurnElements(char* dst, const char* src, const TurnedTile& tile) {
+void TurnElements(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   if constexpr (kPart > 1) {
-    if (tile.rows < kPart) return TurnElements<T, kPart / 2>(dst, src, tile);
+    if (tile.rows < kPart) return TurnElements<T, kPart / 2>(dst, src, tile, reader);
   }
-  TurnBy<T, kPart>(dst, src, tile);
+  if (tile.cols >= PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T)))
+    return TurnBy<T, kPart, PJRT_VECTOR_BYTES>(dst, src, tile, reader);
+  TurnBy<T, kPart, kTurned>(dst, src, tile, reader);
 }
 
 // Elements of kHalf to 2 * kHalf bytes, as two pieces that may overlap.
 template <int kHalf>
-void TurnPieces(char* dst, const char* src, const TurnedTile& tile) {
+void TurnPieces(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   const int64_t bytes = tile.together;
-  Asker asker(tile, tile.num_matrices * tile.cols);
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t c = 0; c < tile.cols; ++c) {
       char* to = dst + tile.matrices[m].dst_at + tile.col_at[c];
@@ -130,7 +276,7 @@ void TurnPieces(char* dst, const char* src, const TurnedTile& tile) {
         __builtin_memcpy(to, first, kHalf);
         __builtin_memcpy(to + bytes - kHalf, last, kHalf);
       }
-      asker.Step();
+      reader->Step();
     }
   }
 }
@@ -139,11 +285,11 @@ void TurnPieces(char* dst, const char* src, const TurnedTile& tile) {
 // are loaded and packed before they are stored. What is stored behind a square is where the next
 // one goes; the last ones are stored without, by halves.
 template <typename Wide>
-void TurnShort(char* dst, const char* src, const TurnedTile& tile) {
+void TurnShort(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide)), kSide = kShuffled / kWide;
   constexpr int64_t kHalf = kShuffled / 2;
   const int64_t bytes = tile.together, used = kSide * bytes, rows = tile.rows, cols = tile.cols;
-  if (!kHasShuffle || rows < kSide) return TurnPieces<kWide / 2>(dst, src, tile);
+  if (!kHasShuffle || rows < kSide) return TurnPieces<kWide / 2>(dst, src, tile, reader);
   uint8_t places[3][kShuffled] = {};
   for (int64_t i = 0; i < kSide; ++i) {
     for (int64_t b = 0; b < bytes; ++b) {
@@ -157,8 +303,6 @@ void TurnShort(char* dst, const char* src, const TurnedTile& tile) {
   }
   const Bytes16 spread = Load16(places[0]), pack = Load16(places[1]), halves = Load16(places[2]);
   using Row = typename Lanes<Wide, kShuffled>::Row;
-  Asker asker(tile,
-              tile.num_matrices * ((rows + kSide - 1) / kSide) * ((cols + kSide - 1) / kSide));
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t i = 0; i < rows; i += kSide) {
       const int64_t r = i + kSide <= rows ? i : rows - kSide;
@@ -188,31 +332,56 @@ void TurnShort(char* dst, const char* src, const TurnedTile& tile) {
             Store16(to_column, Shuffle(column, pack));
           }
         }
-        asker.Step();
+        reader->Step();
       }
     }
   }
 }
 
 template <typename T>
-void TurnTile(void* dst, const void* src, const TurnedTile& tile) {
-  char* const to = static_cast<char*>(dst);
-  const char* const from = static_cast<const char*>(src);
-  if constexpr (sizeof(T) <= 4) {
-    if (tile.group > 0) {
+void Turn(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+  if (tile.group > 0 && sizeof(T) <= 4) {
+    const int64_t size = tile.together == 1 ? static_cast<int64_t>(sizeof(T)) : tile.together;
+    if (kHasShuffle && size != 4) {
+      constexpr decltype(DealBytes<2>)* kDeal[] = {DealBytes<2>, DealBytes<3>, DealBytes<4>};
+      return kDeal[tile.cols - 2](dst, src, tile, size, reader);
+    }
+    if (tile.together == 1) {
       constexpr decltype(DealGroups<T, 2>)* kDeal[] = {DealGroups<T, 2>, DealGroups<T, 3>,
                                                        DealGroups<T, 4>};
-      return kDeal[tile.cols - 2](to, from, tile);
+      return kDeal[tile.cols - 2](dst, src, tile, reader);
     }
   }
-  if (tile.together == 1) return TurnElements<T>(to, from, tile);
-  if (tile.together < 4) return TurnShort<uint32_t>(to, from, tile);
-  TurnShort<uint64_t>(to, from, tile);
+  if (tile.together == 1) return TurnElements<T>(dst, src, tile, reader);
+  if (tile.together < 4) return TurnShort<uint32_t>(dst, src, tile, reader);
+  TurnShort<uint64_t>(dst, src, tile, reader);
 }
 
+// How often that calls a reader.
+template <typename T>
+int64_t TurnSteps(const TurnedShape& tile) {
+  if (tile.group > 0) return tile.num_matrices * (tile.rows / tile.group);
+  const int64_t side = tile.together == 1 ? Square<T>::kSide : tile.together < 4 ? 4 : 2;
+  return tile.num_matrices * ((tile.rows + side - 1) / side) * ((tile.cols + side - 1) / side);
+}
+
+// Lines that are written in part are read first: they are asked for so many rows ahead.
+constexpr int64_t kEndsAhead = 16;
+__attribute__((always_inline)) inline void AskForEnds(const char* row, int64_t bytes, bool begins,
+                                                      bool ends) {
+  const char* const end = row + bytes;
+  if (begins && reinterpret_cast<uintptr_t>(row) % kLine != 0) __builtin_prefetch(row, 1, 3);
+  if (ends && reinterpret_cast<uintptr_t>(end) % kLine != 0) __builtin_prefetch(end - 1, 1, 3);
+}
+
+// Writes what comes piece by piece. Rows that do not end keep the part of a line at their end in
+// the 64 bytes before src, for their next piece.
 void CarryRows(char* dst, int64_t dst_stride, char* src, int64_t src_stride, int64_t bytes,
-               int64_t rows, bool begins, bool ends) {
+               int64_t rows, bool begins, bool ends, Reader* reader) {
+  for (int64_t r = 0; r < kEndsAhead && r < rows; ++r)
+    AskForEnds(dst + r * dst_stride, bytes, begins, ends);
   for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride) {
+    if (r + kEndsAhead < rows) AskForEnds(dst + kEndsAhead * dst_stride, bytes, begins, ends);
     int64_t at = -static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst) % kLine);
     if (begins && at != 0) {
       at += kLine;
@@ -226,7 +395,25 @@ void CarryRows(char* dst, int64_t dst_stride, char* src, int64_t src_stride, int
     } else if (at < bytes) {
       CopyInLine(dst + at, src + at, bytes - at);
     }
+    reader->Step();
   }
+}
+
+template <typename T>
+void TurnTile(const TurnedTile& tile, const TurnedTile& next, const TurnedTile& after,
+              TurnScratch* scratch) {
+  if (scratch->read == nullptr) Reader(tile, next, scratch, 1).Rest();
+  const char* const source = scratch->read;
+  char* const target = scratch->target + kLine;
+  const TurnedShape& shape = *tile.shape;
+  Reader reader(next, after, scratch, TurnSteps<T>(shape) + shape.num_places * shape.to_rows);
+  Turn<T>(target, source, shape, &reader);
+  for (int64_t i = 0; i < shape.num_places; ++i) {
+    const TurnedShape::Place& place = shape.places[i];
+    CarryRows(tile.to + place.at, shape.to_stride, target + place.buffer_at, shape.to_pitch,
+              shape.to_bytes, shape.to_rows, tile.begins, tile.ends, &reader);
+  }
+  reader.Rest();
 }
 
 }  // namespace
@@ -238,7 +425,6 @@ void FillTurn(BlockKernels* k) {
   k->turn_tile[3] = TurnTile<uint64_t>;
   typedef uint64_t Pair __attribute__((vector_size(16)));
   k->turn_tile[4] = TurnTile<Pair>;
-  k->carry_rows = CarryRows;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
