@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a vector of 16 in an order that is known when a kernel runs. Only files in levels/
-// include it.
+// The bytes of vectors in an order that is known when a kernel runs, within lanes of 16. Only files
+// in levels/ include it.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_SHUFFLE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_SHUFFLE_INL_H_
 
@@ -10,6 +10,8 @@
 #elif defined(__aarch64__) && defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
+
+#include <utility>
 
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -44,6 +46,67 @@ PJRT_INLINE Bytes16 Shuffle(Bytes16 bytes, Bytes16 places) {
 constexpr bool kHasShuffle = false;
 PJRT_INLINE Bytes16 Shuffle(Bytes16 bytes, Bytes16) { return bytes; }
 #endif
+
+// The same in each lane of a vector of kBytes, which has lanes of 16 bytes.
+template <int kBytes>
+struct LanesOfBytes {
+  typedef uint8_t Type __attribute__((vector_size(kBytes)));
+};
+template <int kBytes>
+using BytesInLanes = typename LanesOfBytes<kBytes>::Type;
+
+template <int kBytes>
+PJRT_INLINE BytesInLanes<kBytes> ShuffleLanes(BytesInLanes<kBytes> bytes,
+                                              BytesInLanes<kBytes> places) {
+#if defined(__AVX512BW__)
+  if constexpr (kBytes == 64) {
+    return reinterpret_cast<BytesInLanes<kBytes>>(
+        _mm512_shuffle_epi8(reinterpret_cast<__m512i>(bytes), reinterpret_cast<__m512i>(places)));
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (kBytes == 32) {
+    return reinterpret_cast<BytesInLanes<kBytes>>(
+        _mm256_shuffle_epi8(reinterpret_cast<__m256i>(bytes), reinterpret_cast<__m256i>(places)));
+  }
+#endif
+  if constexpr (kBytes == kShuffled) return Shuffle(bytes, places);
+}
+
+// 16 bytes from src for the first lane, from src + apart for the second one, and so on.
+template <int kBytes, int... kIndex>
+PJRT_INLINE BytesInLanes<2 * kBytes> JoinLanes(BytesInLanes<kBytes> a, BytesInLanes<kBytes> b,
+                                               std::integer_sequence<int, kIndex...>) {
+  return __builtin_shufflevector(a, b, kIndex...);
+}
+template <int kBytes>
+PJRT_INLINE BytesInLanes<kBytes> LoadLanes(const void* src, int64_t apart) {
+  if constexpr (kBytes == kShuffled) {
+    return Load16(src);
+  } else {
+    constexpr int kHalf = kBytes / 2;
+    const char* const second = static_cast<const char*>(src) + kHalf / kShuffled * apart;
+    return JoinLanes<kHalf>(LoadLanes<kHalf>(src, apart), LoadLanes<kHalf>(second, apart),
+                            std::make_integer_sequence<int, kBytes>());
+  }
+}
+
+// Of a vector, 16 bytes.
+template <int kLane, typename Row, int... kIndex>
+PJRT_INLINE auto LaneOf(Row row, std::integer_sequence<int, kIndex...>) {
+  if constexpr (sizeof(Row) == kShuffled) {
+    return row;
+  } else {
+    constexpr int kElements = static_cast<int>(sizeof...(kIndex));
+    return __builtin_shufflevector(row, row, (kLane * kElements + kIndex)...);
+  }
+}
+template <int kLane, typename Row>
+PJRT_INLINE Bytes16 LaneOf(Row row) {
+  constexpr int kElements = kShuffled / static_cast<int>(sizeof(row[0]));
+  return reinterpret_cast<Bytes16>(
+      LaneOf<kLane>(row, std::make_integer_sequence<int, kElements>()));
+}
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 

@@ -13,20 +13,8 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 // What is stored are columns of 16 bytes.
-constexpr int kTurned = 16;
 template <typename T>
-using Square = Lanes<T, kTurned>;
-
-// Of a vector, 16 bytes.
-template <int kLane, typename Row, int... kIndex>
-PJRT_INLINE auto LaneOf(Row row, std::integer_sequence<int, kIndex...>) {
-  if constexpr (sizeof(Row) == kTurned) {
-    return row;
-  } else {
-    constexpr int kElements = static_cast<int>(sizeof...(kIndex));
-    return __builtin_shufflevector(row, row, (kLane * kElements + kIndex)...);
-  }
-}
+using Square = Lanes<T, kShuffled>;
 
 // Reads a tile in so many steps, and asks for the one after it. What is one run stays where it is
 // if memory behind it may be read, too.
@@ -105,14 +93,13 @@ PJRT_INLINE void StoreColumns(char* dst, const int32_t* col_at,
                               int64_t second, Reader* reader) {
   using L = Lanes<T, kWide>;
   constexpr int kSide = L::kPerLane, kBytes = kPart * static_cast<int>(sizeof(T));
-  constexpr int kElements = kTurned / static_cast<int>(sizeof(typename L::Element));
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) {
     if (kLane * kSide + i == cols) return;
-    const auto column = LaneOf<kLane>(squares[i], std::make_integer_sequence<int, kElements>());
+    const Bytes16 column = LaneOf<kLane>(squares[i]);
     char* const to = dst + col_at[kLane * kSide + i];
-    char part[kTurned];
-    __builtin_memcpy(part, &column, kTurned);
+    char part[kShuffled];
+    __builtin_memcpy(part, &column, kShuffled);
     __builtin_memcpy(to, part, kBytes);
     if constexpr (kPart < kSide) __builtin_memcpy(to + second, part + kBytes, kBytes);
   }
@@ -257,7 +244,7 @@ void TurnElements(char* dst, const char* src, const TurnedShape& tile, Reader* r
   }
   if (tile.cols >= PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T)))
     return TurnBy<T, kPart, PJRT_VECTOR_BYTES>(dst, src, tile, reader);
-  TurnBy<T, kPart, kTurned>(dst, src, tile, reader);
+  TurnBy<T, kPart, kShuffled>(dst, src, tile, reader);
 }
 
 // Elements of kHalf to 2 * kHalf bytes, as two pieces that may overlap.
@@ -284,12 +271,13 @@ void TurnPieces(char* dst, const char* src, const TurnedShape& tile, Reader* rea
 // Elements that fill all but some bytes of a Wide: squares of those, spread to that width when they
 // are loaded and packed before they are stored. What is stored behind a square is where the next
 // one goes; the last ones are stored without, by halves.
+struct ShortPlaces {
+  Bytes16 spread, pack, halves;
+};
 template <typename Wide>
-void TurnShort(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+ShortPlaces PlacesOfShort(int64_t bytes) {
   constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide)), kSide = kShuffled / kWide;
   constexpr int64_t kHalf = kShuffled / 2;
-  const int64_t bytes = tile.together, used = kSide * bytes, rows = tile.rows, cols = tile.cols;
-  if (!kHasShuffle || rows < kSide) return TurnPieces<kWide / 2>(dst, src, tile, reader);
   uint8_t places[3][kShuffled] = {};
   for (int64_t i = 0; i < kSide; ++i) {
     for (int64_t b = 0; b < bytes; ++b) {
@@ -299,43 +287,81 @@ void TurnShort(char* dst, const char* src, const TurnedShape& tile, Reader* read
   }
   for (int64_t b = 0; b < kHalf; ++b) {
     places[2][b] = places[1][b];
-    places[2][kHalf + b] = places[1][used - kHalf + b];
+    places[2][kHalf + b] = places[1][kSide * bytes - kHalf + b];
   }
-  const Bytes16 spread = Load16(places[0]), pack = Load16(places[1]), halves = Load16(places[2]);
-  using Row = typename Lanes<Wide, kShuffled>::Row;
+  return {Load16(places[0]), Load16(places[1]), Load16(places[2])};
+}
+
+// Stores a lane of each of kSide vectors, `cols` of them at most, and the lanes behind it. The
+// `halves` are as many bytes apart, or the vectors are whole where that is 0.
+template <int kSide, int kWidth, int kLane = 0>
+PJRT_INLINE void StoreShort(char* dst, const int32_t* col_at, const BytesInLanes<kWidth>* columns,
+                            int64_t cols, int64_t halves, Reader* reader) {
+#pragma GCC unroll 4
+  for (int i = 0; i < kSide; ++i) {
+    if (kLane * kSide + i == cols) return;
+    const Bytes16 column = LaneOf<kLane>(columns[i]);
+    char* const to = dst + col_at[kLane * kSide + i];
+    if (halves == 0) {
+      Store16(to, column);
+    } else {
+      __builtin_memcpy(to, &column, kShuffled / 2);
+      __builtin_memcpy(to + halves, reinterpret_cast<const char*>(&column) + kShuffled / 2,
+                       kShuffled / 2);
+    }
+  }
+  reader->Step();
+  if constexpr ((kLane + 1) * kShuffled < kWidth)
+    StoreShort<kSide, kWidth, kLane + 1>(dst, col_at, columns, cols, halves, reader);
+}
+
+template <typename Wide, int kWidth>
+void TurnShortBy(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+  constexpr int64_t kSide = kShuffled / static_cast<int64_t>(sizeof(Wide));
+  constexpr int64_t kCols = kWidth / kShuffled * kSide;
+  const int64_t bytes = tile.together, used = kSide * bytes, rows = tile.rows, cols = tile.cols;
+  const ShortPlaces places = PlacesOfShort<Wide>(bytes);
+  const auto spread = LoadLanes<kWidth>(&places.spread, 0);
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t i = 0; i < rows; i += kSide) {
       const int64_t r = i + kSide <= rows ? i : rows - kSide;
       const bool is_last = r * bytes + kShuffled > rows * bytes;
+      const auto pack = LoadLanes<kWidth>(is_last ? &places.halves : &places.pack, 0);
       const char* at[kSide];
       for (int64_t k = 0; k < kSide; ++k)
         at[k] = src + tile.matrices[m].src_at + tile.row_at[r + k];
       char* const to = dst + tile.matrices[m].dst_at + r * bytes;
-      for (int64_t j = 0; j < cols; j += kSide) {
-        const int64_t c = j + kSide <= cols || cols < kSide ? j : cols - kSide;
-        Row square[kSide];
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < kSide; ++k)
-          square[k] = reinterpret_cast<Row>(Shuffle(Load16(at[k] + c * bytes), spread));
-        TransposeRows<Wide, kShuffled>(square);
+      for (int64_t j = 0; j < cols; j += kCols) {
+        const int64_t c = j + kCols <= cols || cols < kCols ? j : cols - kCols;
+        using Row = typename Lanes<Wide, kWidth>::Row;
+        Row squares[kSide];
+        BytesInLanes<kWidth> columns[kSide];
 #pragma GCC unroll 4
         for (int64_t k = 0; k < kSide; ++k) {
-          if (k == cols) break;
-          const Bytes16 column = reinterpret_cast<Bytes16>(square[k]);
-          char* const to_column = to + tile.col_at[c + k];
-          if (is_last) {
-            const Bytes16 ends = Shuffle(column, halves);
-            __builtin_memcpy(to_column, &ends, kHalf);
-            __builtin_memcpy(to_column + used - kHalf, reinterpret_cast<const char*>(&ends) + kHalf,
-                             kHalf);
-          } else {
-            Store16(to_column, Shuffle(column, pack));
-          }
+          squares[k] = reinterpret_cast<Row>(
+              ShuffleLanes<kWidth>(LoadLanes<kWidth>(at[k] + c * bytes, used), spread));
         }
-        reader->Step();
+        TransposeLanes<Wide, kWidth>(squares);
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < kSide; ++k) {
+          columns[k] =
+              ShuffleLanes<kWidth>(reinterpret_cast<BytesInLanes<kWidth>>(squares[k]), pack);
+        }
+        StoreShort<kSide, kWidth>(to, tile.col_at + c, columns, cols,
+                                  is_last ? used - kShuffled / 2 : 0, reader);
       }
     }
   }
+}
+
+template <typename Wide>
+void TurnShort(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+  constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide));
+  if (!kHasShuffle || tile.rows < kShuffled / kWide)
+    return TurnPieces<kWide / 2>(dst, src, tile, reader);
+  if (tile.cols >= PJRT_VECTOR_BYTES / kWide)
+    return TurnShortBy<Wide, PJRT_VECTOR_BYTES>(dst, src, tile, reader);
+  TurnShortBy<Wide, kShuffled>(dst, src, tile, reader);
 }
 
 template <typename T>
