@@ -127,6 +127,25 @@ TEST(TurnedTilesTest, RandomPermutationsAreTheirDefinition) {
   }
 }
 
+// Windows of 277 elements, 160 apart: the length of a tile's run, so that one seems to go on in the
+// next where the last tile's run is shorter.
+TEST(TurnedTilesTest, SourcesMayOverlap) {
+  const int64_t window = 277, count = 13, hop = 160;
+  const TurnedTiles::DimList dims = {{window, 2, 2 * count}, {count, 2 * hop, 2}};
+  std::vector<uint16_t> source(window + hop * (count - 1)), expected, result(window * count);
+  std::iota(source.begin(), source.end(), 0);
+  for (int64_t i = 0; i < window; ++i) {
+    for (int64_t w = 0; w < count; ++w) expected.push_back(source[i + w * hop]);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const TurnedTiles tiles(dims, 2, *kernels);
+    tiles.Run(0, tiles.num_tiles(), reinterpret_cast<const char*>(source.data()),
+              reinterpret_cast<char*>(result.data()));
+    kernels->end_stream();
+    EXPECT_EQ(result, expected) << kernels->level << ", " << tiles.Describe();
+  }
+}
+
 // Elements of the source that stand for several of the target.
 TEST(TurnedTilesTest, AStrideOfZeroRepeatsElements) {
   const TurnedTiles::DimList dims = {{40, 4, 4 * 6 * 90}, {6, 0, 4 * 90}, {90, 4 * 40, 4}};

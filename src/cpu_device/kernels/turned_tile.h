@@ -18,7 +18,7 @@ struct TurnedShape {
   };
   const Run* runs;
   int64_t num_runs;
-  bool is_one_run;  // of at least kSlack bytes: all that is read, in order
+  bool is_one_run;  // all that is read, in order
 
   // Turned: matrices whose rows are contiguous in one buffer and whose columns are in the other,
   // wherever they begin. Element c of row r goes from src_at + row_at[r] + c elements to dst_at +

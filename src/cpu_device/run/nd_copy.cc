@@ -85,8 +85,8 @@ void NdCopy::Plan(DimList walked) {
   dims_ = merged;
   ChoosePattern(std::move(merged));
   if (IsScattered()) {
-    const bool is_row =
-        pattern_ == kRows && (inner_ > kLongestTurned || rows_ * inner_ >= kStreamedRow);
+    const int64_t longest = inner_ == kShortestTurned ? kRowsTo : kStreamedRow;
+    const bool is_row = pattern_ == kRows && (inner_ > kLongestTurned || rows_ * inner_ >= longest);
     return is_row ? MakeStages() : MakeTurnedTiles();
   }
   // Pieces follow each other as they stand in the source: what is written need not be waited for.

@@ -16,14 +16,16 @@ namespace pjrt::cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-// Rows of a tile have at most so many bytes; those of the target more, where it has fewer than
-// kSmallTile.
+// A tile has so many bytes of a row of the source and of a row of the target, or up to an eighth
+// more; longer ones of the target, where it would have fewer than kSmallTile.
 constexpr int64_t kFromRow = 384, kToRow = 256, kSmallTile = 4096;
 constexpr int64_t kShortestGroup = 16;
 // Runs of the source are read by pieces of so many bytes. A tile that is one run of up to kOneRun
 // bytes, a part of the first cache, may stay where it is.
 constexpr int64_t kReadBytes = 512, kOneRun = 16 * 1024;
 constexpr int64_t kBufferBytes = TurnScratch::kBufferBytes;
+// Elements of a row of the source alone, each a row of the target's buffer.
+static_assert(kFromRow * 9 / 8 * 3 * kLine <= kBufferBytes);
 
 // Too much for the stacks of some threads.
 TurnScratch& ThreadScratch() {
@@ -75,9 +77,8 @@ TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t to_run) con
       while (d < dims.size() && dims[d].*stride != row) ++d;
       if (d == dims.size()) return;
       int64_t taken = std::min(dims[d].size, limit / row);
-      // A bit more, where that is much less.
-      if (taken < dims[d].size && 4 * taken * row < 3 * limit && 2 * (taken + 1) * row <= 3 * limit)
-        ++taken;
+      // One more, where that is much less.
+      if (taken < dims[d].size && 4 * taken * row < 3 * limit) ++taken;
       // Of whole lines, where not all of the dim, and equal parts of it.
       const int64_t lines = kLine / std::gcd(kLine, row), unit = taken > lines ? lines : 1;
       if (taken < dims[d].size) {
@@ -135,11 +136,13 @@ TurnedTiles::Side TurnedTiles::SideOf(const DimList& dims, int64_t Dim::*stride,
   side.bytes = size_;
   side.places = {{0, 0}};
   int64_t at = size_;
+  bool is_cut = false;  // tiles at the end have less of a run
   for (size_t d : order) {
     if (tile[d] == 1) continue;
-    if (side.pitch == 0 && dims[d].*stride == at) {
+    if (side.pitch == 0 && !is_cut && dims[d].*stride == at) {
       side.run.push_back(d);
       side.bytes *= sizes[d];
+      is_cut = tile[d] < dims[d].size;
     } else if (side.pitch == 0) {
       // An odd number of lines, so that rows do not fall on the same places of a cache; with room
       // for what is carried.
@@ -177,8 +180,8 @@ TurnedTiles::Shape TurnedTiles::ShapeOf(const DimList& dims, const Sizes& tile,
       }
     }
   }
-  shape.is_one_run = shape.from.places.size() == 1 && shape.from.rows == 1 &&
-                     shape.from.bytes >= TurnScratch::kSlack && shape.from.bytes <= kOneRun;
+  shape.is_one_run =
+      shape.from.places.size() == 1 && shape.from.rows == 1 && shape.from.bytes <= kOneRun;
   return shape;
 }
 

@@ -383,7 +383,7 @@ void Turn(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   TurnShort<uint64_t>(dst, src, tile, reader);
 }
 
-// How often that calls a reader.
+// About how often that calls a reader.
 template <typename T>
 int64_t TurnSteps(const TurnedShape& tile) {
   if (tile.group > 0) return tile.num_matrices * (tile.rows / tile.group);
