@@ -71,6 +71,22 @@ void BM_Planes(benchmark::State& state) {
   Unary(state, absl::StrCat(batch, "x256x256x3xui8"), absl::StrCat(batch, "x3x256x256xui8"),
         "stablehlo.transpose %x, dims = [0, 3, 1, 2]", 2 * batch * 256 * 256 * 3);
 }
+// All dims in the opposite order: short runs on both sides, powers of two apart, or of bytes that
+// begin anywhere in a line.
+void ReverseDims(benchmark::State& state, const char* inner, const char* reversed, int64_t bytes) {
+  const int64_t outer = Bytes(state) / bytes;
+  Unary(state, absl::StrCat(outer, "x", inner), absl::Substitute(reversed, outer),
+        "stablehlo.transpose %x, dims = [3, 2, 1, 0]", 2 * outer * bytes);
+}
+void BM_ReverseDimsU8(benchmark::State& state) {
+  ReverseDims(state, "128x128x128xui8", "128x128x128x$0xui8", 128 * 128 * 128);
+}
+void BM_ReverseOddDimsU8(benchmark::State& state) {
+  ReverseDims(state, "31x33x125xui8", "125x33x31x$0xui8", 31 * 33 * 125);
+}
+void BM_ReverseDimsBf16(benchmark::State& state) {
+  ReverseDims(state, "64x128x128xbf16", "128x128x64x$0xbf16", 64 * 128 * 128 * 2);
+}
 void BM_Reverse(benchmark::State& state) {
   const int64_t side = Side(state, 4);
   const std::string type = absl::StrCat(side, "x", side, "xf32");
@@ -136,6 +152,9 @@ BENCHMARK(BM_TransposeHeads)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ChannelsLast)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ChannelsFirst)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Planes)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ReverseDimsU8)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ReverseOddDimsU8)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ReverseDimsBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Reverse)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_EverySecond)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Concatenate)->Apply(OverThreadsAndSizes);

@@ -58,7 +58,8 @@ void CheckTiles(const std::vector<int64_t>& sizes, const std::vector<int>& order
       std::memcpy(&expected[to], source.At(end) + from, size);
     }
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
-      const TurnedTiles tiles(dims, size, *kernels);
+      const bool is_streamed = end;  // either will do
+      const TurnedTiles tiles(dims, size, is_streamed, *kernels);
       // At once, and in ranges that begin within runs of the target.
       for (const int64_t together : {tiles.num_tiles(), int64_t{3}}) {
         std::memset(target.At(end), 'x', to_bytes);
@@ -138,7 +139,7 @@ TEST(TurnedTilesTest, SourcesMayOverlap) {
     for (int64_t w = 0; w < count; ++w) expected.push_back(source[i + w * hop]);
   }
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    const TurnedTiles tiles(dims, 2, *kernels);
+    const TurnedTiles tiles(dims, 2, true, *kernels);
     tiles.Run(0, tiles.num_tiles(), reinterpret_cast<const char*>(source.data()),
               reinterpret_cast<char*>(result.data()));
     kernels->end_stream();
@@ -153,7 +154,7 @@ TEST(TurnedTilesTest, AStrideOfZeroRepeatsElements) {
   std::iota(source.begin(), source.end(), 0);
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     std::fill(result.begin(), result.end(), 0);
-    const TurnedTiles tiles(dims, 4, *kernels);
+    const TurnedTiles tiles(dims, 4, false, *kernels);
     tiles.Run(0, tiles.num_tiles(), reinterpret_cast<const char*>(source.data()),
               reinterpret_cast<char*>(result.data()));
     kernels->end_stream();

@@ -207,8 +207,8 @@ using MoveBoxFn = void (*)(void* dst, int64_t dst_row, int64_t dst_col, const vo
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
 
-// Turns a tile (turned_tile.h) of elements of one size, and writes it past the caches; reads `next`
-// meanwhile and asks for what is read after it. Tiles follow each other with the same scratch.
+// Turns a tile (turned_tile.h) of elements of one size and writes it; reads `next` meanwhile and
+// asks for what is read after it. Tiles follow each other with the same scratch.
 struct TurnedTile;
 struct TurnScratch;
 using TurnTileFn = void (*)(const TurnedTile& tile, const TurnedTile& next, const TurnedTile& after,

@@ -36,7 +36,9 @@ struct TurnedShape {
   // any other shape.
   int64_t group;
 
-  // Written: rows of `to_bytes` bytes, to_rows of them at each place.
+  // Written: rows of `to_bytes` bytes, to_rows of them at each place; past the caches if
+  // is_streamed.
+  bool is_streamed;
   struct Place {
     int64_t at, buffer_at;
   };

@@ -40,6 +40,17 @@ constexpr int64_t kSmallTile = 4096;
 // Matrices with fewer rows or columns have kernels of their own; so have wide elements, of
 // kWideElement bytes, in rows of the source with fewer than kNarrowWide.
 constexpr int64_t kNarrow = 5, kNarrowWide = 8, kWideElement = 4;
+// Boxes of less than kTurnedBytes are never turned. Larger ones are where pieces have up to
+// kSmallPiece bytes, where runs are shorter than a line in a box that the second cache does not
+// hold, of kFarBytes, or where so many lines collide in the first cache, or in the second, as they
+// are a multiple of `stride` apart. From kStreamedBytes on they are streamed, which saves to read
+// what is written.
+constexpr int64_t kTurnedBytes = 256 * 1024, kFarBytes = 2 * 1024 * 1024, kSmallPiece = 512;
+constexpr int64_t kStreamedBytes = kStreamBytes / 2;
+struct Collision {
+  int64_t run, lines, stride;
+};
+constexpr Collision kFirst = {64, 16, 4096}, kSecond = {256, 64, 16384};
 // Rows of so many bytes are streamed.
 constexpr int64_t kStreamedRow = 256;
 // Pieces of a tile, between which so many lines of the next one are asked for.
@@ -181,7 +192,7 @@ void NdCopy::MakeTiles() {
 // or have few elements and lie close together; and where short rows that are copied have a run of
 // others behind them in the target, and of yet others in the source.
 bool NdCopy::IsScattered() const {
-  if (bytes() < kStreamBytes) return false;
+  if (bytes() < kStreamBytes) return Collides();
   if (pattern_ == kRows) {
     const auto goes_on = [&](int64_t Dim::*stride, int64_t run) {
       return std::any_of(outer_.begin(), outer_.end(),
@@ -197,6 +208,27 @@ bool NdCopy::IsScattered() const {
   return (from_run < kStreamedRow && from_apart) || (to_run < kStreamedRow && to_apart) ||
          (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrow &&
           rows_ >= (size_ < kWideElement ? kNarrow : kNarrowWide));
+}
+
+// True for boxes that caches may hold where pieces are so small that each costs more than it moves,
+// where they read or write parts of lines that come from far, or of lines of which more fall on the
+// same place of a cache than it has room for: 2x128x128x128 bytes, all dims exchanged, took 5000 ns
+// a KB, and take 60.
+bool NdCopy::Collides() const {
+  if (pattern_ != kTranspose || bytes() < kTurnedBytes) return false;
+  if (size_ == 1 && rows_ * inner_ <= kSmallPiece) return true;
+  const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
+  const auto collide = [](const Collision& limit, int64_t lines, int64_t stride) {
+    return lines >= limit.lines && stride != 0 && stride % limit.stride == 0;
+  };
+  const bool is_short = (from_run < kLine && std::abs(from_inner_) != from_run) ||
+                        (to_run < kLine && std::abs(to_row_) != to_run);
+  if (is_short && bytes() >= kFarBytes) return true;
+  // Short runs of the source are written in parts of lines, too.
+  return (from_run <= kFirst.run && collide(kFirst, inner_, from_inner_)) ||
+         (std::min(from_run, to_run) <= kFirst.run && collide(kFirst, rows_, to_row_)) ||
+         (from_run < kSecond.run && collide(kSecond, inner_, from_inner_)) ||
+         (to_run < kSecond.run && collide(kSecond, rows_, to_row_));
 }
 
 // True for large matrices of small elements to transpose whose rows are long on both sides.
@@ -271,7 +303,8 @@ void NdCopy::MakeTurnedTiles() {
   // Short rows are elements.
   if (pattern_ != kRows) dims.push_back({inner_, from_inner_, to_inner_});
   const int bytes = pattern_ == kRows ? static_cast<int>(inner_) : size_;
-  const TurnedTiles& tiles = turned_.emplace_back(dims, bytes, *kernels_);
+  is_streamed_ = this->bytes() >= kStreamedBytes;
+  const TurnedTiles& tiles = turned_.emplace_back(dims, bytes, is_streamed_, *kernels_);
   pattern_ = kTurned;
   pieces_ = tiles.num_tiles();
   pieces_per_unit_ = std::max<int64_t>(kLongUnitBytes / tiles.tile_bytes(), 1);

@@ -69,6 +69,7 @@ class NdCopy {
   void Plan(DimList walked);
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
+  bool Collides() const;
   bool IsWide() const;
   void LetRowsGoOn();
   DimList TileOf(const DimList& dims) const;

@@ -38,8 +38,9 @@ bool IsPowerOfTwo(int size) { return (size & (size - 1)) == 0; }
 
 }  // namespace
 
-TurnedTiles::TurnedTiles(const DimList& dims, int size, const BlockKernels& kernels)
-    : kernels_(&kernels), size_(size) {
+TurnedTiles::TurnedTiles(const DimList& dims, int size, bool is_streamed,
+                         const BlockKernels& kernels)
+    : kernels_(&kernels), size_(size), is_streamed_(is_streamed) {
   const auto fits = [&](const Sizes& sizes) {
     return SideOf(dims, &Dim::from, sizes, sizes).buffer_bytes <= kBufferBytes &&
            SideOf(dims, &Dim::to, sizes, sizes).buffer_bytes <= kBufferBytes;
@@ -254,6 +255,7 @@ TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   view.cols = count(shape.col_at);
   view.together = IsPowerOfTwo(size_) ? 1 : size_;
   view.group = shape.group;
+  view.is_streamed = is_streamed_;
   view.places = shape.to.places.data();
   view.num_places = count(shape.to.places);
   view.to_rows = shape.to.rows;

@@ -16,7 +16,7 @@
 namespace pjrt::cpu {
 
 // A tile is what a run of the source and a run of the target reach. It is brought to a buffer by
-// runs of the source, turned to another one, and written past the caches by runs of the target: by
+// runs of the source, turned to another one, and written by runs of the target, all of it by
 // one call of a kernel, which reads the next tile meanwhile. Tiles follow each other along a run of
 // the target where they can, so that the lines in which one ends are written once. Immutable; any
 // number of threads may run it at once.
@@ -28,12 +28,13 @@ class TurnedTiles {
   using DimList = absl::InlinedVector<Dim, 6>;
 
   // Sizes are over 1. A dim of the source has the stride `size`, the bytes of an element, up to 8
-  // or 16, and another one of the target. `kernels` must outlive the tiles.
-  TurnedTiles(const DimList& dims, int size, const BlockKernels& kernels);
+  // or 16, and another one of the target. Streamed ones are written past the caches. `kernels` must
+  // outlive the tiles.
+  TurnedTiles(const DimList& dims, int size, bool is_streamed, const BlockKernels& kernels);
 
   int64_t num_tiles() const { return num_tiles_; }
   int64_t tile_bytes() const { return tile_bytes_; }
-  // Copies tiles, and leaves the stream open.
+  // Copies tiles, and leaves a stream open.
   void Run(int64_t begin, int64_t end, const char* from, char* to) const;
   std::string Describe() const;
 
@@ -71,6 +72,7 @@ class TurnedTiles {
 
   const BlockKernels* kernels_;
   int size_;
+  bool is_streamed_;
   int64_t num_tiles_ = 1, tile_bytes_;
   DimList outer_;         // the loops around a tile, outermost first
   bool carries_ = false;  // the last of them goes along rows of the target

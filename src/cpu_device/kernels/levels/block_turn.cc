@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiles turned in the first caches, and written past the caches. Memory is what such copies wait
-// for; so the next tile is read a few rows at a time, which were asked for before, between the
-// squares of this one and the rows that it writes.
+// Tiles turned in the first caches, and written past the caches where they are large. Memory is
+// what such copies wait for; so the next tile is read a few rows at a time, which were asked for
+// before, between the squares of this one and the rows that it writes.
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
@@ -402,6 +402,7 @@ __attribute__((always_inline)) inline void AskForEnds(const char* row, int64_t b
 
 // Writes what comes piece by piece. Rows that do not end keep the part of a line at their end in
 // the 64 bytes before src, for their next piece.
+template <bool kStream>
 void CarryRows(char* dst, int64_t dst_stride, char* src, int64_t src_stride, int64_t bytes,
                int64_t rows, bool begins, bool ends, Reader* reader) {
   for (int64_t r = 0; r < kEndsAhead && r < rows; ++r)
@@ -413,7 +414,13 @@ void CarryRows(char* dst, int64_t dst_stride, char* src, int64_t src_stride, int
       at += kLine;
       CopyInLine(dst, src, at < bytes ? at : bytes);
     }
-    for (; at + kLine <= bytes; at += kLine) StreamLine(dst + at, src + at);
+    for (; at + kLine <= bytes; at += kLine) {
+      if constexpr (kStream) {
+        StreamLine(dst + at, src + at);
+      } else {
+        __builtin_memcpy(dst + at, src + at, kLine);
+      }
+    }
     if (!ends) {
       char last[kLine];
       __builtin_memcpy(last, src + bytes - kLine, kLine);
@@ -436,8 +443,9 @@ void TurnTile(const TurnedTile& tile, const TurnedTile& next, const TurnedTile& 
   Turn<T>(target, source, shape, &reader);
   for (int64_t i = 0; i < shape.num_places; ++i) {
     const TurnedShape::Place& place = shape.places[i];
-    CarryRows(tile.to + place.at, shape.to_stride, target + place.buffer_at, shape.to_pitch,
-              shape.to_bytes, shape.to_rows, tile.begins, tile.ends, &reader);
+    const auto carry = shape.is_streamed ? CarryRows<true> : CarryRows<false>;
+    carry(tile.to + place.at, shape.to_stride, target + place.buffer_at, shape.to_pitch,
+          shape.to_bytes, shape.to_rows, tile.begins, tile.ends, &reader);
   }
   reader.Rest();
 }
