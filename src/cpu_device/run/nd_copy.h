@@ -66,6 +66,12 @@ class NdCopy {
   using Dim = TurnedTiles::Dim;
   using DimList = TurnedTiles::DimList;
 
+  static constexpr int64_t kLine = 64;
+  // Rows of so many bytes are transposed in registers.
+  static constexpr int64_t kShortestTurned = 3, kLongestTurned = 7;
+  static constexpr int64_t kStageBytes = 64 * 1024;
+
+  // nd_copy_plan.cc
   void Plan(DimList walked);
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
@@ -80,6 +86,7 @@ class NdCopy {
   NdCopy Stage(const DimList& dims, bool is_streamed) const;
   void MakeTiles();
   void SplitIntoUnits();
+
   void RunUnits(int64_t begin, int64_t end, const char* from, char* to) const;
   // Pieces, by what the pattern asks for; the stream is left open.
   void RunRange(int64_t begin, int64_t end, const char* from, char* to) const;
