@@ -106,6 +106,12 @@ TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
       {{7, 99, 15}, {2, 1, 0}, 0, 0},
       {{33, 99, 6}, {2, 0, 1}, 0, -1},
       {{2, 2, 2, 2, 2, 2, 2}, {6, 5, 4, 3, 2, 1, 0}, 0, -1},
+      // Blocks of a few elements that stay together.
+      {{1201, 5, 3}, {0, 2, 1}, 0, -1},
+      {{1999, 2, 2}, {0, 2, 1}, 0, -1},
+      {{301, 2, 3, 2}, {0, 3, 2, 1}, 0, -1},
+      {{3, 203, 2, 2, 3}, {1, 0, 4, 3, 2}, 0, -1},
+      {{7, 3, 2}, {0, 2, 1}, 0, 0},
   };
   for (const auto& box : boxes) {
     for (const int size : kElementSizes)

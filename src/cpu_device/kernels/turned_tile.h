@@ -35,6 +35,16 @@ struct TurnedShape {
   // of so many, 16 bytes of a column at least, that follow each other in src without gaps. 0 for
   // any other shape.
   int64_t group;
+  // Where a tile is one run on both sides, and consists of blocks of so many bytes that each stay
+  // together: a vector after the other is put together by steps, up to the one that ends it. 0 for
+  // any other shape.
+  struct Shuffle {
+    uint8_t places[16];  // of bytes behind `from`; 128 for those of other steps
+    int32_t from;
+    bool ends;
+  };
+  int64_t block;
+  const Shuffle* shuffles;
 
   // Written: rows of `to_bytes` bytes, to_rows of them at each place; past the caches if
   // is_streamed.
@@ -62,7 +72,8 @@ struct TurnScratch {
   static constexpr int64_t kBufferBytes = 120 * 1024, kSlack = 64;
 
   alignas(64) char source[2][kBufferBytes + kSlack];
-  alignas(64) char target[64 + kBufferBytes];  // with what is carried before the first row
+  // With what is carried before the first row, and what is written behind the last one.
+  alignas(64) char target[64 + kBufferBytes + kSlack];
   const char* read = nullptr;  // the next tile: in `source` or where it was; null if it is not read
   int current = 0;             // what of `source` is read to next
 };

@@ -76,6 +76,7 @@ class NdCopy {
   void ChoosePattern(DimList dims);
   bool IsScattered() const;
   bool Collides() const;
+  bool HasSmallBlocks() const;
   bool IsWide() const;
   void LetRowsGoOn();
   DimList TileOf(const DimList& dims) const;

@@ -41,6 +41,8 @@ struct Collision {
   int64_t run, lines, stride;
 };
 constexpr Collision kFirst = {64, 16, 4096}, kSecond = {256, 64, 16384};
+// Boxes of small blocks are shuffled from so many bytes on.
+constexpr int64_t kShuffledBytes = 8192;
 // Rows of so many bytes are streamed.
 constexpr int64_t kStreamedRow = 256;
 // Pieces of a tile, between which some lines of the next one are asked for.
@@ -175,6 +177,7 @@ void NdCopy::MakeTiles() {
 // or have few elements and lie close together; and where short rows that are copied have a run of
 // others behind them in the target, and of yet others in the source.
 bool NdCopy::IsScattered() const {
+  if (HasSmallBlocks()) return true;
   if (bytes() < kStreamBytes) return Collides();
   if (pattern_ == kRows) {
     const auto goes_on = [&](int64_t Dim::*stride, int64_t run) {
@@ -190,7 +193,7 @@ bool NdCopy::IsScattered() const {
   const bool from_apart = std::abs(from_inner_) != from_run, to_apart = std::abs(to_row_) != to_run;
   return (from_run < kStreamedRow && from_apart) || (to_run < kStreamedRow && to_apart) ||
          (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrow &&
-          rows_ >= (size_ < kWideElement ? kNarrow : kNarrowWide));
+          rows_ >= (size_ < kWideElement || to_run < kStreamedRow ? kNarrow : kNarrowWide));
 }
 
 // True for boxes that caches may hold where pieces are so small that each costs more than it moves,
@@ -212,6 +215,23 @@ bool NdCopy::Collides() const {
          (std::min(from_run, to_run) <= kFirst.run && collide(kFirst, rows_, to_row_)) ||
          (from_run < kSecond.run && collide(kSecond, inner_, from_inner_)) ||
          (to_run < kSecond.run && collide(kSecond, rows_, to_row_));
+}
+
+// True where many blocks of few bytes, in which all elements stay, follow each other.
+bool NdCopy::HasSmallBlocks() const {
+  if (pattern_ != kTranspose || bytes() < kShuffledBytes) return false;
+  return std::any_of(dims_.begin(), dims_.end(), [&](const Dim& outer) {
+    if (outer.from != outer.to || outer.to > TurnedTiles::kLargestBlock ||
+        outer.size * outer.to < kSmallPiece)
+      return false;
+    int64_t block = element_size_;
+    for (const Dim& dim : dims_) {
+      if (dim.to >= outer.to) continue;
+      if (dim.from >= outer.to || dim.from <= 0 || dim.to <= 0) return false;
+      block *= dim.size;
+    }
+    return block == outer.to;
+  });
 }
 
 // True for large matrices of small elements to transpose whose rows are long on both sides.

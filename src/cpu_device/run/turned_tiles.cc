@@ -19,7 +19,7 @@ constexpr int64_t kLine = 64;
 // A tile has so many bytes of a row of the source and of a row of the target, or up to an eighth
 // more; longer ones of the target, where it would have fewer than kSmallTile.
 constexpr int64_t kFromRow = 384, kToRow = 256, kSmallTile = 4096;
-constexpr int64_t kShortestGroup = 16;
+constexpr int64_t kShortestGroup = 16, kShuffled = 16;
 // Runs of the source are read by pieces of so many bytes. A tile that is one run of up to kOneRun
 // bytes, a part of the first cache, may stay where it is.
 constexpr int64_t kReadBytes = 512, kOneRun = 16 * 1024;
@@ -172,6 +172,7 @@ TurnedTiles::Shape TurnedTiles::ShapeOf(const DimList& dims, const Sizes& tile,
   shape.from = SideOf(dims, &Dim::from, tile, sizes);
   shape.to = SideOf(dims, &Dim::to, tile, sizes);
   FindMatrices(sizes, &shape);
+  FindBlocks(tile, sizes, &shape);
   for (const TurnedShape::Place& place : shape.from.places) {
     for (int64_t row = 0; row < shape.from.rows; ++row) {
       for (int64_t i = 0; i < shape.from.bytes; i += kReadBytes) {
@@ -241,6 +242,59 @@ int64_t TurnedTiles::GroupOf(const Sizes& sizes, const Shape& shape) const {
   return (at[1] - at[0]) % size_ == 0 ? sizes[first] : 0;
 }
 
+// Blocks are what is inside of a dim that is the outermost one of both sides; small ones are taken
+// several at a time. Each vector is put together of runs of 16 bytes of the source, from the first
+// byte on that is not there yet.
+void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape) const {
+  const Side &from = shape->from, &to = shape->to;
+  if (from.places.size() > 1 || from.rows > 1 || to.places.size() > 1 || to.rows > 1) return;
+  size_t outer = tile.size();
+  for (size_t d = 0; d < tile.size(); ++d) {
+    if (tile[d] > 1 && (outer == tile.size() || from.strides[d] > from.strides[outer])) outer = d;
+  }
+  const int64_t block = from.strides[outer];
+  if (block != to.strides[outer] || block > kLargestBlock) return;
+  const int64_t together = std::max<int64_t>(kShuffled / block, 1);
+  if (sizes[outer] < together) return;
+  // Where the bytes of the target stand in the source.
+  std::vector<int64_t> source(static_cast<size_t>(together * block));
+  const int64_t elements = together * block / size_;
+  for (int64_t i = 0; i < elements; ++i) {
+    int64_t rest = i, from_at = 0, to_at = 0;
+    for (size_t d = 0; d < tile.size(); ++d) {
+      if (tile[d] == 1 || d == outer) continue;
+      from_at += rest % tile[d] * from.strides[d];
+      to_at += rest % tile[d] * to.strides[d];
+      rest /= tile[d];
+    }
+    for (int64_t byte = 0; byte < size_; ++byte)
+      source[static_cast<size_t>(to_at + rest * block + byte)] = from_at + rest * block + byte;
+  }
+  shape->block = together * block;
+  for (size_t begin = 0; begin < source.size(); begin += kShuffled) {
+    const size_t end = std::min(begin + kShuffled, source.size());
+    std::vector<size_t> left(end - begin);
+    std::iota(left.begin(), left.end(), begin);
+    while (!left.empty()) {
+      TurnedShape::Shuffle& shuffle = shape->shuffles.emplace_back();
+      std::fill_n(shuffle.places, kShuffled, uint8_t{128});
+      const auto is_before = [&](size_t a, size_t b) { return source[a] < source[b]; };
+      const int64_t first = source[*std::min_element(left.begin(), left.end(), is_before)];
+      shuffle.from = static_cast<int32_t>(first);
+      std::vector<size_t> others;
+      for (size_t i : left) {
+        if (source[i] < first + kShuffled) {
+          shuffle.places[i - begin] = static_cast<uint8_t>(source[i] - first);
+        } else {
+          others.push_back(i);
+        }
+      }
+      left = std::move(others);
+      shuffle.ends = left.empty();
+    }
+  }
+}
+
 TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   const auto count = [](const auto& list) { return static_cast<int64_t>(list.size()); };
   TurnedShape view;
@@ -255,6 +309,8 @@ TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   view.cols = count(shape.col_at);
   view.together = IsPowerOfTwo(size_) ? 1 : size_;
   view.group = shape.group;
+  view.block = shape.block;
+  view.shuffles = shape.shuffles.data();
   view.is_streamed = is_streamed_;
   view.places = shape.to.places.data();
   view.num_places = count(shape.to.places);

@@ -32,6 +32,9 @@ class TurnedTiles {
   // outlive the tiles.
   TurnedTiles(const DimList& dims, int size, bool is_streamed, const BlockKernels& kernels);
 
+  // Blocks of up to so many bytes of which all elements stay together are put together by shuffles.
+  static constexpr int64_t kLargestBlock = 80;
+
   int64_t num_tiles() const { return num_tiles_; }
   int64_t tile_bytes() const { return tile_bytes_; }
   // Copies tiles, and leaves a stream open.
@@ -59,6 +62,8 @@ class TurnedTiles {
     std::vector<TurnedShape::Matrix> matrices;
     std::vector<TurnedShape::Run> runs;  // of the source
     bool is_one_run = false;
+    int64_t block = 0;
+    std::vector<TurnedShape::Shuffle> shuffles;
   };
   TurnedShape ViewOf(const Shape& shape) const;
 
@@ -69,6 +74,7 @@ class TurnedTiles {
   Shape ShapeOf(const DimList& dims, const Sizes& tile, const Sizes& sizes) const;
   void FindMatrices(const Sizes& sizes, Shape* shape) const;
   int64_t GroupOf(const Sizes& sizes, const Shape& shape) const;
+  void FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape) const;
 
   const BlockKernels* kernels_;
   int size_;

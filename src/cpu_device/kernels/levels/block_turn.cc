@@ -364,8 +364,31 @@ void TurnShort(char* dst, const char* src, const TurnedShape& tile, Reader* read
   TurnShortBy<Wide, kShuffled>(dst, src, tile, reader);
 }
 
+// Blocks whose bytes change their order. What is stored behind one is where the next one goes; the
+// last one moves back and overlaps.
+void ShuffleBlocks(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+  const int64_t bytes = tile.to_bytes, block = tile.block;
+  for (int64_t i = 0; i < bytes; i += block) {
+    const int64_t at = i + block <= bytes ? i : bytes - block;
+    const char* const from = src + at;
+    char* const to = dst + at;
+    const TurnedShape::Shuffle* shuffle = tile.shuffles;
+    for (int64_t v = 0; v < block; v += kShuffled) {
+      Bytes16 out = Shuffle(Load16(from + shuffle->from), Load16(shuffle->places));
+      for (; !shuffle->ends;) {
+        ++shuffle;
+        out |= Shuffle(Load16(from + shuffle->from), Load16(shuffle->places));
+      }
+      ++shuffle;
+      Store16(to + v, out);
+    }
+    reader->Step();
+  }
+}
+
 template <typename T>
 void Turn(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+  if (kHasShuffle && tile.block > 0) return ShuffleBlocks(dst, src, tile, reader);
   if (tile.group > 0 && sizeof(T) <= 4) {
     const int64_t size = tile.together == 1 ? static_cast<int64_t>(sizeof(T)) : tile.together;
     if (kHasShuffle && size != 4) {
@@ -386,6 +409,7 @@ void Turn(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
 // About how often that calls a reader.
 template <typename T>
 int64_t TurnSteps(const TurnedShape& tile) {
+  if (tile.block > 0) return (tile.to_bytes + tile.block - 1) / tile.block;
   if (tile.group > 0) return tile.num_matrices * (tile.rows / tile.group);
   const int64_t side = tile.together == 1 ? Square<T>::kSide : tile.together < 4 ? 4 : 2;
   return tile.num_matrices * ((tile.rows + side - 1) / side) * ((tile.cols + side - 1) / side);
