@@ -71,6 +71,12 @@ void BM_Planes(benchmark::State& state) {
   Unary(state, absl::StrCat(batch, "x256x256x3xui8"), absl::StrCat(batch, "x3x256x256xui8"),
         "stablehlo.transpose %x, dims = [0, 3, 1, 2]", 2 * batch * 256 * 256 * 3);
 }
+// Batches of small matrices.
+void BM_TransposeSmallF32(benchmark::State& state) {
+  const int64_t batch = Bytes(state) / (3 * 3 * 4);
+  const std::string type = absl::StrCat(batch, "x3x3xf32");
+  Unary(state, type, type, "stablehlo.transpose %x, dims = [0, 2, 1]", 2 * batch * 3 * 3 * 4);
+}
 // All dims in the opposite order: short runs on both sides, powers of two apart, or of bytes that
 // begin anywhere in a line.
 void ReverseDims(benchmark::State& state, const char* inner, const char* reversed, int64_t bytes) {
@@ -152,6 +158,7 @@ BENCHMARK(BM_TransposeHeads)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ChannelsLast)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ChannelsFirst)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Planes)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeSmallF32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ReverseDimsU8)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ReverseOddDimsU8)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ReverseDimsBf16)->Apply(OverThreadsAndSizes);

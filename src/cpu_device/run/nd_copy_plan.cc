@@ -192,6 +192,7 @@ bool NdCopy::IsScattered() const {
   const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
   const bool from_apart = std::abs(from_inner_) != from_run, to_apart = std::abs(to_row_) != to_run;
   return (from_run < kStreamedRow && from_apart) || (to_run < kStreamedRow && to_apart) ||
+         (std::max(from_run, to_run) <= kStreamedRow && from_apart && to_apart) ||
          (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrow &&
           rows_ >= (size_ < kWideElement || to_run < kStreamedRow ? kNarrow : kNarrowWide));
 }
