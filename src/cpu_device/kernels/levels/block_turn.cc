@@ -409,7 +409,7 @@ void Turn(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
 // About how often that calls a reader.
 template <typename T>
 int64_t TurnSteps(const TurnedShape& tile) {
-  if (tile.block > 0) return (tile.to_bytes + tile.block - 1) / tile.block;
+  if (kHasShuffle && tile.block > 0) return (tile.to_bytes + tile.block - 1) / tile.block;
   if (tile.group > 0) return tile.num_matrices * (tile.rows / tile.group);
   const int64_t side = tile.together == 1 ? Square<T>::kSide : tile.together < 4 ? 4 : 2;
   return tile.num_matrices * ((tile.rows + side - 1) / side) * ((tile.cols + side - 1) / side);
