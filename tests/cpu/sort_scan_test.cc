@@ -342,6 +342,9 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<bfloat16>("bf16", {8197, 1031}, 1, false);
   CheckScan<half>("f16", {14053, 600}, 1, true);
   CheckScan<float>("f32", {65569, 64}, 1, true);
+  // Rows that share cache lines, several at once.
+  CheckScan<bfloat16>("bf16", {28003, 300}, 1, false);
+  CheckScan<float>("f32", {47005, 90}, 1, true);
 }
 
 // A body that is no operation, along each dim, from either end.

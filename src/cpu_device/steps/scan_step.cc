@@ -40,6 +40,8 @@ constexpr int64_t kStretchStride = kStretch + 64;
 // Lines that are shorter go to memory as they are turned, however many there are; so do those that
 // share cache lines, since one that is written in part must be fetched first.
 constexpr int64_t kShortLine = 256;
+// Those that share lines and follow each other are streamed as one run, of up to so many bytes.
+constexpr int64_t kTogether = 32 * 1024;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
 constexpr int64_t kVectorLines = 16;
 // Where stretches come from memory, the lines of a block begin in pages of their own: a processor
@@ -85,6 +87,12 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
     apart_ = AlignUp(CeilDiv(kPage, line_bytes), kCacheLine / std::gcd(kCacheLine, line_bytes));
   const int64_t body_bytes = p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0;
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + body_bytes;
+  // The running values, and the lines.
+  if (method_ == kAlongLines && is_streamed_ && p_.line_stride == p_.length &&
+      lines_ * line_bytes <= kTogether) {
+    together_bytes_ = lines_ * line_bytes;
+    scratch_bytes_ = lines_ * kSlot + together_bytes_;
+  }
   // The stretches, and the running values.
   if (method_ == kByStretches) scratch_bytes_ = (kStretchStride + kSlot) * lines_;
   // The tile in its compute type and in its memory type, the running values, and a body's result
@@ -210,9 +218,13 @@ void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scr
   const int64_t n = std::min(lines_, p_.inner - line);
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
   FillInit(context, scratch, n);
-  p_.scan_stored_rows(context.buffer(a.to) + base * size, p_.line_stride,
-                      context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride,
-                      scratch, n, p_.length, p_.is_reverse);
+  char* const to = context.buffer(a.to) + base * size;
+  char* const lines = together_bytes_ > 0 ? scratch + lines_ * kSlot : to;
+  p_.scan_stored_rows(lines, p_.line_stride, context.buffer(a.from) + (a.from_offset + base) * size,
+                      p_.line_stride, scratch, n, p_.length, p_.is_reverse);
+  if (together_bytes_ == 0) return;
+  p_.kernels->stream_rows(to, 0, lines, 0, n * p_.length * size, 1);
+  p_.kernels->end_stream();
 }
 
 void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* scratch) const {

@@ -59,10 +59,11 @@ class ScanStep final : public Step {
   enum Method : uint8_t { kInPlace, kAlongLines, kByStretches, kTurned, kMoved };
   ScanParams p_;
   Method method_ = kMoved;
-  bool converts_ = false;     // stretches
-  bool is_streamed_ = false;  // too much for the caches
-  int64_t lines_ = 64;        // in a block
-  int64_t apart_ = 1;         // stretches: from one line of a block to its next
+  bool converts_ = false;       // stretches
+  bool is_streamed_ = false;    // too much for the caches
+  int64_t together_bytes_ = 0;  // of lines that are streamed as one run
+  int64_t lines_ = 64;          // in a block
+  int64_t apart_ = 1;           // stretches: from one line of a block to its next
   int64_t blocks_per_outer_;
   int64_t scratch_bytes_;
 };
