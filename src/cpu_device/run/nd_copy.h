@@ -74,6 +74,7 @@ class NdCopy {
   // nd_copy_plan.cc
   void Plan(DimList walked);
   void ChoosePattern(DimList dims);
+  bool HasShortRowsApart(int64_t limit) const;
   bool IsScattered() const;
   bool Collides() const;
   bool HasSmallBlocks() const;

@@ -80,7 +80,7 @@ void NdCopy::Plan(DimList walked) {
   }
   dims_ = merged;
   ChoosePattern(std::move(merged));
-  if (IsScattered()) {
+  if (HasSmallBlocks() || (bytes() < kStreamBytes ? Collides() : IsScattered())) {
     // Elements of three bytes turn four at a time, which is quicker where runs are long.
     const int64_t run = rows_ * inner_;
     const bool is_long = run >= kStreamedRow && (inner_ != kShortestTurned || run < kRowsTo);
@@ -175,12 +175,19 @@ void NdCopy::MakeTiles() {
   outer_.push_back({CeilDiv(tiled_.size, tile_), tiled_.from * tile_, tiled_.to * tile_});
 }
 
-// True where rows of pieces to transpose are short in the source or the target, unless they are few
-// or have few elements and lie close together; and where short rows that are copied have a run of
-// others behind them in the target, and of yet others in the source.
+// True where rows of pieces to transpose have less than `limit` bytes in the source or the target,
+// and others lie apart from them there.
+bool NdCopy::HasShortRowsApart(int64_t limit) const {
+  const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
+  return (from_run < limit && std::abs(from_inner_) != from_run) ||
+         (to_run < limit && std::abs(to_row_) != to_run);
+}
+
+// True for boxes too large for the caches where rows of pieces to transpose are short in the source
+// or the target, unless they are few or have few elements and lie close together; and where short
+// rows that are copied have a run of others behind them in the target, and of yet others in the
+// source.
 bool NdCopy::IsScattered() const {
-  if (HasSmallBlocks()) return true;
-  if (bytes() < kStreamBytes) return Collides();
   if (pattern_ == kRows) {
     const auto goes_on = [&](int64_t Dim::*stride, int64_t run) {
       return std::any_of(outer_.begin(), outer_.end(),
@@ -192,9 +199,9 @@ bool NdCopy::IsScattered() const {
   }
   if (pattern_ != kTranspose) return false;
   const int64_t from_run = rows_ * size_, to_run = inner_ * size_;
-  const bool from_apart = std::abs(from_inner_) != from_run, to_apart = std::abs(to_row_) != to_run;
-  return (from_run < kStreamedRow && from_apart) || (to_run < kStreamedRow && to_apart) ||
-         (std::max(from_run, to_run) <= kStreamedRow && from_apart && to_apart) ||
+  const bool are_apart = std::abs(from_inner_) != from_run && std::abs(to_row_) != to_run;
+  return HasShortRowsApart(kStreamedRow) ||
+         (std::max(from_run, to_run) <= kStreamedRow && are_apart) ||
          (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrow &&
           rows_ >= (size_ < kWideElement || to_run < kStreamedRow ? kNarrow : kNarrowWide));
 }
@@ -210,9 +217,7 @@ bool NdCopy::Collides() const {
   const auto collide = [](const Collision& limit, int64_t lines, int64_t stride) {
     return lines >= limit.lines && stride != 0 && stride % limit.stride == 0;
   };
-  const bool is_short = (from_run < kLine && std::abs(from_inner_) != from_run) ||
-                        (to_run < kLine && std::abs(to_row_) != to_run);
-  if (is_short && bytes() >= kFarBytes) return true;
+  if (bytes() >= kFarBytes && HasShortRowsApart(kLine)) return true;
   // Short runs of the source are written in parts of lines, too.
   return (from_run <= kFirst.run && collide(kFirst, inner_, from_inner_)) ||
          (std::min(from_run, to_run) <= kFirst.run && collide(kFirst, rows_, to_row_)) ||
