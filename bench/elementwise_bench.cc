@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused elementwise programs on a million elements. of_bandwidth: bytes read and written a second,
-// over those of memcpy by as many threads; a program that computes little an element should come
-// near 1.
+// Fused elementwise programs. MiB: the size of the array that is read, once one that stays in the
+// last cache and once one that does not. of_bandwidth: bytes read and written a second, over those
+// of memcpy by as many threads on arrays of that size; a program that computes little an element
+// should come near 1.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -14,35 +15,30 @@
 namespace pjrt::bench {
 namespace {
 
-constexpr int64_t kSize = 1 << 20;
-
-// `bytes`: what the program reads and writes at least.
-void Measure(benchmark::State& state, const std::string& text, int64_t bytes) {
-  MeasureOfBandwidth(state, text, bytes);
-  state.counters["elements_a_second"] = benchmark::Counter(
-      static_cast<double>(kSize * state.iterations()), benchmark::Counter::kIsRate);
-}
-
-std::string Unary(const std::string& body, const std::string& type) {
-  return absl::StrReplaceAll(
+// A program from %x to %y, both of `type`, T in `body`, whose elements have `size` bytes. N stands
+// for their number.
+void Unary(benchmark::State& state, const std::string& body, const std::string& type, int size) {
+  const int64_t elements = (state.range(1) << 20) / size;
+  const std::string text = absl::StrReplaceAll(
       absl::StrCat("func.func @main(%x: T) -> T {\n", body, "  return %y : T\n}\n"),
-      {{"T", absl::StrCat("tensor<", kSize, "x", type, ">")}});
+      {{"T", absl::StrCat("tensor<", elements, "x", type, ">")}, {"N", absl::StrCat(elements)}});
+  MeasureOfBandwidth(state, text, 2 * size * elements);
+  state.counters["elements_a_second"] = benchmark::Counter(
+      static_cast<double>(elements * state.iterations()), benchmark::Counter::kIsRate);
 }
 
-void BM_Tanh(benchmark::State& state) {
-  Measure(state, Unary("%y = stablehlo.tanh %x : T\n", "f32"), 8 * kSize);
-}
+void BM_Tanh(benchmark::State& state) { Unary(state, "%y = stablehlo.tanh %x : T\n", "f32", 4); }
 void BM_Exponential(benchmark::State& state) {
-  Measure(state, Unary("%y = stablehlo.exponential %x : T\n", "f32"), 8 * kSize);
+  Unary(state, "%y = stablehlo.exponential %x : T\n", "f32", 4);
 }
 void BM_NegateBf16(benchmark::State& state) {
-  Measure(state, Unary("%y = stablehlo.negate %x : T\n", "bf16"), 4 * kSize);
+  Unary(state, "%y = stablehlo.negate %x : T\n", "bf16", 2);
 }
 
 // 0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x^3)))
 void BM_Gelu(benchmark::State& state) {
-  Measure(state,
-          Unary(R"(
+  Unary(state,
+        R"(
     %a = stablehlo.constant dense<0.044715> : T
     %b = stablehlo.constant dense<0.797884561> : T
     %one = stablehlo.constant dense<1.0> : T
@@ -57,14 +53,13 @@ void BM_Gelu(benchmark::State& state) {
     %7 = stablehlo.multiply %x, %half : T
     %y = stablehlo.multiply %7, %6 : T
 )",
-                "f32"),
-          8 * kSize);
+        "f32", 4);
 }
 
 // Of numbers around the unit circle. Far from memory's limit: elements_a_second tells more.
 void ComplexFunction(benchmark::State& state, const char* name) {
-  const std::string body =
-      absl::StrReplaceAll(R"(
+  const std::string body = absl::StrReplaceAll(
+      R"(
     %half = stablehlo.constant dense<0.5> : F
     %re = stablehlo.add %x, %half : F
     %im = stablehlo.subtract %half, %x : F
@@ -74,10 +69,8 @@ void ComplexFunction(benchmark::State& state, const char* name) {
     %b = stablehlo.imag %w : (Z) -> F
     %y = stablehlo.add %a, %b : F
 )",
-                          {{"F", absl::StrCat("tensor<", kSize, "xf32>")},
-                           {"Z", absl::StrCat("tensor<", kSize, "xcomplex<f32>>")},
-                           {"NAME", name}});
-  Measure(state, Unary(body, "f32"), 8 * kSize);
+      {{"F", "tensor<Nxf32>"}, {"Z", "tensor<Nxcomplex<f32>>"}, {"NAME", name}});
+  Unary(state, body, "f32", 4);
 }
 void BM_ComplexExponential(benchmark::State& state) { ComplexFunction(state, "exponential"); }
 void BM_ComplexLog(benchmark::State& state) { ComplexFunction(state, "log"); }
@@ -93,19 +86,19 @@ void BM_LongChain(benchmark::State& state) {
                     i % 3 == 0 ? ", %x" : ", %c", " : T\n");
   }
   absl::StrAppend(&body, "%y = stablehlo.negate %v29 : T\n");
-  Measure(state, Unary(body, "f32"), 8 * kSize);
+  Unary(state, body, "f32", 4);
 }
 
-BENCHMARK(BM_Tanh)->Apply(OverThreads);
-BENCHMARK(BM_Exponential)->Apply(OverThreads);
-BENCHMARK(BM_NegateBf16)->Apply(OverThreads);
-BENCHMARK(BM_Gelu)->Apply(OverThreads);
-BENCHMARK(BM_ComplexExponential)->Apply(OverThreads);
-BENCHMARK(BM_ComplexLog)->Apply(OverThreads);
-BENCHMARK(BM_ComplexSqrt)->Apply(OverThreads);
-BENCHMARK(BM_ComplexSine)->Apply(OverThreads);
-BENCHMARK(BM_ComplexTanh)->Apply(OverThreads);
-BENCHMARK(BM_LongChain)->Apply(OverThreads);
+BENCHMARK(BM_Tanh)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_Exponential)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_NegateBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_Gelu)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ComplexExponential)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ComplexLog)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ComplexSqrt)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ComplexSine)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_ComplexTanh)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_LongChain)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

@@ -15,7 +15,6 @@ namespace {
 
 // Registers together should leave room in a 32 KiB L1 cache for the memory that flows through it.
 constexpr int64_t kRegisterBudget = 20 * 1024;
-constexpr int64_t kMaxBlock = 1024;
 // Of narrow elements a block has more: calls cost as much whatever they move.
 constexpr int64_t kMaxBlockBytes = 4096;
 constexpr int64_t kMinBlock = 128;
@@ -27,16 +26,14 @@ constexpr int64_t kRowModeLength = 64;
 // be moved costs kMoveNs an element.
 constexpr int64_t kLongRow = 512;
 constexpr double kRowNs = 8, kCallNs = 10, kRestNs = 2, kCopiedRestNs = 3, kMoveNs = 0.055;
-// What a block of several rows that lie apart costs beside its elements.
-constexpr double kRowsNs = 30;
 // Moves of elements that do not lie next to each other count so often.
 constexpr int kStridedMoves = 3;
 // A pattern may have this many elements, and must stay the same for this many points, so that
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
 constexpr int64_t kMinStretch = 2048;
-// Fewer elements need no blocks of several rows.
-constexpr int64_t kMinGrouped = 2048;
+// Arrays of so many bytes together are not in the caches.
+constexpr int64_t kLargeBytes = 16 << 20;
 
 bool IsDense(const LoopView& view, const Dims& dims) {
   int64_t stride = 1;
@@ -118,104 +115,6 @@ bool BlockFrame::FindRepeat(const LoopView& view, Repeat* repeat) const {
          repeat->stretch > repeat->period;
 }
 
-absl::StatusOr<bool> BlockFrame::LowerToRows() {
-  const int64_t bytes = row_length_ * 8, vector = kernels_.chain_vector_bytes;
-  if (program_.dims.size() < 2 || program_.ElementCount() < kMinGrouped || bytes < vector ||
-      bytes > 2 * kChainVectors * vector)
-    return false;
-  const int64_t points = std::min(row_length_ * program_.dims.end()[-2], kMaxBlock);
-  if (MovingNs(points, /*iotas=*/false) <= (row_mode_ ? 0 : kRowsNs)) return false;
-  // What is moved in any case is quicker moved by large blocks.
-  const bool strided =
-      std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                  [](const LoopInput& in) { return in.view.strides.back() > 1; }) ||
-      std::any_of(program_.stores.begin(), program_.stores.end(),
-                  [](const LoopStore& store) { return store.view.strides.back() != 1; });
-  if (strided && points < kMaxBlock) return false;
-  const bool row_mode = row_mode_;
-  row_mode_ = true;
-  rows_together_ = 1;
-  PJRT_RETURN_IF_ERROR(LowerCode({}));
-  if (GroupRows()) {
-    LayOut();
-    return true;
-  }
-  row_mode_ = row_mode;
-  rows_together_ = 0;
-  return false;
-}
-
-bool BlockFrame::GroupRows() {
-  const auto row_stride = [](const LoopView& view) { return view.strides.end()[-2]; };
-  // By slot: from a row to the next one. What follows each other has a row's length, and what is
-  // one element for all 0.
-  row_strides_.assign(code_.num_slots, row_length_);
-  std::vector<char> is_scalar(code_.num_slots, 0);
-  const auto set_scalar = [&](int slot, int64_t stride) {
-    row_strides_[slot] = stride;
-    is_scalar[slot] = 1;
-  };
-  for (const auto& [slot, offset] : code_.constant_slots) set_scalar(slot, 0);
-  for (const auto& [slot, input] : code_.input_slots) {
-    row_strides_[slot] = row_stride(program_.inputs[input].view);
-    is_scalar[slot] = input_access_[input] == Access::kScalar;
-  }
-  for (const auto& [slot, store] : code_.store_slots)
-    row_strides_[slot] = row_stride(program_.stores[store].view);
-  for (const BlockInstr& instr : code_.instrs) {
-    if (instr.scalar) set_scalar(instr.dst, 0);
-  }
-  const auto is_plain = [&](int slot) {
-    return slot < 0 || row_strides_[slot] == (is_scalar[slot] ? 0 : row_length_);
-  };
-  for (const BlockInstr& instr : code_.instrs) {
-    if (instr.kind == BlockInstr::kChain) continue;
-    const bool fills = instr.kind == BlockInstr::kFill && !instr.scalar;
-    if (!((fills || is_plain(instr.a)) && is_plain(instr.b) && is_plain(instr.c) &&
-          is_plain(instr.dst)))
-      return false;
-  }
-  chain_rows_.clear();
-  for (const BlockChain& chain : code_.chains) {
-    const int64_t lanes = chain.group * kernels_.chain_vector_bytes / kernels_.chain_group_bytes;
-    const int64_t vectors = CeilDiv(row_length_, lanes);
-    if (row_length_ < lanes || vectors > kChainVectors) return false;
-    const bool fills_vectors = row_length_ % lanes == 0;
-    const int64_t together = kChainVectors / vectors;
-    rows_together_ = std::max(rows_together_, together);  // powers of two
-    for (const ChainInstr& instr : chain.code) {
-      // Predicates are read and written by groups, and numbers of bf16 by two vectors.
-      const bool is_mask = instr.op >= ChainOp::kLoadMask && instr.op <= ChainOp::kXorMask;
-      const bool shifts =
-          instr.op == ChainOp::kShiftLeftScalar || instr.op == ChainOp::kShiftRightLogicalScalar ||
-          instr.op == ChainOp::kShiftRightArithmeticScalar || instr.op == ChainOp::kShiftBoth;
-      if (((is_mask || shifts) && !is_plain(instr.slot)) ||
-          (is_mask && (!fills_vectors || kChainVectors % vectors != 0)) ||
-          (instr.op == ChainOp::kStoreBf16 && (!fills_vectors || vectors % 2 != 0)))
-        return false;
-    }
-    std::vector<ChainRows> all(code_.num_slots);
-    for (int slot = 0; slot < code_.num_slots; ++slot) {
-      all[slot].step = together * row_strides_[slot];
-      // A row's last vector ends with it, though it repeats some of the one before, and vectors
-      // that are left repeat the first ones.
-      for (int64_t i = 0; i < kChainVectors; ++i) {
-        const int64_t vector = i % (together * vectors);
-        const int64_t in_row = std::min(vector % vectors * lanes, row_length_ - lanes);
-        all[slot].at[i] = vector / vectors * row_strides_[slot] + (is_scalar[slot] ? 0 : in_row);
-      }
-    }
-    chain_rows_.emplace_back(together, std::move(all));
-  }
-  return !chain_rows_.empty() && program_.dims.end()[-2] >= rows_together_;
-}
-
-int64_t BlockFrame::RowsAt(int64_t row, int64_t most) const {
-  const int64_t rows = program_.dims.end()[-2];
-  most = std::min(most, rows - row % rows);
-  return most - most % rows_together_;
-}
-
 absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
   PJRT_RETURN_IF_ERROR(LowerCode(blocks));
   LayOut();
@@ -283,6 +182,25 @@ void BlockFrame::LayOut() {
   num_inputs_in_place_ = places_.size();
   for (const auto& [slot, store] : code_.store_slots)
     AddPlace(slot, store, program_.stores[store].view, program_.stores[store].type);
+  ChooseAhead();
+}
+
+void BlockFrame::ChooseAhead() {
+  if (code_.instrs.size() < 2) return;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const bool written = i >= num_inputs_in_place_;
+    const int32_t array = places_[i].array;
+    const LoopView& view = written ? program_.stores[array].view : program_.inputs[array].view;
+    const int size = ByteWidth(written ? program_.stores[array].type : program_.inputs[array].type);
+    const bool blocks_follow =
+        IsDense(view, program_.dims) ||
+        (row_mode_ && view.strides.back() == 1 && row_length_ > 4 * block_size_);
+    if (!blocks_follow) continue;
+    ahead_.push_back({places_[i].slot, size, written});
+    bytes += size * program_.ElementCount();
+  }
+  if (bytes < kLargeBytes) ahead_.clear();
 }
 
 // In flat mode it is dense or one element.
@@ -426,10 +344,31 @@ char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
   return copies + point % repeat.period * size;
 }
 
+// Of the lines of the block behind this one a share, before the instruction with number `instr`.
+void BlockFrame::State::AskAhead(int64_t instr, int64_t n) const {
+  constexpr int64_t kLine = 64;
+  for (const Ahead& ahead : frame_.ahead_) {
+    const int64_t bytes = n * ahead.size;
+    const int64_t share =
+        AlignUp(CeilDiv(bytes, static_cast<int64_t>(frame_.code_.instrs.size())), kLine);
+    const char* const next = slots_[ahead.slot] + bytes;
+    const int64_t end = std::min((instr + 1) * share, bytes);
+    for (int64_t i = instr * share; i < end; i += kLine) {
+      if (ahead.written) {
+        __builtin_prefetch(next + i, 1);
+      } else {
+        __builtin_prefetch(next + i, 0);
+      }
+    }
+  }
+}
+
 void BlockFrame::State::Execute(int64_t from, int64_t n) {
   const BlockCode& code = frame_.code_;
   char** const s = slots_;
+  int64_t number = 0;
   for (const BlockInstr& instr : code.instrs) {
+    if (!frame_.ahead_.empty()) AskAhead(number++, n);
     const int64_t count = instr.scalar ? 1 : n;
     switch (instr.kind) {
       case BlockInstr::kOp:

@@ -77,6 +77,7 @@ class BlockFrame {
     void FindPoint(int64_t from);
     void FindInPlace(int64_t from);
     void Execute(int64_t from, int64_t n);
+    void AskAhead(int64_t instr, int64_t n) const;
     void Load(int input, char* block, int64_t from, int64_t n) const;
     void Store(int store, const char* block, int64_t from, int64_t n) const;
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
@@ -115,6 +116,15 @@ class BlockFrame {
     int64_t scratch;  // where its copies lie
   };
 
+  // An array whose next block is asked for while one is computed.
+  struct Ahead {
+    int32_t slot;
+    int size;  // of an element
+    bool written;
+  };
+
+  static constexpr int64_t kMaxBlock = 1024;
+
   // Of `most` rows from `row` on, as many as a block may have; 0 where they fill no group.
   int64_t RowsAt(int64_t row, int64_t most) const;
   // Finds out how chains reach groups of rows; false where the code cannot run on them.
@@ -125,6 +135,10 @@ class BlockFrame {
   // Fills `code_`, then what follows from it.
   absl::Status LowerCode(absl::Span<const LoopValue> blocks);
   void LayOut();
+  // Fills `ahead_`. Code of one instruction reads and writes all the time, and the machine reads
+  // ahead by itself. Where there are more, memory would rest while what lies between is computed:
+  // gelu of 256 MiB took 46 ms and takes 30.
+  void ChooseAhead();
   void AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type);
 
   Access AccessOf(const LoopView& view) const;
@@ -140,6 +154,7 @@ class BlockFrame {
   size_t num_inputs_in_place_ = 0;
   std::vector<int64_t> place_strides_;  // by place and dim, in bytes
   std::vector<Repeat> repeats_;
+  std::vector<Ahead> ahead_;
   std::vector<int64_t> row_strides_;  // by slot, in elements, where rows are grouped
   // By chain: how many rows a group has, and by slot how it reaches them.
   std::vector<std::pair<int64_t, std::vector<ChainRows>>> chain_rows_;

@@ -8,7 +8,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 // The hottest functions compute in f32 throughout, which is twice as fast as in f64 and costs half
-// a unit in the last place. Largest errors seen: Exp 1.0, Log 0.8, Logistic 1.4, Tanh 1.4, Erf 1.2,
+// a unit in the last place. Largest errors seen: Exp 1.0, Log 0.8, Logistic 1.4, Tanh 2.6, Erf 1.2,
 // Erfc 2.7 ULP (2.9 without fused multiply-add); those of the other functions of this file 0.501
 // (tests/cpu/block_kernels_f32_math_test.cc).
 
@@ -59,13 +59,15 @@ PJRT_INLINE float ExpInside(float x) {
   const ExpParts e = SplitExp(x);
   return (1 + e.part) * e.first * e.second;
 }
-// For |x| < 87.
-PJRT_INLINE float ExpOfModerate(float x) {
+// exp(x) = (1 + part) * power, for |x| < 87 or NaN.
+struct ModerateExpParts {
+  float part, power;
+};
+PJRT_INLINE ModerateExpParts SplitModerateExp(float x) {
   const float shifted = MulAdd(x, kLog2E, kShift);
   const float n = shifted - kShift;
   const float r = MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x));
-  const float power = BitCast<float>((ToBits(shifted) << 23) + 0x3f800000u);
-  return (1 + ExpPolynomial(r)) * power;
+  return {ExpPolynomial(r), BitCast<float>((ToBits(shifted) << 23) + 0x3f800000u)};
 }
 
 constexpr float kLowestExp = -104, kHighestExp = 89;  // beyond, the result is 0 and infinity
@@ -109,22 +111,16 @@ void ExpLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
 }
 #endif
 
-// Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1).
+// m / (m + 2) with m = exp(2|x|) - 1. What rounds most is the divisor where it is little above 2.
+// A polynomial near 0 and 1 - 2 / (exp(2|x|) + 1) elsewhere has errors of 1.4 ULP and takes one and
+// a half times as long: 3.4 ns in place of 2.2 for 16 numbers with AVX-512.
 struct Tanh {
   PJRT_INLINE float Run(float x) {
     const float size = AbsF32(x);
     const float bounded = size > 10.0f ? 10.0f : size;
-    const float far = 1 - 2 / (ExpOfModerate(2 * bounded) + 1);
-    // (tanh(x) - x) / x^3 on |x| <= 0.625, to 2^-32.
-    const float s = size * size;
-    float p = 0x1.197b7cp-9f;
-    p = MulAdd(p, s, -0x1.0c2146p-7f);
-    p = MulAdd(p, s, 0x1.6394dap-6f);
-    p = MulAdd(p, s, -0x1.b9ef7cp-5f);
-    p = MulAdd(p, s, 0x1.11106cp-3f);
-    p = MulAdd(p, s, -0x1.555554p-2f);
-    const float near = MulAdd(size * s, p, size);
-    const float result = size < 0.625f ? near : far;
+    const ModerateExpParts e = SplitModerateExp(2 * bounded);
+    const float m = MulAdd(e.power, e.part, e.power - 1);
+    const float result = m / (m + 2);
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
   }
 };
@@ -196,7 +192,8 @@ struct Erf {
     p = MulAdd(p, t, -0x1.afab6cp-1f);
     p = MulAdd(p, t, -0x1.51c9b2p+1f);
     p = MulAdd(p, t, -0x1.d97fcp+0f);
-    const float far = 1 - ExpOfModerate(p);
+    const ModerateExpParts e = SplitModerateExp(p);
+    const float far = 1 - (1 + e.part) * e.power;
     const float result = size < 1.0f ? near : far;
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
   }
