@@ -36,7 +36,10 @@ Literal Values(PrimitiveType type) {
     std::vector<int64_t> values;
     for (int shift = 0; shift < BitWidth(type) - 10; ++shift) {
       for (int64_t v : {257, 385, 383, 511}) {
-        for (int64_t d : {-1, 0, 1}) values.push_back((v << shift) + d);
+        for (int64_t d : {-1, 0, 1}) {
+          values.push_back((v << shift) + d);
+          if (IsSignedInteger(type)) values.push_back(-(v << shift) + d);
+        }
       }
     }
     values.insert(values.end(),

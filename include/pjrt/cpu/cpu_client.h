@@ -66,7 +66,8 @@ struct CpuClientOptions {
       allocator;
 
   // Freed memory that the client's own allocator keeps for reuse, at most; 0 keeps none. Buffers
-  // and temporaries above this are returned to the system at once.
+  // and temporaries above this are returned to the system at once, and sizes that were not asked
+  // for for longest make room for others.
   size_t max_cached_bytes = size_t{256} << 20;
 
   // How many threads one transfer that has to transpose may use. At least 1.

@@ -44,6 +44,11 @@ int CachingAllocator::ClassOf(size_t bytes, size_t* rounded) {
   return (power - 8) * 4 + static_cast<int>(quarters);
 }
 
+size_t CachingAllocator::SizeOf(int index) {
+  const size_t power = size_t{256} << (index / 4);
+  return power + power / 4 * (index % 4);
+}
+
 CachingAllocator::~CachingAllocator() {
   for (Class& c : classes_) {
     for (char* block : c.free) std::free(block);
@@ -82,6 +87,8 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     if (!c.free.empty()) {
       block.data = c.free.back();
       c.free.pop_back();
+      const int64_t now = allocations_.load(std::memory_order_relaxed);
+      c.last_use.store(c.free.empty() ? kEmpty : now, std::memory_order_relaxed);
     }
   }
   if (block.data != nullptr) {
@@ -103,15 +110,48 @@ void CachingAllocator::Free(Block block) {
     delete block.custom;
     return;
   }
-  if (cached_bytes_.load(std::memory_order_relaxed) + block.bytes > max_cached_bytes_) {
+  if (block.bytes > max_cached_bytes_) {
     std::free(block.data);
     return;
   }
   cached_bytes_.fetch_add(block.bytes, std::memory_order_relaxed);
   size_t rounded;
   Class& c = classes_[ClassOf(block.bytes, &rounded)];
-  std::lock_guard<std::mutex> lock(c.mutex);
-  c.free.push_back(block.data);
+  {
+    std::lock_guard<std::mutex> lock(c.mutex);
+    c.free.push_back(block.data);
+    c.last_use.store(allocations_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  // Sizes that a program no longer asks for make room for those that it does.
+  while (cached_bytes_.load(std::memory_order_relaxed) > max_cached_bytes_ && Evict()) {
+  }
+}
+
+bool CachingAllocator::Evict() {
+  for (;;) {
+    int oldest = 0;
+    int64_t oldest_use = kEmpty;
+    for (int i = 0; i < kClasses; ++i) {
+      const int64_t use = classes_[i].last_use.load(std::memory_order_relaxed);
+      if (use < oldest_use) {
+        oldest = i;
+        oldest_use = use;
+      }
+    }
+    if (oldest_use == kEmpty) return false;
+    Class& c = classes_[oldest];
+    char* data;
+    {
+      std::lock_guard<std::mutex> lock(c.mutex);
+      if (c.free.empty()) continue;  // another thread took the last one
+      data = c.free.back();
+      c.free.pop_back();
+      if (c.free.empty()) c.last_use.store(kEmpty, std::memory_order_relaxed);
+    }
+    cached_bytes_.fetch_sub(SizeOf(oldest), std::memory_order_relaxed);
+    std::free(data);
+    return true;
+  }
 }
 
 AllocatorStats CachingAllocator::stats() const {

@@ -46,11 +46,19 @@ class CachingAllocator {
 
  private:
   static constexpr int kClasses = 4 * 48;
+  static constexpr int64_t kEmpty = INT64_MAX;
   struct Class {
     std::mutex mutex;
     std::vector<char*> free;
+    // Allocations before a block was last taken or kept; kEmpty where none is kept. Written under
+    // the mutex.
+    std::atomic<int64_t> last_use{kEmpty};
   };
   static int ClassOf(size_t bytes, size_t* rounded);
+  static size_t SizeOf(int index);
+  // Gives a block of the class that was not used for longest back to the system; false where no
+  // block is kept.
+  bool Evict();
   void Count(int64_t bytes);
 
   const size_t max_cached_bytes_;

@@ -374,8 +374,8 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
   return Append(std::move(instr));
 }
 
-// `value`, of a type with more digits than f32, as an f64 that f32 holds exactly and that rounds to
-// any narrower float as `value` itself does: digits too many leave a trace in the last one kept,
+// `value`, of a type with more digits than f32, as a float that f32 holds exactly and that rounds
+// to any narrower float as `value` itself does: digits too many leave a trace in the last one kept,
 // which becomes odd.
 LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
   const auto keep_trace = [&](LoopValue bits, int dropped) {
@@ -389,6 +389,20 @@ LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
               Op(BlockOp::kSubtract, CType::kU64, CType::kU64, bits, low), trace);
   };
   const CType from = type(value);
+  if (from == CType::kS32) {
+    // 24 digits beside the sign, which f32 holds. Of two numbers that lose digits the odd one has
+    // the trace, in two's complement whatever the sign.
+    const LoopValue low = Op(BlockOp::kAnd, from, from, value, Constant(S32, 255));
+    const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, from, low, Constant(S32, 0));
+    const LoopValue kept = Op(BlockOp::kSubtract, from, from, value, low);
+    const LoopValue odd = Op(BlockOp::kOr, from, from, kept, Constant(S32, 256));
+    const LoopValue traced = Op(BlockOp::kSelect, from, from, lost, odd, kept);
+    const LoopValue lifted = Op(BlockOp::kAdd, from, from, value, Constant(S32, 1 << 24));
+    const LoopValue fits =
+        Op(BlockOp::kCompareLt, CType::kPred, CType::kU32,
+           Op(BlockOp::kCopy, CType::kU32, from, lifted), Constant(U32, 1 << 25));
+    return Convert(Op(BlockOp::kSelect, from, from, fits, value, traced), CType::kF32);
+  }
   if (from == CType::kS64) {
     const LoopValue magnitude = Op(BlockOp::kCopy, CType::kU64, CType::kS64,
                                    Op(BlockOp::kAbs, CType::kS64, CType::kS64, value));
@@ -402,8 +416,7 @@ LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
     const LoopValue fits =
         Op(BlockOp::kCompareLt, CType::kPred, CType::kU64, value, Constant(U64, int64_t{1} << 53));
     value = Op(BlockOp::kSelect, CType::kU64, CType::kU64, fits, value, keep_trace(value, 11));
-  } else if (from != CType::kS32 && from != CType::kU32 && from != CType::kF64 &&
-             from != CType::kC128) {
+  } else if (from != CType::kU32 && from != CType::kF64 && from != CType::kC128) {
     return value;
   }
   const LoopValue bits = Op(BlockOp::kCopy, CType::kU64, CType::kF64, Convert(value, CType::kF64));

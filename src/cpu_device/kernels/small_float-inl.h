@@ -72,32 +72,32 @@ PJRT_INLINE uint32_t EncodeIeeeLike(float x) {
   constexpr int kShift = 23 - L::kMantissa;
   const uint32_t from = ToBits(x);
   const uint32_t magnitude = from & 0x7fffffffu;
-  if constexpr (L::kSameExponent && L::kIeee) {  // rounding carries into exponent and infinity
+  if constexpr (L::kSameExponent) {  // rounding carries into exponent and infinity
     const uint32_t carried = from + ((1u << (kShift - 1)) - 1) + ((from >> kShift) & 1);
     const uint32_t quiet = from | 0x400000u;
     return (magnitude > kInfinityF32 ? quiet : carried) >> kShift;
   }
-  const uint32_t sign = (from >> 31) << (Format::kBits - 1);
-  const uint32_t odd = (magnitude >> kShift) & 1;
-  uint32_t rounded = ((magnitude + ((1u << (kShift - 1)) - 1) + odd) >> kShift) -
-                     (static_cast<uint32_t>(127 - L::kBias) << L::kMantissa);
-  if constexpr (!L::kSameExponent) {
-    // Below the smallest normal number the processor rounds: in the sum with a power of two whose
-    // last bit is worth the smallest denormal.
-    constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 23 + 1 - L::kBias - L::kMantissa) << 23;
-    constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
-    const uint32_t denormal = ToBits(BitCast<float>(magnitude) + BitCast<float>(kMagic)) - kMagic;
-    rounded = magnitude < kFirstNormal ? denormal : rounded;
-  }
-  const uint32_t overflow = L::kIeee ? L::kInfinity : L::kFiniteOnly ? L::kMax : L::kNan;
-  uint32_t result = rounded > L::kMax ? overflow : rounded;
+  // Beyond the largest number comes, as if the format went on, the code of what overflows to. It is
+  // also that of NaNs where there is one alone.
+  constexpr uint32_t kLast = L::kFiniteOnly ? L::kMax : L::kMax + 1;
+  constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
+  constexpr uint32_t kLimit = kFirstNormal + ((kLast - (1u << L::kMantissa)) << kShift);
+  // The processor rounds, in the sum with a power of two whose last bit is worth the last one of
+  // the result, as that of its exponent or, for denormals, that of the first normal number.
+  constexpr uint32_t kToSum = static_cast<uint32_t>(kShift) << 23;
+  const uint32_t bounded = magnitude < kLimit ? magnitude : kLimit;
+  const uint32_t exponent = (bounded & kInfinityF32) + kToSum;
+  const uint32_t power = exponent > kFirstNormal + kToSum ? exponent : kFirstNormal + kToSum;
+  const uint32_t digits = ToBits(BitCast<float>(bounded) + BitCast<float>(power)) - power;
+  const uint32_t result = digits + (power >> kShift) - ((kFirstNormal + kToSum) >> kShift);
+  const uint32_t sign = (from >> (32 - Format::kBits)) & L::kSign;
   if constexpr (L::kUnsignedZero) {
-    result |= (result == 0 || result == L::kNan) ? 0u : sign;
-    return magnitude > kInfinityF32 ? L::kNan : result;
+    return result | (result == 0 ? 0u : sign);
+  } else if constexpr (L::kNanOnly) {
+    return result | sign;
   } else {
     uint32_t nan = L::kNan;
-    if constexpr (L::kIeee) nan |= (magnitude >> kShift) & ((1u << L::kMantissa) - 1);
-    if constexpr (!L::kFiniteOnly) nan |= sign;
+    if constexpr (L::kIeee) nan |= sign | ((magnitude >> kShift) & ((1u << L::kMantissa) - 1));
     return magnitude > kInfinityF32 ? nan : result | sign;
   }
 }

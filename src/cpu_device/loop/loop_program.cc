@@ -128,6 +128,15 @@ void DropUnusedIotas(LoopProgram* p) {
   p->iotas = std::move(kept);
 }
 
+// A store rounds to its type itself.
+void DropRounding(LoopProgram* p) {
+  for (LoopStore& store : p->stores) {
+    const LoopInstr& instr = p->instrs[store.value];
+    if (instr.kind == LoopInstr::kRoundTo && instr.memory_type == store.type)
+      store.value = instr.args[0];
+  }
+}
+
 }  // namespace
 
 void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn) {
@@ -146,6 +155,7 @@ int64_t LoopProgram::ElementCount() const {
 }
 
 void Simplify(LoopProgram* program) {
+  DropRounding(program);
   DropUnused(program);
   DropUnusedIotas(program);
   for (int d = static_cast<int>(program->dims.size()) - 1; d >= 0; --d) {

@@ -145,7 +145,8 @@ struct LoopProgram {
 void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn);
 
 // Brings a program to the form that runs fastest: merges dims that all views walk as one, drops
-// dims of size 1, and instructions and iotas that nothing uses.
+// dims of size 1, what rounds to the type that it is stored as, and instructions and iotas that
+// nothing uses.
 void Simplify(LoopProgram* program);
 
 // Estimated time of one element on one thread in nanoseconds, apart from memory traffic.

@@ -2,6 +2,7 @@
 //
 // Conversions between compute types.
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/narrow-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
@@ -99,21 +100,14 @@ void ConvertLoop(void* dst, const void* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) d[i] = ConvertElement<To, From>(s[i]);
 }
 
-// Floats to integers of 8 and 16 bits, some at a time: first to 32 bits, then narrow. In one loop,
-// compilers shuffle lanes of so different widths a lot.
+// Floats to integers of 8 and 16 bits.
 template <typename To, typename From>
 void NarrowLoop(void* dst, const void* src, int64_t n) {
-  constexpr int64_t kSome = 256;
-  To* const d = static_cast<To*>(dst);
   const From* const s = static_cast<const From*>(src);
-  alignas(64) int32_t wide[kSome];
-  for (int64_t begin = 0; begin < n; begin += kSome) {
-    const int64_t count = n - begin < kSome ? n - begin : kSome;
-    PJRT_INDEPENDENT_ITERATIONS
-    for (int64_t i = 0; i < count; ++i) wide[i] = TruncateTo32<To, From>(s[begin + i]);
-    PJRT_INDEPENDENT_ITERATIONS
-    for (int64_t i = 0; i < count; ++i) d[begin + i] = static_cast<To>(wide[i]);
-  }
+  StoreNarrow(
+      static_cast<To*>(dst), n, [s](int64_t i) __attribute__((always_inline)) {
+        return static_cast<uint32_t>(TruncateTo32<To, From>(s[i]));
+      });
 }
 
 // Integers narrow and change sign by bits alone: the source's sign matters only where it is

@@ -6,6 +6,7 @@
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/narrow-inl.h"
 #include "src/cpu_device/kernels/small_float-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -53,11 +54,10 @@ void Load(void* dst, const void* src, int64_t n) {
 }
 template <class Format>
 void Store(void* dst, const void* src, int64_t n) {
-  typename Format::Storage* const d = static_cast<typename Format::Storage*>(dst);
   const float* const s = static_cast<const float*>(src);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i)
-    d[i] = static_cast<typename Format::Storage>(Encode<Format>(s[i]));
+  StoreNarrow(
+      static_cast<typename Format::Storage*>(dst),
+      n, [s](int64_t i) __attribute__((always_inline)) { return Encode<Format>(s[i]); });
 }
 template <class Format>
 void RoundTo(void* dst, const void* src, int64_t n) {
