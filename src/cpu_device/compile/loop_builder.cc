@@ -378,46 +378,47 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
 // to any narrower float as `value` itself does: digits too many leave a trace in the last one kept,
 // which becomes odd.
 LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
+  // Of the two numbers of fewer digits beside one that loses some, the odd one. In two's complement
+  // whatever the sign.
   const auto keep_trace = [&](LoopValue bits, int dropped) {
-    const LoopValue low = Op(BlockOp::kAnd, CType::kU64, CType::kU64, bits,
-                             Constant(U64, (int64_t{1} << dropped) - 1));
-    const LoopValue lost =
-        Op(BlockOp::kCompareNe, CType::kPred, CType::kU64, low, Constant(U64, 0));
-    const LoopValue trace = Op(BlockOp::kShiftLeft, CType::kU64, CType::kU64,
-                               Convert(lost, CType::kU64), Constant(U64, dropped));
-    return Op(BlockOp::kOr, CType::kU64, CType::kU64,
-              Op(BlockOp::kSubtract, CType::kU64, CType::kU64, bits, low), trace);
+    const CType of = type(bits);
+    const PrimitiveType memory = of == CType::kS32 ? S32 : of == CType::kS64 ? S64 : U64;
+    const int64_t unit = int64_t{1} << dropped;
+    const LoopValue low = Op(BlockOp::kAnd, of, of, bits, Constant(memory, unit - 1));
+    const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, of, low, Constant(memory, 0));
+    const LoopValue kept = Op(BlockOp::kSubtract, of, of, bits, low);
+    const LoopValue odd = Op(BlockOp::kOr, of, of, kept, Constant(memory, unit));
+    return Op(BlockOp::kSelect, of, of, lost, odd, kept);
   };
-  const CType from = type(value);
-  if (from == CType::kS32) {
-    // 24 digits beside the sign, which f32 holds. Of two numbers that lose digits the odd one has
-    // the trace, in two's complement whatever the sign.
-    const LoopValue low = Op(BlockOp::kAnd, from, from, value, Constant(S32, 255));
-    const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, from, low, Constant(S32, 0));
-    const LoopValue kept = Op(BlockOp::kSubtract, from, from, value, low);
-    const LoopValue odd = Op(BlockOp::kOr, from, from, kept, Constant(S32, 256));
-    const LoopValue traced = Op(BlockOp::kSelect, from, from, lost, odd, kept);
-    const LoopValue lifted = Op(BlockOp::kAdd, from, from, value, Constant(S32, 1 << 24));
+  // Integers that lose digits in a float with `digits` beside the sign keep a trace; those that it
+  // holds stay.
+  const auto round_integer = [&](CType as_unsigned, PrimitiveType memory, int digits, int dropped) {
+    const CType from = type(value);
+    LoopValue size = value;
+    int64_t end = int64_t{1} << digits;
+    if (from != as_unsigned) {  // both ends move to where 0 is the lowest
+      size =
+          Op(BlockOp::kCopy, as_unsigned, from,
+             Op(BlockOp::kAdd, from, from, value, Constant(from == CType::kS32 ? S32 : S64, end)));
+      end *= 2;
+    }
     const LoopValue fits =
-        Op(BlockOp::kCompareLt, CType::kPred, CType::kU32,
-           Op(BlockOp::kCopy, CType::kU32, from, lifted), Constant(U32, 1 << 25));
-    return Convert(Op(BlockOp::kSelect, from, from, fits, value, traced), CType::kF32);
-  }
-  if (from == CType::kS64) {
-    const LoopValue magnitude = Op(BlockOp::kCopy, CType::kU64, CType::kS64,
-                                   Op(BlockOp::kAbs, CType::kS64, CType::kS64, value));
-    const LoopValue positive = PrepareToNarrow(magnitude);
-    const LoopValue is_negative =
-        Op(BlockOp::kCompareLt, CType::kPred, CType::kS64, value, Constant(S64, 0));
-    return Op(BlockOp::kSelect, CType::kF64, CType::kF64, is_negative,
-              Op(BlockOp::kNegate, CType::kF64, CType::kF64, positive), positive);
-  }
-  if (from == CType::kU64) {
-    const LoopValue fits =
-        Op(BlockOp::kCompareLt, CType::kPred, CType::kU64, value, Constant(U64, int64_t{1} << 53));
-    value = Op(BlockOp::kSelect, CType::kU64, CType::kU64, fits, value, keep_trace(value, 11));
-  } else if (from != CType::kU32 && from != CType::kF64 && from != CType::kC128) {
-    return value;
+        Op(BlockOp::kCompareLt, CType::kPred, as_unsigned, size, Constant(memory, end));
+    return Op(BlockOp::kSelect, from, from, fits, value, keep_trace(value, dropped));
+  };
+  switch (type(value)) {
+    case CType::kS32:
+      return Convert(round_integer(CType::kU32, U32, 24, 8), CType::kF32);
+    case CType::kS64:
+    case CType::kU64:
+      value = round_integer(CType::kU64, U64, 53, 11);
+      break;
+    case CType::kU32:
+    case CType::kF64:
+    case CType::kC128:
+      break;
+    default:
+      return value;
   }
   const LoopValue bits = Op(BlockOp::kCopy, CType::kU64, CType::kF64, Convert(value, CType::kF64));
   return Op(BlockOp::kCopy, CType::kF64, CType::kU64, keep_trace(bits, 29));

@@ -9,18 +9,23 @@
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
+#if defined(__AVX512F__)
+// 16 of them.
+template <typename To>
+PJRT_INLINE void StoreNarrowed(To* d, __m512i wide) {
+  if constexpr (sizeof(To) == 1) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(d), _mm512_cvtepi32_epi8(wide));
+  } else {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(d), _mm512_cvtepi32_epi16(wide));
+  }
+}
+#endif
+
 template <typename To>
 PJRT_INLINE void NarrowIntegers(To* d, const uint32_t* s, int64_t n) {
   int64_t i = 0;
 #if defined(__AVX512F__)
-  for (; i + 16 <= n; i += 16) {
-    const __m512i wide = _mm512_loadu_si512(s + i);
-    if constexpr (sizeof(To) == 1) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i), _mm512_cvtepi32_epi8(wide));
-    } else {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(d + i), _mm512_cvtepi32_epi16(wide));
-    }
-  }
+  for (; i + 16 <= n; i += 16) StoreNarrowed(d + i, _mm512_loadu_si512(s + i));
 #endif
   PJRT_INDEPENDENT_ITERATIONS
   for (; i < n; ++i) d[i] = static_cast<To>(s[i]);

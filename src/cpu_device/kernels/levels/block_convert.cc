@@ -17,13 +17,17 @@ inline constexpr bool kIsComplex<Complex<T>> = true;
 //
 // To one of 8 or 16 bits: as an int32_t, whose conversion vectors have.
 template <typename To, typename From>
-PJRT_INLINE int32_t TruncateTo32(From x) {
-  constexpr From kLow =
+struct TruncateBound {
+  static constexpr From kLow =
       std::is_signed_v<To> ? -static_cast<From>(1 << (sizeof(To) * 8 - 1)) : From{0};
-  constexpr From kHigh =
+  static constexpr From kHigh =
       static_cast<From>((1 << (sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0))) - 1);
-  const From raised = x > kLow ? x : kLow;
-  const From inside = raised < kHigh ? raised : kHigh;
+};
+template <typename To, typename From>
+PJRT_INLINE int32_t TruncateTo32(From x) {
+  using Bound = TruncateBound<To, From>;
+  const From raised = x > Bound::kLow ? x : Bound::kLow;
+  const From inside = raised < Bound::kHigh ? raised : Bound::kHigh;
   const int32_t cut = static_cast<int32_t>(inside);
   return x == x ? cut : 0;
 }
@@ -110,6 +114,30 @@ void NarrowLoop(void* dst, const void* src, int64_t n) {
       });
 }
 
+#if defined(__AVX512F__)
+// The same by instructions that saturate, in half the time.
+template <typename To>
+PJRT_INLINE __m512i TruncateVector(__m512 x) {
+  // Of a NaN and a number these give the second.
+  const __m512 high = _mm512_set1_ps(TruncateBound<To, float>::kHigh);
+  if constexpr (std::is_signed_v<To>) {
+    const __mmask16 is_number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+    const __m512 low = _mm512_set1_ps(TruncateBound<To, float>::kLow);
+    return _mm512_maskz_cvttps_epi32(is_number, _mm512_max_ps(low, _mm512_min_ps(high, x)));
+  } else {
+    return _mm512_cvttps_epi32(_mm512_min_ps(high, _mm512_max_ps(x, _mm512_setzero_ps())));
+  }
+}
+template <typename To>
+void NarrowF32Loop(void* dst, const void* src, int64_t n) {
+  To* const d = static_cast<To*>(dst);
+  const float* const s = static_cast<const float*>(src);
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) StoreNarrowed(d + i, TruncateVector<To>(_mm512_loadu_ps(s + i)));
+  for (; i < n; ++i) d[i] = static_cast<To>(TruncateTo32<To>(s[i]));
+}
+#endif
+
 // Integers narrow and change sign by bits alone: the source's sign matters only where it is
 // extended.
 template <typename To, typename From>
@@ -126,6 +154,9 @@ constexpr ConvertFn ConvertOf() {
     return ConvertLoop<UnsignedOf<To>, uint8_t>;
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> &&
                        sizeof(To) <= 2) {
+#if defined(__AVX512F__)
+    if constexpr (std::is_same_v<From, float>) return NarrowF32Loop<To>;
+#endif
     return NarrowLoop<To, From>;
   } else {
     return ConvertLoop<To, From>;
