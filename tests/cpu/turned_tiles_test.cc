@@ -112,6 +112,13 @@ TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
       {{301, 2, 3, 2}, {0, 3, 2, 1}, 0, -1},
       {{3, 203, 2, 2, 3}, {1, 0, 4, 3, 2}, 0, -1},
       {{7, 3, 2}, {0, 2, 1}, 0, 0},
+      // The same, of several vectors.
+      {{201, 7, 7}, {0, 2, 1}, 0, -1},
+      {{402, 10, 33}, {0, 2, 1}, 0, -1},
+      {{99, 6, 11}, {0, 2, 1}, 0, -1},
+      {{103, 16, 8}, {0, 2, 1}, 0, -1},
+      {{77, 5, 4, 3}, {0, 3, 2, 1}, 0, -1},
+      {{5, 61, 3, 13}, {1, 0, 3, 2}, 0, 1},
   };
   for (const auto& box : boxes) {
     for (const int size : kElementSizes)

@@ -249,6 +249,9 @@ struct BlockKernels {
   Transpose2dFn transpose_2d[5];
   TransposeShortFn transpose_short;
   TurnTileFn turn_tile[5];
+  // Bytes of the vectors of which they put small blocks together, 0 where they do not, and the most
+  // that such a block has.
+  int64_t shuffle_bytes, largest_block;
   CopyRowsFn copy_rows;
   // The same for targets much larger than the caches, which are written past them. After the last
   // of them end_stream makes what they wrote seen before what the thread writes next.

@@ -36,14 +36,15 @@ struct TurnedShape {
   // any other shape.
   int64_t group;
   // Where a tile is one run on both sides, and consists of blocks of so many bytes that each stay
-  // together: a vector after the other is put together by steps, up to the one that ends it. 0 for
-  // any other shape.
+  // together: vectors of shuffle_bytes, the last one first, are put together by steps, up to the
+  // one that ends each. 0 for any other shape.
   struct Shuffle {
-    uint8_t places[16];  // of bytes behind `from`; 128 for those of other steps
+    alignas(64) uint8_t places[64];  // of bytes behind `from`; 128 for those of other steps
+    uint64_t used;                   // bits of those that are of this step
     int32_t from;
     bool ends;
   };
-  int64_t block;
+  int64_t block, shuffle_bytes;
   const Shuffle* shuffles;
 
   // Written: rows of `to_bytes` bytes, to_rows of them at each place; past the caches if

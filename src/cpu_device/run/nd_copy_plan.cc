@@ -229,7 +229,7 @@ bool NdCopy::Collides() const {
 bool NdCopy::HasSmallBlocks() const {
   if (pattern_ != kTranspose || bytes() < kShuffledBytes) return false;
   return std::any_of(dims_.begin(), dims_.end(), [&](const Dim& outer) {
-    if (outer.from != outer.to || outer.to > TurnedTiles::kLargestBlock ||
+    if (outer.from != outer.to || outer.to > kernels_->largest_block ||
         outer.size * outer.to < kSmallPiece)
       return false;
     int64_t block = element_size_;

@@ -243,18 +243,21 @@ int64_t TurnedTiles::GroupOf(const Sizes& sizes, const Shape& shape) const {
 }
 
 // Blocks are what is inside of a dim that is the outermost one of both sides; small ones are taken
-// several at a time. Each vector is put together of runs of 16 bytes of the source, from the first
-// byte on that is not there yet.
+// several at a time. Each vector, from the last one on, is put together of runs of the source as
+// long, from the first byte on that is not there yet.
 void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape) const {
   const Side &from = shape->from, &to = shape->to;
-  if (from.places.size() > 1 || from.rows > 1 || to.places.size() > 1 || to.rows > 1) return;
+  if (kernels_->shuffle_bytes == 0 || from.places.size() > 1 || from.rows > 1 ||
+      to.places.size() > 1 || to.rows > 1)
+    return;
   size_t outer = tile.size();
   for (size_t d = 0; d < tile.size(); ++d) {
     if (tile[d] > 1 && (outer == tile.size() || from.strides[d] > from.strides[outer])) outer = d;
   }
   const int64_t block = from.strides[outer];
-  if (block != to.strides[outer] || block > kLargestBlock) return;
-  const int64_t together = std::max<int64_t>(kShuffled / block, 1);
+  if (block != to.strides[outer] || block > kernels_->largest_block) return;
+  const size_t width = static_cast<size_t>(kernels_->shuffle_bytes);
+  const int64_t together = std::max<int64_t>(kernels_->shuffle_bytes / block, 1);
   if (sizes[outer] < together) return;
   // Where the bytes of the target stand in the source.
   std::vector<int64_t> source(static_cast<size_t>(together * block));
@@ -271,20 +274,22 @@ void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape
       source[static_cast<size_t>(to_at + rest * block + byte)] = from_at + rest * block + byte;
   }
   shape->block = together * block;
-  for (size_t begin = 0; begin < source.size(); begin += kShuffled) {
-    const size_t end = std::min(begin + kShuffled, source.size());
+  for (size_t begin = (source.size() - 1) / width * width + width; begin > 0;) {
+    begin -= width;
+    const size_t end = std::min(begin + width, source.size());
     std::vector<size_t> left(end - begin);
     std::iota(left.begin(), left.end(), begin);
     while (!left.empty()) {
       TurnedShape::Shuffle& shuffle = shape->shuffles.emplace_back();
-      std::fill_n(shuffle.places, kShuffled, uint8_t{128});
+      std::fill_n(shuffle.places, width, uint8_t{128});
       const auto is_before = [&](size_t a, size_t b) { return source[a] < source[b]; };
       const int64_t first = source[*std::min_element(left.begin(), left.end(), is_before)];
       shuffle.from = static_cast<int32_t>(first);
       std::vector<size_t> others;
       for (size_t i : left) {
-        if (source[i] < first + kShuffled) {
+        if (source[i] < first + kernels_->shuffle_bytes) {
           shuffle.places[i - begin] = static_cast<uint8_t>(source[i] - first);
+          shuffle.used |= uint64_t{1} << (i - begin);
         } else {
           others.push_back(i);
         }
@@ -310,6 +315,7 @@ TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   view.together = IsPowerOfTwo(size_) ? 1 : size_;
   view.group = shape.group;
   view.block = shape.block;
+  view.shuffle_bytes = kernels_->shuffle_bytes;
   view.shuffles = shape.shuffles.data();
   view.is_streamed = is_streamed_;
   view.places = shape.to.places.data();

@@ -32,9 +32,6 @@ class TurnedTiles {
   // outlive the tiles.
   TurnedTiles(const DimList& dims, int size, bool is_streamed, const BlockKernels& kernels);
 
-  // Blocks of up to so many bytes of which all elements stay together are put together by shuffles.
-  static constexpr int64_t kLargestBlock = 80;
-
   int64_t num_tiles() const { return num_tiles_; }
   int64_t tile_bytes() const { return tile_bytes_; }
   // Copies tiles, and leaves a stream open.

@@ -3,6 +3,7 @@
 // Tiles turned in the first caches, and written past the caches where they are large. Memory is
 // what such copies wait for; so the next tile is read a few rows at a time, which were asked for
 // before, between the squares of this one and the rows that it writes.
+#include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
@@ -364,8 +365,8 @@ void TurnShort(char* dst, const char* src, const TurnedShape& tile, Reader* read
   TurnShortBy<Wide, kShuffled>(dst, src, tile, reader);
 }
 
-// Blocks whose bytes change their order. What is stored behind one is where the next one goes; the
-// last one moves back and overlaps.
+// Blocks whose bytes change their order, each from its last vector on. What is stored behind it is
+// where the next one goes; the last one moves back and overlaps.
 void ShuffleBlocks(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
   const int64_t bytes = tile.to_bytes, block = tile.block;
   for (int64_t i = 0; i < bytes; i += block) {
@@ -373,7 +374,7 @@ void ShuffleBlocks(char* dst, const char* src, const TurnedShape& tile, Reader* 
     const char* const from = src + at;
     char* const to = dst + at;
     const TurnedShape::Shuffle* shuffle = tile.shuffles;
-    for (int64_t v = 0; v < block; v += kShuffled) {
+    for (int64_t v = (block - 1) / kShuffled * kShuffled; v >= 0; v -= kShuffled) {
       Bytes16 out = Shuffle(Load16(from + shuffle->from), Load16(shuffle->places));
       for (; !shuffle->ends;) {
         ++shuffle;
@@ -386,8 +387,52 @@ void ShuffleBlocks(char* dst, const char* src, const TurnedShape& tile, Reader* 
   }
 }
 
+#if defined(__AVX512BW__)
+// The same by vectors of 64 bytes, of several blocks at a time, so that the places are loaded once
+// for all of them: a batch of 7x7 bytes takes 54 ns a KB in place of 124, and a copy 50.
+constexpr int64_t kWideBytes = 64, kTogether = 4;
+
+template <int64_t kBlocks>
+__attribute__((target("avx512vbmi"))) void ShuffleWide(char* to, const char* from, int64_t block,
+                                                       const TurnedShape::Shuffle* shuffle) {
+  for (int64_t v = (block - 1) / kWideBytes * kWideBytes; v >= 0; v -= kWideBytes) {
+    __m512i out[kBlocks];
+    for (bool begins = true, ends = false; !ends; begins = false, ++shuffle) {
+      const __m512i places = _mm512_load_si512(shuffle->places);
+      const char* const at = from + shuffle->from;
+#pragma GCC unroll 4
+      for (int64_t b = 0; b < kBlocks; ++b) {
+        const __m512i bytes = _mm512_loadu_si512(at + b * block);
+        out[b] = begins ? _mm512_permutexvar_epi8(places, bytes)
+                        : _mm512_mask_permutexvar_epi8(out[b], shuffle->used, places, bytes);
+      }
+      ends = shuffle->ends;
+    }
+#pragma GCC unroll 4
+    for (int64_t b = 0; b < kBlocks; ++b) _mm512_storeu_si512(to + b * block + v, out[b]);
+  }
+}
+void ShuffleWideBlocks(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+  const int64_t bytes = tile.to_bytes, block = tile.block;
+  int64_t i = 0;
+  for (; i + kTogether * block <= bytes; i += kTogether * block) {
+    ShuffleWide<kTogether>(dst + i, src + i, block, tile.shuffles);
+    for (int64_t b = 0; b < kTogether; ++b) reader->Step();
+  }
+  for (; i < bytes; i += block) {
+    const int64_t at = i + block <= bytes ? i : bytes - block;
+    ShuffleWide<1>(dst + at, src + at, block, tile.shuffles);
+    reader->Step();
+  }
+}
+#endif
+
 template <typename T>
 void Turn(char* dst, const char* src, const TurnedShape& tile, Reader* reader) {
+#if defined(__AVX512BW__)
+  if (tile.block > 0 && tile.shuffle_bytes == kWideBytes)
+    return ShuffleWideBlocks(dst, src, tile, reader);
+#endif
   if (kHasShuffle && tile.block > 0) return ShuffleBlocks(dst, src, tile, reader);
   if (tile.group > 0 && sizeof(T) <= 4) {
     const int64_t size = tile.together == 1 ? static_cast<int64_t>(sizeof(T)) : tile.together;
@@ -483,6 +528,15 @@ void FillTurn(BlockKernels* k) {
   k->turn_tile[3] = TurnTile<uint64_t>;
   typedef uint64_t Pair __attribute__((vector_size(16)));
   k->turn_tile[4] = TurnTile<Pair>;
+  // Larger blocks are turned in less time by squares, which fit them better.
+  k->shuffle_bytes = kHasShuffle ? kShuffled : 0;
+  k->largest_block = 5 * kShuffled;
+#if defined(__AVX512BW__)
+  if (__builtin_cpu_supports("avx512vbmi")) {
+    k->shuffle_bytes = kWideBytes;
+    k->largest_block = 6 * kWideBytes;
+  }
+#endif
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
