@@ -186,7 +186,12 @@ void BlockFrame::LayOut() {
 }
 
 void BlockFrame::ChooseAhead() {
-  if (code_.instrs.size() < 2) return;
+  if (code_.instrs.size() < 2 || code_.chains.empty()) return;
+  std::vector<char> written_by_chain(code_.num_slots);
+  for (const BlockChain& chain : code_.chains) {
+    for (const BlockChain::Outside& outside : chain.outside)
+      written_by_chain[outside.slot] |= outside.written;
+  }
   int64_t bytes = 0;
   for (size_t i = 0; i < places_.size(); ++i) {
     const bool written = i >= num_inputs_in_place_;
@@ -197,8 +202,9 @@ void BlockFrame::ChooseAhead() {
         IsDense(view, program_.dims) ||
         (row_mode_ && view.strides.back() == 1 && row_length_ > 4 * block_size_);
     if (!blocks_follow) continue;
-    ahead_.push_back({places_[i].slot, size, written});
     bytes += size * program_.ElementCount();
+    if (!written || written_by_chain[places_[i].slot])
+      ahead_.push_back({places_[i].slot, size, written});
   }
   if (bytes < kLargeBytes) ahead_.clear();
 }
