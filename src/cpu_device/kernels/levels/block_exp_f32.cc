@@ -85,29 +85,36 @@ struct Exp {
 };
 
 #if defined(__AVX512F__)
-// The same bits with the instruction that scales by powers of two, which does the work of nine:
-// 0.21 ns an element in place of 0.29, and softmax spends most of its time here.
-PJRT_INLINE __m512 ExpVector(__m512 x) {
-  const auto all = [](float value) { return _mm512_set1_ps(value); };
-  // Of a NaN and a number these give the second.
-  x = _mm512_min_ps(all(kHighestExp), _mm512_max_ps(all(kLowestExp), x));
-  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, all(kLog2E), all(kShift)), all(kShift));
-  const __m512 r = _mm512_fmadd_ps(n, all(-kLn2Low), _mm512_fmadd_ps(n, all(-kLn2High), x));
-  __m512 g = _mm512_fmadd_ps(all(kExpG[0]), r, all(kExpG[1]));
-  g = _mm512_fmadd_ps(g, r, all(kExpG[2]));
-  g = _mm512_fmadd_ps(g, r, all(kExpG[3]));
-  g = _mm512_fmadd_ps(g, r, all(kExpG[4]));
-  const __m512 part = _mm512_fmadd_ps(_mm512_mul_ps(r, r), g, r);
-  return _mm512_scalef_ps(_mm512_add_ps(all(1), part), n);
+// The same bits, here and below, with the instruction that scales by powers of two, which does the
+// work of nine: 0.21 ns an element in place of 0.29, and softmax spends most of its time here.
+PJRT_INLINE __m512 All(float value) { return _mm512_set1_ps(value); }
+struct ExpVectorParts {
+  __m512 part, n;
+};
+PJRT_INLINE ExpVectorParts SplitExpVector(__m512 x) {
+  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, All(kLog2E), All(kShift)), All(kShift));
+  const __m512 r = _mm512_fmadd_ps(n, All(-kLn2Low), _mm512_fmadd_ps(n, All(-kLn2High), x));
+  __m512 g = _mm512_fmadd_ps(All(kExpG[0]), r, All(kExpG[1]));
+  g = _mm512_fmadd_ps(g, r, All(kExpG[2]));
+  g = _mm512_fmadd_ps(g, r, All(kExpG[3]));
+  g = _mm512_fmadd_ps(g, r, All(kExpG[4]));
+  return {_mm512_fmadd_ps(_mm512_mul_ps(r, r), g, r), n};
 }
-void ExpLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+PJRT_INLINE __m512 ExpVector(__m512 x) {
+  // Of a NaN and a number these give the second.
+  const ExpVectorParts e =
+      SplitExpVector(_mm512_min_ps(All(kHighestExp), _mm512_max_ps(All(kLowestExp), x)));
+  return _mm512_scalef_ps(_mm512_add_ps(All(1), e.part), e.n);
+}
+template <__m512 (*kFunction)(__m512)>
+void VectorLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   float* const d = static_cast<float*>(dst);
   const float* const x = static_cast<const float*>(a);
   int64_t i = 0;
-  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(d + i, ExpVector(_mm512_loadu_ps(x + i)));
+  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(d + i, kFunction(_mm512_loadu_ps(x + i)));
   if (i == n) return;
   const __mmask16 rest = static_cast<__mmask16>((1u << (n - i)) - 1);
-  _mm512_mask_storeu_ps(d + i, rest, ExpVector(_mm512_maskz_loadu_ps(rest, x + i)));
+  _mm512_mask_storeu_ps(d + i, rest, kFunction(_mm512_maskz_loadu_ps(rest, x + i)));
 }
 #endif
 
@@ -124,6 +131,17 @@ struct Tanh {
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
   }
 };
+
+#if defined(__AVX512F__)
+PJRT_INLINE __m512 TanhVector(__m512 x) {
+  const __m512 bounded = _mm512_min_ps(All(10), _mm512_abs_ps(x));
+  const ExpVectorParts e = SplitExpVector(_mm512_add_ps(bounded, bounded));
+  const __m512 power = _mm512_scalef_ps(All(1), e.n);
+  const __m512 m = _mm512_fmadd_ps(power, e.part, _mm512_sub_ps(power, All(1)));
+  const __m512 result = _mm512_div_ps(m, _mm512_add_ps(m, All(2)));
+  return _mm512_or_ps(result, _mm512_and_ps(x, All(-0.0f)));
+}
+#endif
 
 // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two
 // parts, and the first quotient is corrected by what the second parts add.
@@ -269,13 +287,16 @@ struct Log1p {
 void FillExpF32(BlockKernels* k) {
   SetUnary<float, Exp, float, float>(k, BlockOp::kExp);
 #if defined(__AVX512F__)
-  Entry(k, BlockOp::kExp, CType::kF32) = ExpLoop;
+  Entry(k, BlockOp::kExp, CType::kF32) = VectorLoop<ExpVector>;
 #endif
   SetUnary<float, Erf, float, float>(k, BlockOp::kErf);
   SetUnary<float, Erfc, float, float>(k, BlockOp::kErfc);
   SetUnary<float, Expm1, float, float>(k, BlockOp::kExpm1);
   SetUnary<float, Logistic, float, float>(k, BlockOp::kLogistic);
   SetUnary<float, Tanh, float, float>(k, BlockOp::kTanh);
+#if defined(__AVX512F__)
+  Entry(k, BlockOp::kTanh, CType::kF32) = VectorLoop<TanhVector>;
+#endif
   SetUnary<float, Log, float, float>(k, BlockOp::kLog);
   SetUnary<float, Log1p, float, float>(k, BlockOp::kLog1p);
 }
