@@ -36,7 +36,7 @@ TEST(CachingAllocatorTest, WhatIsLargerThanTheLimitIsNotKept) {
 
 TEST(CachingAllocatorTest, SizesNotAskedForAnyMoreMakeRoomForThoseThatAre) {
   CachingAllocator allocator(kLimit, nullptr);
-  // Two sizes that fill the cache together; the first is used again.
+  // Two sizes that fill the cache together; the first is used again and again.
   const CachingAllocator::Block half = Allocate(allocator, kLimit / 2);
   const CachingAllocator::Block quarter = Allocate(allocator, kLimit / 4);
   const CachingAllocator::Block other_quarter = Allocate(allocator, kLimit / 4);
@@ -44,15 +44,34 @@ TEST(CachingAllocatorTest, SizesNotAskedForAnyMoreMakeRoomForThoseThatAre) {
   allocator.Free(quarter);
   allocator.Free(other_quarter);
   EXPECT_EQ(allocator.stats().bytes_reserved, static_cast<int64_t>(kLimit));
-  allocator.Free(Allocate(allocator, kLimit / 2));
-  // A third size takes the place of the second.
-  const CachingAllocator::Block third = Allocate(allocator, kLimit / 16 * 7);
-  allocator.Free(third);
-  EXPECT_EQ(allocator.stats().bytes_reserved, static_cast<int64_t>(half.bytes + third.bytes));
-  EXPECT_EQ(Allocate(allocator, kLimit / 2).data, half.data);
-  EXPECT_EQ(Allocate(allocator, kLimit / 16 * 7).data, third.data);
-  allocator.Free(half);
-  allocator.Free(third);
+  // A third size takes the place of the second, after a while.
+  size_t third_bytes = 0;
+  for (int i = 0; i < 40; ++i) {
+    const CachingAllocator::Block third = Allocate(allocator, kLimit / 16 * 7);
+    third_bytes = third.bytes;
+    allocator.Free(third);
+    const CachingAllocator::Block again = Allocate(allocator, kLimit / 2);
+    EXPECT_EQ(again.data, half.data);
+    allocator.Free(again);
+  }
+  EXPECT_EQ(allocator.stats().bytes_reserved, static_cast<int64_t>(half.bytes + third_bytes));
+}
+
+TEST(CachingAllocatorTest, OfSizesTakenInTurnThoseThatFitStay) {
+  CachingAllocator allocator(kLimit, nullptr);
+  const char* first = nullptr;
+  for (int i = 0; i < 100; ++i) {
+    for (const size_t bytes : {kLimit / 16 * 7, kLimit / 2, kLimit / 8 * 3}) {
+      const CachingAllocator::Block block = Allocate(allocator, bytes);
+      if (bytes == kLimit / 16 * 7) {
+        if (first != nullptr) {
+          EXPECT_EQ(block.data, first);
+        }
+        first = block.data;
+      }
+      allocator.Free(block);
+    }
+  }
 }
 
 TEST(CachingAllocatorTest, ThreadsMayEvictWhatOthersTake) {

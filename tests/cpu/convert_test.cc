@@ -97,6 +97,15 @@ Literal Values(PrimitiveType type) {
     for (double v : {1.0 + 1.0 / 256, 1.0 + 3.0 / 256, 1 + 1.0 / 2048, 257.0, 1.0625, 1.1875}) {
       for (double d : {-1e-12, 0.0, 1e-12}) values.push_back(v + d);
     }
+    // The same where f32 is denormal, and where it ends.
+    for (double v : {0x1p-134, 0x1.8p-133, 0x1.4p-132, 0x1.01p-126, 0x1.3cp-128, 0x1.8p-127,
+                     0x1p-150, 0x1.fffffep127, 0x1.ffp127, 0x1p128}) {
+      for (double d : {1 - 0x1p-40, 1.0, 1 + 0x1p-40}) {
+        values.push_back(v * d);
+        values.push_back(-v * d);
+      }
+    }
+    values.insert(values.end(), {5e-324, -5e-324, 1e-310, 1e308});
   }
   return *Array<double>({static_cast<int64_t>(values.size())}, values).Convert(type);
 }

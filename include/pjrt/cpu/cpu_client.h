@@ -67,7 +67,7 @@ struct CpuClientOptions {
 
   // Freed memory that the client's own allocator keeps for reuse, at most; 0 keeps none. Buffers
   // and temporaries above this are returned to the system at once, and sizes that were not asked
-  // for for longest make room for others.
+  // for for long (not in 16 times as many bytes) make room for others.
   size_t max_cached_bytes = size_t{256} << 20;
 
   // How many threads one transfer that has to transpose may use. At least 1.

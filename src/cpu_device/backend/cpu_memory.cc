@@ -19,6 +19,11 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 // In front of a buffer's bytes, for the object itself; a multiple of the alignment.
 constexpr size_t kHeader = 128;
+// Sizes are stale when this many times what may be kept was asked for since they were used. A
+// program that takes its sizes in turn, and needs more than may be kept, comes to each before that.
+constexpr int64_t kStale = 16;
+// Smaller blocks do not count.
+constexpr size_t kCounted = 64 * 1024;
 static_assert(sizeof(CpuRawBuffer) <= kHeader, "the header must hold the object");
 
 absl::Status OutOfMemory(size_t bytes) {
@@ -87,7 +92,7 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     if (!c.free.empty()) {
       block.data = c.free.back();
       c.free.pop_back();
-      const int64_t now = allocations_.load(std::memory_order_relaxed);
+      const int64_t now = clock_.load(std::memory_order_relaxed);
       c.last_use.store(c.free.empty() ? kEmpty : now, std::memory_order_relaxed);
     }
   }
@@ -100,6 +105,8 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     if (block.data == nullptr) return OutOfMemory(bytes);
     if (block.bytes >= kHugePage) madvise(block.data, block.bytes, MADV_HUGEPAGE);
   }
+  if (block.bytes >= kCounted)
+    clock_.fetch_add(static_cast<int64_t>(block.bytes), std::memory_order_relaxed);
   Count(static_cast<int64_t>(block.bytes));
   return block;
 }
@@ -110,48 +117,48 @@ void CachingAllocator::Free(Block block) {
     delete block.custom;
     return;
   }
-  if (block.bytes > max_cached_bytes_) {
+  const auto has_room = [&] {
+    return cached_bytes_.load(std::memory_order_relaxed) + block.bytes <= max_cached_bytes_;
+  };
+  // Small blocks are soon had, and not worth a search.
+  if (block.bytes >= kCounted && block.bytes <= max_cached_bytes_) {
+    while (!has_room() && Evict()) {
+    }
+  }
+  if (!has_room()) {
     std::free(block.data);
     return;
   }
   cached_bytes_.fetch_add(block.bytes, std::memory_order_relaxed);
   size_t rounded;
   Class& c = classes_[ClassOf(block.bytes, &rounded)];
-  {
-    std::lock_guard<std::mutex> lock(c.mutex);
-    c.free.push_back(block.data);
-    c.last_use.store(allocations_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  }
-  // Sizes that a program no longer asks for make room for those that it does.
-  while (cached_bytes_.load(std::memory_order_relaxed) > max_cached_bytes_ && Evict()) {
-  }
+  std::lock_guard<std::mutex> lock(c.mutex);
+  c.free.push_back(block.data);
+  c.last_use.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 bool CachingAllocator::Evict() {
-  for (;;) {
-    int oldest = 0;
-    int64_t oldest_use = kEmpty;
-    for (int i = 0; i < kClasses; ++i) {
-      const int64_t use = classes_[i].last_use.load(std::memory_order_relaxed);
-      if (use < oldest_use) {
-        oldest = i;
-        oldest_use = use;
-      }
+  int oldest = 0;
+  int64_t oldest_use = kEmpty;
+  for (int i = 0; i < kClasses; ++i) {
+    const int64_t use = classes_[i].last_use.load(std::memory_order_relaxed);
+    if (use < oldest_use) {
+      oldest = i;
+      oldest_use = use;
     }
-    if (oldest_use == kEmpty) return false;
-    Class& c = classes_[oldest];
-    char* data;
-    {
-      std::lock_guard<std::mutex> lock(c.mutex);
-      if (c.free.empty()) continue;  // another thread took the last one
-      data = c.free.back();
-      c.free.pop_back();
-      if (c.free.empty()) c.last_use.store(kEmpty, std::memory_order_relaxed);
-    }
-    cached_bytes_.fetch_sub(SizeOf(oldest), std::memory_order_relaxed);
-    std::free(data);
-    return true;
   }
+  const int64_t age = clock_.load(std::memory_order_relaxed) - oldest_use;
+  if (oldest_use == kEmpty || age / kStale < static_cast<int64_t>(max_cached_bytes_)) return false;
+  Class& c = classes_[oldest];
+  std::vector<char*> stale;
+  {
+    std::lock_guard<std::mutex> lock(c.mutex);
+    stale.swap(c.free);
+    c.last_use.store(kEmpty, std::memory_order_relaxed);
+  }
+  cached_bytes_.fetch_sub(stale.size() * SizeOf(oldest), std::memory_order_relaxed);
+  for (char* data : stale) std::free(data);
+  return true;
 }
 
 AllocatorStats CachingAllocator::stats() const {

@@ -50,20 +50,22 @@ class CachingAllocator {
   struct Class {
     std::mutex mutex;
     std::vector<char*> free;
-    // Allocations before a block was last taken or kept; kEmpty where none is kept. Written under
-    // the mutex.
+    // `clock_` when a block was last taken or kept; kEmpty where none is kept. Written under the
+    // mutex.
     std::atomic<int64_t> last_use{kEmpty};
   };
   static int ClassOf(size_t bytes, size_t* rounded);
   static size_t SizeOf(int index);
-  // Gives a block of the class that was not used for longest back to the system; false where no
-  // block is kept.
+  // Gives the blocks of the class that was not used for longest back to the system, where that is
+  // very long; false where it is not.
   bool Evict();
   void Count(int64_t bytes);
 
   const size_t max_cached_bytes_;
   const CustomFn custom_;
   Class classes_[kClasses];
+  // Bytes of the large blocks ever asked for.
+  std::atomic<int64_t> clock_{0};
   std::atomic<size_t> cached_bytes_{0};
   std::atomic<int64_t> in_use_{0}, peak_{0}, allocations_{0}, largest_{0};
 };

@@ -284,8 +284,9 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
     case OpCode::kConvert: {
       const PrimitiveType from = op.operand_type(0).primitive_type();
       if (from == result_type) return operands[0];
-      LoopValue value =
-          Convert(IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0]) : operands[0], result);
+      LoopValue value = Convert(
+          IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0], result_type) : operands[0],
+          result);
       if (IsNarrowInt(result_type) && (IsFloating(from) || IsComplex(from))) {
         // Saturates at the narrow type's bounds, as it does at those of wider ones.
         const bool is_signed = IsSignedInteger(result_type);
@@ -374,10 +375,10 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
   return Append(std::move(instr));
 }
 
-// `value`, of a type with more digits than f32, as a float that f32 holds exactly and that rounds
-// to any narrower float as `value` itself does: digits too many leave a trace in the last one kept,
-// which becomes odd.
-LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
+// `value`, of a type with more digits than f32, as a float that rounds by way of f32 to `to`, a
+// narrower one, as `value` itself does: digits too many leave a trace in the last one kept, which
+// becomes odd.
+LoopValue LoopBuilder::PrepareToNarrow(LoopValue value, PrimitiveType to) {
   // Of the two numbers of fewer digits beside one that loses some, the odd one. In two's complement
   // whatever the sign.
   const auto keep_trace = [&](LoopValue bits, int dropped) {
@@ -414,9 +415,26 @@ LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
       value = round_integer(CType::kU64, U64, 53, 11);
       break;
     case CType::kU32:
-    case CType::kF64:
-    case CType::kC128:
       break;
+    case CType::kF64:
+    case CType::kC128: {
+      value = Convert(value, CType::kF64);
+      // Only these have numbers where f32 is denormal and keeps fewer digits. There, what it lost
+      // tells: if it lost some, it is rounded towards zero and then made odd.
+      if (to != BF16 && to != F8E8M0FNU) break;
+      const LoopValue nearest = Convert(value, CType::kF32), back = Convert(nearest, CType::kF64);
+      const auto size = [&](LoopValue v) { return Op(BlockOp::kAbs, CType::kF64, CType::kF64, v); };
+      const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, CType::kF64, value, back);
+      const LoopValue beyond =
+          Op(BlockOp::kCompareGt, CType::kPred, CType::kF64, size(back), size(value));
+      constexpr CType kBits = CType::kU32;
+      const LoopValue bits = Op(BlockOp::kCopy, kBits, CType::kF32, nearest);
+      const LoopValue below = Op(BlockOp::kSubtract, kBits, kBits, bits, Constant(U32, 1));
+      const LoopValue cut = Op(BlockOp::kSelect, kBits, kBits, beyond, below, bits);
+      const LoopValue odd = Op(BlockOp::kOr, kBits, kBits, cut, Constant(U32, 1));
+      return Op(BlockOp::kCopy, CType::kF32, kBits,
+                Op(BlockOp::kSelect, kBits, kBits, lost, odd, bits));
+    }
     default:
       return value;
   }

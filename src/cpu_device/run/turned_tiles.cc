@@ -256,6 +256,9 @@ void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape
   }
   const int64_t block = from.strides[outer];
   if (block != to.strides[outer] || block > kernels_->largest_block) return;
+  int64_t inside = size_;
+  for (size_t d = 0; d < tile.size(); ++d) inside *= d == outer ? 1 : tile[d];
+  if (inside != block) return;
   const size_t width = static_cast<size_t>(kernels_->shuffle_bytes);
   const int64_t together = std::max<int64_t>(kernels_->shuffle_bytes / block, 1);
   if (sizes[outer] < together) return;

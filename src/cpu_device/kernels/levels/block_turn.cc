@@ -533,7 +533,7 @@ void FillTurn(BlockKernels* k) {
 #if defined(__AVX512BW__)
   if (__builtin_cpu_supports("avx512vbmi")) {
     k->shuffle_bytes = kWideBytes;
-    k->largest_block = 6 * kWideBytes;
+    k->largest_block = 23 * kShuffled;
   }
 #endif
 }
