@@ -9,8 +9,8 @@
 // and store). f16, bf16 and all f8, f6, f4 types compute in f32; s1, s2, s4 in s8; u1, u2, u4 in
 // u8. Rounding or wrapping to the narrow type between two instructions is BlockKernels::round_to.
 //
-// What is computed: f32 functions are within 1.5 ULP of the exact result over all inputs (tanh and
-// erfc within 3), f64 ones within 2, complex ones within 3 per part except where a part nearly
+// What is computed: f32 functions are within 1.5 ULP of the exact result over all inputs (erfc
+// within 3), f64 ones within 2, complex ones within 3 per part except where a part nearly
 // cancels. A kernel gives the same bits wherever an element stands and whatever n is. The levels
 // give the same bits for everything but the mathematical functions, where a level without fused
 // multiply-add may differ in the last place.
