@@ -255,6 +255,7 @@ void FillReduce(BlockKernels* kernels);
 void FillComplex(BlockKernels* kernels);
 void FillComplexMath(BlockKernels* kernels);
 void FillExpF32(BlockKernels* kernels);
+void FillPiecewiseF32(BlockKernels* kernels);
 void FillTrigF32(BlockKernels* kernels);
 void FillPowerF32(BlockKernels* kernels);
 void FillExpF64(BlockKernels* kernels);

@@ -59,15 +59,6 @@ PJRT_INLINE float ExpInside(float x) {
   const ExpParts e = SplitExp(x);
   return (1 + e.part) * e.first * e.second;
 }
-// For |x| < 87.
-PJRT_INLINE float ExpOfModerate(float x) {
-  const float shifted = MulAdd(x, kLog2E, kShift);
-  const float n = shifted - kShift;
-  const float r = MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x));
-  const float power = BitCast<float>((ToBits(shifted) << 23) + 0x3f800000u);
-  return (1 + ExpPolynomial(r)) * power;
-}
-
 constexpr float kLowestExp = -104, kHighestExp = 89;  // beyond, the result is 0 and infinity
 
 // What vanishes is not computed: products that underflow take three times as long as others, and
@@ -113,48 +104,6 @@ void VectorLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   if (i == n) return;
   const __mmask16 rest = static_cast<__mmask16>((1u << (n - i)) - 1);
   _mm512_mask_storeu_ps(d + i, rest, kFunction(_mm512_maskz_loadu_ps(rest, x + i)));
-}
-#endif
-
-// Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1).
-constexpr float kNearTanh = 0.625f;
-// (tanh(x) - x) / x^3 near 0, from x^2, to 2^-32: the highest power first.
-constexpr float kTanhP[] = {0x1.197b7cp-9f,  -0x1.0c2146p-7f, 0x1.6394dap-6f,
-                            -0x1.b9ef7cp-5f, 0x1.11106cp-3f,  -0x1.555554p-2f};
-struct Tanh {
-  PJRT_INLINE float Run(float x) {
-    const float size = AbsF32(x);
-    const float bounded = size > 10.0f ? 10.0f : size;
-    const float far = 1 - 2 / (ExpOfModerate(2 * bounded) + 1);
-    const float s = size * size;
-    float p = kTanhP[0];
-    p = MulAdd(p, s, kTanhP[1]);
-    p = MulAdd(p, s, kTanhP[2]);
-    p = MulAdd(p, s, kTanhP[3]);
-    p = MulAdd(p, s, kTanhP[4]);
-    p = MulAdd(p, s, kTanhP[5]);
-    const float near = MulAdd(size * s, p, size);
-    const float result = size < kNearTanh ? near : far;
-    return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
-  }
-};
-
-#if defined(__AVX512F__)
-PJRT_INLINE __m512 TanhVector(__m512 x) {
-  const __m512 size = _mm512_abs_ps(x), bounded = _mm512_min_ps(All(10), size);
-  const ExpVectorParts e = SplitExpVector(_mm512_add_ps(bounded, bounded));
-  const __m512 power = _mm512_scalef_ps(_mm512_add_ps(All(1), e.part), e.n);
-  const __m512 far = _mm512_sub_ps(All(1), _mm512_div_ps(All(2), _mm512_add_ps(power, All(1))));
-  const __m512 s = _mm512_mul_ps(size, size);
-  __m512 p = _mm512_fmadd_ps(All(kTanhP[0]), s, All(kTanhP[1]));
-  p = _mm512_fmadd_ps(p, s, All(kTanhP[2]));
-  p = _mm512_fmadd_ps(p, s, All(kTanhP[3]));
-  p = _mm512_fmadd_ps(p, s, All(kTanhP[4]));
-  p = _mm512_fmadd_ps(p, s, All(kTanhP[5]));
-  const __m512 near = _mm512_fmadd_ps(_mm512_mul_ps(size, s), p, size);
-  const __mmask16 is_near = _mm512_cmp_ps_mask(size, All(kNearTanh), _CMP_LT_OQ);
-  const __m512 result = _mm512_mask_blend_ps(is_near, far, near);
-  return _mm512_or_ps(result, _mm512_and_ps(x, All(-0.0f)));
 }
 #endif
 
@@ -210,6 +159,39 @@ PJRT_INLINE float ErfNear(float square) {
   return MulAdd(p, square, 0x1.06eba8p-3f);
 }
 
+#if !defined(__AVX2__)  // block_piecewise_f32.cc has these for the other levels
+// For |x| < 87.
+PJRT_INLINE float ExpOfModerate(float x) {
+  const float shifted = MulAdd(x, kLog2E, kShift);
+  const float n = shifted - kShift;
+  const float r = MulAdd(n, -kLn2Low, MulAdd(n, -kLn2High, x));
+  const float power = BitCast<float>((ToBits(shifted) << 23) + 0x3f800000u);
+  return (1 + ExpPolynomial(r)) * power;
+}
+
+// Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1).
+constexpr float kNearTanh = 0.625f;
+// (tanh(x) - x) / x^3 near 0, from x^2, to 2^-32: the highest power first.
+constexpr float kTanhP[] = {0x1.197b7cp-9f,  -0x1.0c2146p-7f, 0x1.6394dap-6f,
+                            -0x1.b9ef7cp-5f, 0x1.11106cp-3f,  -0x1.555554p-2f};
+struct Tanh {
+  PJRT_INLINE float Run(float x) {
+    const float size = AbsF32(x);
+    const float bounded = size > 10.0f ? 10.0f : size;
+    const float far = 1 - 2 / (ExpOfModerate(2 * bounded) + 1);
+    const float s = size * size;
+    float p = kTanhP[0];
+    p = MulAdd(p, s, kTanhP[1]);
+    p = MulAdd(p, s, kTanhP[2]);
+    p = MulAdd(p, s, kTanhP[3]);
+    p = MulAdd(p, s, kTanhP[4]);
+    p = MulAdd(p, s, kTanhP[5]);
+    const float near = MulAdd(size * s, p, size);
+    const float result = size < kNearTanh ? near : far;
+    return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
+  }
+};
+
 // Near 0 an odd polynomial, elsewhere 1 - exp(L(|x| - 1)), up to 4, from where on it rounds to 1.
 struct Erf {
   PJRT_INLINE float Run(float x) {
@@ -230,6 +212,7 @@ struct Erf {
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
   }
 };
+#endif
 
 // a * b + c with the product exact, for what roundings lost.
 PJRT_INLINE float ExactMulAdd(float a, float b, float c) {
@@ -303,16 +286,15 @@ void FillExpF32(BlockKernels* k) {
 #if defined(__AVX512F__)
   Entry(k, BlockOp::kExp, CType::kF32) = VectorLoop<ExpVector>;
 #endif
-  SetUnary<float, Erf, float, float>(k, BlockOp::kErf);
   SetUnary<float, Erfc, float, float>(k, BlockOp::kErfc);
   SetUnary<float, Expm1, float, float>(k, BlockOp::kExpm1);
   SetUnary<float, Logistic, float, float>(k, BlockOp::kLogistic);
-  SetUnary<float, Tanh, float, float>(k, BlockOp::kTanh);
-#if defined(__AVX512F__)
-  Entry(k, BlockOp::kTanh, CType::kF32) = VectorLoop<TanhVector>;
-#endif
   SetUnary<float, Log, float, float>(k, BlockOp::kLog);
   SetUnary<float, Log1p, float, float>(k, BlockOp::kLog1p);
+#if !defined(__AVX2__)
+  SetUnary<float, Tanh, float, float>(k, BlockOp::kTanh);
+  SetUnary<float, Erf, float, float>(k, BlockOp::kErf);
+#endif
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -30,6 +30,7 @@ BlockKernels MakeTable() {
   FillExpF64(&table);
   FillTrigF64(&table);
   FillExpF32(&table);
+  FillPiecewiseF32(&table);
   FillTrigF32(&table);
   FillPowerF32(&table);
   return table;
