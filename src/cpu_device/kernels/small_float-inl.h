@@ -6,11 +6,8 @@
 #define PJRT_SRC_CPU_DEVICE_KERNELS_SMALL_FLOAT_INL_H_
 
 #include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
-
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
@@ -124,15 +121,33 @@ PJRT_INLINE void StoreFloat(uint16_t* d, const float* s) {
   *d = static_cast<uint16_t>(EncodeIeeeLike<Format>(*s));
 }
 
+#if defined(__F16C__)
+// A vector of numbers of f16, and of f32.
+#if defined(__AVX512F__)
+using Halves = __m256i;
+using Singles = __m512;
+PJRT_INLINE Singles SinglesOf(Halves x) { return _mm512_cvtph_ps(x); }
+PJRT_INLINE Halves HalvesOf(Singles x) { return _mm512_cvtps_ph(x, 0); }
+#else
+using Halves = __m128i;
+using Singles = __m256;
+PJRT_INLINE Singles SinglesOf(Halves x) { return _mm256_cvtph_ps(x); }
+PJRT_INLINE Halves HalvesOf(Singles x) { return _mm256_cvtps_ph(x, 0); }
+#endif
+constexpr int64_t kHalves = sizeof(Halves) / sizeof(uint16_t);
+#endif
+
 // The same for n of them.
 template <class Format>
 PJRT_INLINE void LoadFloats(float* d, const uint16_t* s, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
   if constexpr (!Layout<Format>::kSameExponent) {
-    for (; i + 8 <= n; i += 8) {
-      _mm256_storeu_ps(d + i,
-                       _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(s + i))));
+    for (; i + kHalves <= n; i += kHalves) {
+      Halves halves;
+      __builtin_memcpy(&halves, s + i, sizeof(halves));
+      const Singles singles = SinglesOf(halves);
+      __builtin_memcpy(d + i, &singles, sizeof(singles));
     }
   }
 #endif
@@ -144,9 +159,11 @@ PJRT_INLINE void StoreFloats(uint16_t* d, const float* s, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
   if constexpr (!Layout<Format>::kSameExponent) {
-    for (; i + 8 <= n; i += 8) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(d + i),
-                       _mm256_cvtps_ph(_mm256_loadu_ps(s + i), 0));
+    for (; i + kHalves <= n; i += kHalves) {
+      Singles singles;
+      __builtin_memcpy(&singles, s + i, sizeof(singles));
+      const Halves halves = HalvesOf(singles);
+      __builtin_memcpy(d + i, &halves, sizeof(halves));
     }
   }
 #endif

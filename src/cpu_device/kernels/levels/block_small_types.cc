@@ -75,8 +75,6 @@ void SetFloat(BlockKernels* k, PrimitiveType type) {
 }
 
 #if defined(__F16C__)
-constexpr int kNearestEven = 0;
-
 void LoadHalf(void* dst, const void* src, int64_t n) {
   LoadFloats<half>(static_cast<float*>(dst), static_cast<const uint16_t*>(src), n);
 }
@@ -87,10 +85,13 @@ void RoundToHalf(void* dst, const void* src, int64_t n) {
   float* const d = static_cast<float*>(dst);
   const float* const s = static_cast<const float*>(src);
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    _mm256_storeu_ps(d + i, _mm256_cvtph_ps(_mm256_cvtps_ph(_mm256_loadu_ps(s + i), kNearestEven)));
+  for (; i + kHalves <= n; i += kHalves) {
+    Singles singles;
+    __builtin_memcpy(&singles, s + i, sizeof(singles));
+    singles = SinglesOf(HalvesOf(singles));
+    __builtin_memcpy(d + i, &singles, sizeof(singles));
   }
-  for (; i < n; ++i) d[i] = _cvtsh_ss(_cvtss_sh(s[i], kNearestEven));
+  for (; i < n; ++i) d[i] = _cvtsh_ss(_cvtss_sh(s[i], 0));
 }
 #endif
 
