@@ -39,10 +39,12 @@ struct Rounded {
   double value;
   uint64_t bits;
 };
-PJRT_INLINE Rounded Round(double x) {
-  constexpr double kShift = 0x1.8p+52;
-  const double shifted = x + kShift;
-  return {shifted - kShift, ToBits(shifted)};
+constexpr double kShift = 0x1.8p+52;
+PJRT_INLINE Rounded RoundShifted(double shifted) { return {shifted - kShift, ToBits(shifted)}; }
+PJRT_INLINE Rounded Round(double x) { return RoundShifted(x + kShift); }
+// The same of x * factor.
+PJRT_INLINE Rounded Round(double x, double factor) {
+  return RoundShifted(MulAdd(x, factor, kShift));
 }
 
 // exp(x) - 1 = scale * (1 + part) - 1 with scale a power of two; |x| < 700.
@@ -51,8 +53,8 @@ struct ExpParts {
 };
 PJRT_INLINE ExpParts SplitExp(double x) {
   constexpr double kLog2E = 0x1.71547652b82fep+0, kLn2 = 0x1.62e42fefa39efp-1;
-  const Rounded n = Round(x * kLog2E);
-  const double r = x - n.value * kLn2;
+  const Rounded n = Round(x, kLog2E);
+  const double r = MulAdd(n.value, -kLn2, x);
   // (exp(r) - 1 - r) / r^2 on |r| <= ln(2) / 2, to 2^-37.
   const double r2 = r * r;
   const double p01 = MulAdd(r, 0x1.55555573874c8p-3, 0x1.fffffffff45afp-2);
@@ -129,8 +131,8 @@ constexpr float kLargestAngle = 0x1p+20f;
 PJRT_INLINE Angle ReduceAngle(double x) {
   // pi/2 in two parts, the first short enough for exact products.
   constexpr double kHigh = 0x1.921fb544p+0, kLow = 0x1.0b4611a626331p-34;
-  const Rounded q = Round(x * 0x1.45f306dc9c883p-1);
-  return {(x - q.value * kHigh) - q.value * kLow, q.bits};
+  const Rounded q = Round(x, 0x1.45f306dc9c883p-1);
+  return {MulAdd(q.value, -kLow, MulAdd(q.value, -kHigh, x)), q.bits};
 }
 PJRT_INLINE double SinOf(Angle angle) {
   const double sine = SinPolynomial(angle.r), cosine = CosPolynomial(angle.r);
