@@ -17,9 +17,10 @@ namespace {
 
 using Wide = std::complex<long double>;
 
-constexpr BlockOp kUnaryOps[] = {BlockOp::kExp,  BlockOp::kLog,  BlockOp::kSqrt, BlockOp::kRsqrt,
-                                 BlockOp::kSin,  BlockOp::kCos,  BlockOp::kTan,  BlockOp::kTanh,
-                                 BlockOp::kSign, BlockOp::kExpm1};
+constexpr BlockOp kUnaryOps[] = {
+    BlockOp::kExp,   BlockOp::kLog,      BlockOp::kSqrt, BlockOp::kRsqrt, BlockOp::kSin,
+    BlockOp::kCos,   BlockOp::kTan,      BlockOp::kTanh, BlockOp::kSign,  BlockOp::kExpm1,
+    BlockOp::kLog1p, BlockOp::kLogistic, BlockOp::kCbrt};
 
 template <typename T>
 class ComplexMathTest : public testing::Test {
@@ -69,7 +70,7 @@ TYPED_TEST(ComplexMathTest, AnElementsResultDoesNotDependOnItsNeighbours) {
           << kernels->level << " abs of " << Show(z[i]);
     }
     std::vector<Z> turned(z.rbegin(), z.rend());
-    for (BlockOp op : {BlockOp::kDivide, BlockOp::kPower}) {
+    for (BlockOp op : {BlockOp::kDivide, BlockOp::kPower, BlockOp::kAtan2}) {
       const std::vector<Z> all = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), z, turned);
       for (size_t i = 0; i < z.size(); ++i) {
         const Z alone = CallBinary<Z>(*kernels, op, CTypeOf<Z>(), std::vector<Z>{z[i]},
@@ -85,7 +86,7 @@ TYPED_TEST(ComplexMathTest, AnOperandThatIsOneElementStandsForABlockOfIt) {
   using Z = std::complex<TypeParam>;
   const std::vector<Z> z = this->Mixed();
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    for (BlockOp op : {BlockOp::kDivide, BlockOp::kPower}) {
+    for (BlockOp op : {BlockOp::kDivide, BlockOp::kPower, BlockOp::kAtan2}) {
       for (Z one : {Z(2, -3), Z(0, 0), Z(std::numeric_limits<TypeParam>::infinity(), 1)}) {
         const std::vector<Z> ones(z.size(), one);
         std::vector<Z> result(z.size());

@@ -184,6 +184,8 @@ TYPED_TEST(ComplexKernelsTest, FunctionsAreWithinThreeUlpOfTheExactParts) {
   this->Near("tan", BlockOp::kTan, 3, [](Wide z) { return std::tan(z); });
   this->Near("tanh", BlockOp::kTanh, 3, [](Wide z) { return std::tanh(z); });
   this->Near("sign", BlockOp::kSign, 3, [](Wide z) { return z / std::abs(z); });
+  this->Near("logistic", BlockOp::kLogistic, 3,
+             [](Wide z) { return 1.0L / (1.0L + std::exp(-z)); });
   this->Near("cbrt", BlockOp::kCbrt, 3, [](Wide z) {
     if (z.imag() == 0 && z.real() > 0) return Wide(std::cbrt(z.real()), z.imag());
     return std::polar(std::cbrt(std::abs(z)), std::arg(z) / 3);
@@ -247,6 +249,30 @@ TYPED_TEST(ComplexKernelsTest, ArcTangentOfRealQuotientsKeepsTheQuadrant) {
                                                      static_cast<long double>(x[i].real()))),
                 3);
       EXPECT_NEAR(angle[i].imag(), 0, 1e-6);
+    }
+  }
+}
+
+TYPED_TEST(ComplexKernelsTest, ArcTangentOfQuotientsIsNearTheTurnedLogarithmOfTheirDirection) {
+  using T = TypeParam;
+  using Z = std::complex<T>;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z>&y = this->operands_.a, &x = this->operands_.b;
+    const std::vector<Z> angle = CallBinary<Z>(*kernels, BlockOp::kAtan2, CTypeOf<Z>(), y, x);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const Wide wide_y(y[i].real(), y[i].imag()), wide_x(x[i].real(), x[i].imag());
+      const Wide squares = wide_x * wide_x + wide_y * wide_y;
+      const Wide direction = wide_x + Wide(0, 1) * wide_y;
+      // Near the poles at x = +-iy most digits of the squares cancel; on the axes are cuts, whose
+      // side the sign of zero tells.
+      const bool on_axis =
+          y[i].real() == 0 || y[i].imag() == 0 || x[i].real() == 0 || x[i].imag() == 0;
+      if (on_axis || std::abs(squares) < 1e-2L * std::norm(wide_x)) continue;
+      const Wide want = Wide(0, -1) * std::log(direction / std::sqrt(squares));
+      EXPECT_LE(std::abs(Wide(angle[i].real(), angle[i].imag()) - want),
+                4 * std::numeric_limits<T>::epsilon() * std::abs(want))
+          << kernels->level << " atan2(" << Show(y[i]) << ", " << Show(x[i])
+          << ") = " << Show(angle[i]);
     }
   }
 }

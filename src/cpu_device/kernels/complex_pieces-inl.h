@@ -209,6 +209,59 @@ struct TanC64 {
     return {turned.im, -turned.re};
   }
 };
+// Of numbers whose squares stay in the range.
+PJRT_INLINE C128 QuotientOf(C128 a, C128 b) {
+  const double inverse = 1 / (b.re * b.re + b.im * b.im);
+  const C128 product = Multiply::Run(a, {b.re, -b.im});
+  return {product.re * inverse, product.im * inverse};
+}
+
+// With g = exp(x) - 1 and s = sin(y / 2): exp(x) cos y - 1 = g - 2 s^2 (g + 1).
+struct Expm1C64 {
+  PJRT_INLINE int IsRare(C128 z) { return ExpC64::IsRare(z); }
+  PJRT_INLINE C128 Run(C128 z) {
+    const wide::Angle half = wide::ReduceAngle(0.5 * z.im);
+    const double sine = wide::SinOf(half), twice = 2 * sine;
+    const wide::ExpParts e = wide::SplitExp(z.re);
+    const double grown = MulAdd(e.scale, e.part, e.scale - 1);
+    const double power = MulAdd(e.scale, e.part, e.scale);
+    return {MulAdd(-(twice * sine), power, grown), power * (twice * wide::CosOf(half))};
+  }
+};
+// 1 / (1 + exp(-z)).
+struct LogisticC64 {
+  PJRT_INLINE int IsRare(C128 z) { return TanhC64::IsRare(z); }
+  PJRT_INLINE C128 Run(C128 z) {
+    const C128 power = Polar(wide::Exp(-z.re), -z.im);
+    return QuotientOf({1, 0}, {1 + power.re, power.im});
+  }
+};
+// Half the log of |1 + z|^2 = 1 + (2x + x^2 + y^2), whose terms are exact and may cancel; where
+// little is left of the 1, of (1 + x)^2 + y^2.
+struct Log1pC64 {
+  PJRT_INLINE int IsRare(C128 z) {
+    const int pole = (z.re == -1) & (z.im == 0);
+    return (IsBetween(z, 0, 0x1p+60) == 0) | pole;
+  }
+  PJRT_INLINE C128 Run(C128 z) {
+    const double x = 1 + z.re, square = z.im * z.im;
+    const f64::Pair first = f64::Sum(2 * z.re, square);
+    const f64::Pair second = f64::Sum(first.high, z.re * z.re);
+    const double excess = second.high + (first.low + second.low), sum = 1 + excess;
+    const bool far = excess < -0.5;
+    const double size = far ? x * x + square : sum, tail = far ? 0.0 : excess - (sum - 1);
+    return {0.5 * wide::LogOfNormal(size, tail), wide::Atan2(z.im, x)};
+  }
+};
+// The cube root of the size at a third of the angle.
+struct CbrtC64 {
+  PJRT_INLINE int IsRare(C128 z) { return LogC64::IsRare(z); }
+  PJRT_INLINE C128 Run(C128 z) {
+    const double square = z.re * z.re + z.im * z.im;
+    const double size = wide::Exp(wide::LogOfNormal(square, 0) * (1.0 / 6));
+    return Polar(size, wide::Atan2(z.im, z.re) * (1.0 / 3));
+  }
+};
 // exp(b log a). Large exponents would enlarge the error of the logarithm.
 struct PowerC64 {
   PJRT_INLINE int IsRare(C128 a, C128 b) {
@@ -315,6 +368,23 @@ struct SqrtOf {
     const double other = 0.5 * wide::Abs(z.im) / root;
     const bool left = z.re < 0;
     return {left ? other : root, wide::CopySign(left ? root : other, z.im)};
+  }
+};
+
+// -i log((x + iy) / sqrt(x^2 + y^2)).
+struct Atan2C64 {
+  PJRT_INLINE C128 Squares(C128 y, C128 x) {
+    const C128 a = Multiply::Run(x, x), b = Multiply::Run(y, y);
+    return {a.re + b.re, a.im + b.im};
+  }
+  PJRT_INLINE int IsRare(C128 y, C128 x) {
+    const int parts = IsBetween(y, 0, 0x1p+100) & IsBetween(x, 0, 0x1p+100);
+    return !(parts & HasSquares(Squares(y, x)));
+  }
+  PJRT_INLINE C128 Run(C128 y, C128 x) {
+    const C128 size = SqrtOf::Run(Squares(y, x));
+    const C128 log = LogOf(QuotientOf({x.re - y.im, x.im + y.re}, size));
+    return {log.im, -log.re};
   }
 };
 

@@ -336,18 +336,6 @@ struct DivideModerate {
   PJRT_INLINE C128 Run(C128 a, C128 b) { return PlainQuotient(a, b); }
 };
 
-// One element at a time, c64 in f64, c128 in f64 or in long double.
-template <class Narrow, class Wide>
-PJRT_INLINE void Unary(BlockKernels* k, BlockOp op) {
-  SetUnary<C64, Narrow, C64, C64>(k, op);
-  SetUnary<C128, Wide, C128, C128>(k, op);
-}
-template <class Narrow, class Wide>
-PJRT_INLINE void Binary(BlockKernels* k, BlockOp op) {
-  Entry(k, op, CType::kC64) = BinaryLoop<Narrow, C64, C64>;
-  Entry(k, op, CType::kC128) = BinaryLoop<Wide, C128, C128>;
-}
-
 // By vectors, but for what is rare.
 template <class Fast, class Slow, typename T, typename R = Complex<T>>
 PJRT_INLINE void UnaryByPieces(BlockKernels* k, BlockOp op) {
@@ -364,12 +352,6 @@ PJRT_INLINE void BinaryByPieces(BlockKernels* k, BlockOp op) {
 }  // namespace
 
 void FillComplexMath(BlockKernels* k) {
-  Unary<InF64<Log1p>, Log1p>(k, BlockOp::kLog1p);
-  Unary<InF64<Expm1>, InLongDouble<Expm1>>(k, BlockOp::kExpm1);
-  Unary<InF64<Cbrt>, InLongDouble<Cbrt>>(k, BlockOp::kCbrt);
-  Unary<InF64<Logistic>, InLongDouble<Logistic>>(k, BlockOp::kLogistic);
-  Binary<InF64<Atan2>, InLongDouble<Atan2>>(k, BlockOp::kAtan2);
-
   UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
   UnaryByPieces<complexes::ExpC64, InF64<Exp>, float>(k, BlockOp::kExp);
   UnaryByPieces<complexes::LogC64, InF64<Log>, float>(k, BlockOp::kLog);
@@ -380,7 +362,12 @@ void FillComplexMath(BlockKernels* k) {
   UnaryByPieces<complexes::TanC64, InF64<Tan>, float>(k, BlockOp::kTan);
   UnaryByPieces<complexes::TanhC64, InF64<Tanh>, float>(k, BlockOp::kTanh);
   UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
+  UnaryByPieces<complexes::Log1pC64, InF64<Log1p>, float>(k, BlockOp::kLog1p);
+  UnaryByPieces<complexes::Expm1C64, InF64<Expm1>, float>(k, BlockOp::kExpm1);
+  UnaryByPieces<complexes::CbrtC64, InF64<Cbrt>, float>(k, BlockOp::kCbrt);
+  UnaryByPieces<complexes::LogisticC64, InF64<Logistic>, float>(k, BlockOp::kLogistic);
   BinaryByPieces<complexes::PowerC64, InF64<Power>, float>(k, BlockOp::kPower);
+  BinaryByPieces<complexes::Atan2C64, InF64<Atan2>, float>(k, BlockOp::kAtan2);
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kSecond) = DivideC64<false, true>;
@@ -397,7 +384,12 @@ void FillComplexMath(BlockKernels* k) {
   UnaryByPieces<complexes::TanC128, InLongDouble<Tan>, double>(k, BlockOp::kTan);
   UnaryByPieces<complexes::TanhC128, InLongDouble<Tanh>, double>(k, BlockOp::kTanh);
   SetUnary<C128, InLongDouble<Rsqrt>, C128, C128>(k, BlockOp::kRsqrt);
+  SetUnary<C128, Log1p, C128, C128>(k, BlockOp::kLog1p);
+  SetUnary<C128, InLongDouble<Expm1>, C128, C128>(k, BlockOp::kExpm1);
+  SetUnary<C128, InLongDouble<Cbrt>, C128, C128>(k, BlockOp::kCbrt);
+  SetUnary<C128, InLongDouble<Logistic>, C128, C128>(k, BlockOp::kLogistic);
   Entry(k, BlockOp::kPower, CType::kC128) = BinaryLoop<InLongDouble<Power>, C128, C128>;
+  Entry(k, BlockOp::kAtan2, CType::kC128) = BinaryLoop<InLongDouble<Atan2>, C128, C128>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
