@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -30,14 +31,22 @@ T OrExit(absl::StatusOr<T> value) {
 
 // Numbers between -1 and 1, or small integers.
 Literal Filled(PrimitiveType type, absl::Span<const int64_t> dims) {
-  Literal floats = OrExit(Literal::Make(MakeShape(F32, dims)));
   uint32_t state = 1;
-  for (float& v : floats.data<float>()) {
+  const auto next = [&] {
     state = state * 1664525u + 1013904223u;
-    v = IsInteger(type) ? static_cast<float>(state >> 29)
-                        : static_cast<float>(static_cast<int32_t>(state)) / 2147483648.0f;
+    return IsInteger(type) ? static_cast<float>(state >> 29)
+                           : static_cast<float>(static_cast<int32_t>(state)) / 2147483648.0f;
+  };
+  Literal numbers = OrExit(Literal::Make(MakeShape(IsComplex(type) ? C64 : F32, dims)));
+  if (IsComplex(type)) {
+    for (std::complex<float>& z : numbers.data<std::complex<float>>()) {
+      const float re = next();
+      z = {re, next()};
+    }
+  } else {
+    for (float& v : numbers.data<float>()) v = next();
   }
-  return OrExit(floats.Convert(type));
+  return OrExit(numbers.Convert(type));
 }
 
 }  // namespace
