@@ -28,6 +28,7 @@ absl::Status LowerRngBitGenerator(Lowering& lowering, const ir::Op& op, Steps* s
   const ir::RngAlgorithm algorithm =
       ir::EnumFrom<ir::RngAlgorithm>(op.attr("rng_algorithm")).value_or(ir::RngAlgorithm::kDefault);
   RandomBitsParams p;
+  p.kernels = lowering.kernels().random;
   p.is_threefry = algorithm == ir::RngAlgorithm::kThreeFry;
   PJRT_ASSIGN_OR_RETURN(const ArrayView state, lowering.Dense(lowering.view(op.operand(0)), steps));
   const int64_t words = state.ElementCount();
@@ -61,6 +62,7 @@ absl::Status LowerRng(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
   RandomParams p;
+  p.kernels = lowering.kernels().random;
   p.is_normal = ir::EnumFrom<ir::RngDistribution>(op.attr("rng_distribution")) ==
                 ir::RngDistribution::kNormal;
   p.type = result.type;

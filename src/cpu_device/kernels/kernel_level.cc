@@ -74,7 +74,8 @@ std::vector<Kernels> MakeLevels() {
       {#level, required, supported, has ? level::GetBlockKernels() : nullptr,              \
        has ? level::GetGemmKernels() : nullptr, has ? level::GetWindowKernels() : nullptr, \
        has ? level::GetFftKernels() : nullptr, has ? level::GetLinalgKernels() : nullptr,  \
-       has ? level::GetIndexKernels() : nullptr, has ? level::GetFoldKernels() : nullptr})
+       has ? level::GetIndexKernels() : nullptr, has ? level::GetFoldKernels() : nullptr,  \
+       has ? level::GetRandomKernels() : nullptr})
 #if defined(PJRT_HAVE_LEVEL_BASELINE)
   PJRT_ADD_LEVEL_(baseline, "nothing beyond the compiler's target", HasBaseline);
 #endif

@@ -20,6 +20,7 @@ struct FftKernels;
 struct LinalgKernels;
 struct IndexKernels;
 struct FoldKernels;
+struct RandomKernels;
 
 // All kernel tables of one level. They live as long as the program and never change.
 struct Kernels {
@@ -34,6 +35,7 @@ struct Kernels {
   const LinalgKernels* linalg;
   const IndexKernels* index;
   const FoldKernels* fold;
+  const RandomKernels* random;
 };
 
 // The levels compiled into the library, from the oldest to the widest.

@@ -12,6 +12,7 @@
 #include "src/cpu_device/kernels/gemm_tile.h"
 #include "src/cpu_device/kernels/index_ops.h"
 #include "src/cpu_device/kernels/linalg_vectors.h"
+#include "src/cpu_device/kernels/random_bits.h"
 #include "src/cpu_device/kernels/window.h"
 
 namespace pjrt::cpu {
@@ -25,6 +26,7 @@ namespace pjrt::cpu {
   const LinalgKernels* GetLinalgKernels(); \
   const IndexKernels* GetIndexKernels();   \
   const FoldKernels* GetFoldKernels();     \
+  const RandomKernels* GetRandomKernels(); \
   }
 PJRT_DECLARE_LEVEL_(baseline)
 PJRT_DECLARE_LEVEL_(avx2)

@@ -8,14 +8,13 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "src/cpu_device/kernels/random_bits.h"
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kBlocksPerUnit = 4096;  // a multiple of kRandomLanes
+constexpr int64_t kBlocksPerUnit = 8192;  // a multiple of kRandomLanes
 
 void ForEachUnit(const RunContext& context, int64_t blocks,
                  absl::FunctionRef<void(int64_t begin, int64_t end)> fn) {
@@ -74,7 +73,9 @@ RandomBitsStep::RandomBitsStep(const RandomBitsParams& params) : p_(params) {
   }
 }
 
-double RandomBitsStep::cost_ns() const { return 20 + 5.0 * static_cast<double>(blocks_); }
+double RandomBitsStep::cost_ns() const {
+  return 20 + (p_.is_threefry ? 1.0 : 3.0) * static_cast<double>(blocks_);
+}
 
 std::string RandomBitsStep::Describe() const {
   return absl::StrCat("random bits ", p_.is_threefry ? "threefry " : "philox ",
@@ -92,7 +93,7 @@ void RandomBitsStep::Philox(const RunContext& context, int64_t begin, int64_t en
   const int64_t total = elements_ * std::max(1, bytes / 4);
   uint32_t words[4 * kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
-    PhiloxBlocks(key, counter + static_cast<uint64_t>(block), words);
+    p_.kernels->philox(key, counter + static_cast<uint64_t>(block), words);
     const int64_t first = 4 * block,
                   count = std::min<int64_t>(4 * std::min<int64_t>(kRandomLanes, end - block),
                                             total - first);
@@ -112,13 +113,9 @@ void RandomBitsStep::ThreefryStream(const RunContext& context, int64_t begin, in
   char* result = context.buffer(p_.result);
   const int bits = BitWidth(p_.type), bytes = ByteWidth(p_.type);
   const int64_t total = elements_ * std::max(1, bytes / 4);
-  uint32_t w0[kRandomLanes], w1[kRandomLanes], words[2 * kRandomLanes];
+  uint32_t words[2 * kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
-    ThreefryBlocks(key, counter + static_cast<uint64_t>(block), w0, w1);
-    for (int i = 0; i < kRandomLanes; ++i) {
-      words[2 * i] = w0[i];
-      words[2 * i + 1] = w1[i];
-    }
+    p_.kernels->threefry_pairs(key, counter + static_cast<uint64_t>(block), words);
     const int64_t first = 2 * block,
                   count = std::min<int64_t>(2 * std::min<int64_t>(kRandomLanes, end - block),
                                             total - first);
@@ -140,7 +137,7 @@ void RandomBitsStep::ThreefryRows(const RunContext& context, int64_t begin, int6
   const int64_t half = (p_.size + 1) / 2;
   uint32_t w0[kRandomLanes], w1[kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
-    ThreefryBlocks(key, counter + static_cast<uint64_t>(block), w0, w1);
+    p_.kernels->threefry(key, counter + static_cast<uint64_t>(block), w0, w1);
     if (bits < 8) {
       Narrow(w0, kRandomLanes, bits, IsSignedInteger(p_.type));
       Narrow(w1, kRandomLanes, bits, IsSignedInteger(p_.type));
@@ -273,13 +270,14 @@ struct UniformInteger {
 // Calls put(first, words, n) with the words, all of a stream of Philox, for elements first to first
 // + n.
 template <typename W, typename Fn>
-void ForEachWord(const RunContext& context, uint64_t key, uint64_t draw, int64_t count, Fn put) {
+void ForEachWord(const RandomKernels& kernels, const RunContext& context, uint64_t key,
+                 uint64_t draw, int64_t count, Fn put) {
   constexpr int64_t kPerBlock = 16 / sizeof(W);
   ForEachUnit(context, CeilDiv(count, kPerBlock), [&](int64_t begin, int64_t end) {
     uint32_t words[4 * kRandomLanes];
     W values[kPerBlock * kRandomLanes];
     for (int64_t block = begin; block < end; block += kRandomLanes) {
-      PhiloxBlocks(key, Counter128{static_cast<uint64_t>(block), draw}, words);
+      kernels.philox(key, Counter128{static_cast<uint64_t>(block), draw}, words);
       std::memcpy(values, words, sizeof(words));
       const int64_t first = block * kPerBlock;
       put(first, values,
@@ -296,25 +294,28 @@ void Fill(const RandomParams& p, const RunContext& context, uint64_t key, uint64
   T* to = reinterpret_cast<T*>(context.buffer(p.result));
   if constexpr (std::is_integral_v<T>) {
     const UniformInteger<T> number(a, b, p.type == PRED ? 1 : BitWidth(p.type));
-    ForEachWord<W>(context, key, draw, p.count, [&](int64_t first, const W* words, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) to[first + i] = number(words[i]);
-    });
+    ForEachWord<W>(*p.kernels, context, key, draw, p.count,
+                   [&](int64_t first, const W* words, int64_t n) {
+                     for (int64_t i = 0; i < n; ++i) to[first + i] = number(words[i]);
+                   });
   } else if (!p.is_normal) {
     const UniformFloat<T> number(a, b);
-    ForEachWord<W>(context, key, draw, p.count, [&](int64_t first, const W* words, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) to[first + i] = number(words[i]);
-    });
+    ForEachWord<W>(*p.kernels, context, key, draw, p.count,
+                   [&](int64_t first, const W* words, int64_t n) {
+                     for (int64_t i = 0; i < n; ++i) to[first + i] = number(words[i]);
+                   });
   } else {
     const double mean = static_cast<double>(a), deviation = static_cast<double>(b);
     // Words come in whole blocks, so that the last element of an odd number has a partner too.
-    ForEachWord<W>(context, key, draw, p.count, [&](int64_t first, const W* words, int64_t n) {
-      for (int64_t i = 0; i < n; i += 2) {
-        const double r = deviation * std::sqrt(-2 * std::log(UnitAboveZero(words[i]))),
-                     t = kTwoPi * Unit(words[i + 1]);
-        to[first + i] = static_cast<T>(mean + r * std::sin(t));
-        if (i + 1 < n) to[first + i + 1] = static_cast<T>(mean + r * std::cos(t));
-      }
-    });
+    ForEachWord<W>(
+        *p.kernels, context, key, draw, p.count, [&](int64_t first, const W* words, int64_t n) {
+          for (int64_t i = 0; i < n; i += 2) {
+            const double r = deviation * std::sqrt(-2 * std::log(UnitAboveZero(words[i]))),
+                         t = kTwoPi * Unit(words[i + 1]);
+            to[first + i] = static_cast<T>(mean + r * std::sin(t));
+            if (i + 1 < n) to[first + i + 1] = static_cast<T>(mean + r * std::cos(t));
+          }
+        });
   }
 }
 

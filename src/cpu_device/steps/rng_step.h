@@ -8,12 +8,14 @@
 #include <string>
 
 #include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/random_bits.h"
 #include "src/cpu_device/run/plan.h"
 
 namespace pjrt::cpu {
 
 // All buffers are dense. Bit for bit what XLA's CPU backend gives for the same state.
 struct RandomBitsParams {
+  const RandomKernels* kernels = nullptr;
   bool is_threefry = false;  // else Philox
   BufferId state = kNoBuffer, next_state = kNoBuffer;
   int state_words = 2;  // of 64 bits; 3 for Philox only
@@ -43,6 +45,7 @@ class RandomBitsStep final : public Step {
 };
 
 struct RandomParams {
+  const RandomKernels* kernels = nullptr;
   bool is_normal = false;  // else uniform
   PrimitiveType type = F32;
   BufferId a = kNoBuffer, b = kNoBuffer;  // scalars: bounds, or mean and standard deviation
