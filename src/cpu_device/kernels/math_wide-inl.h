@@ -27,10 +27,25 @@ PJRT_INLINE double Choose(bool chosen, double a, double b) {
   const uint64_t mask = uint64_t{0} - static_cast<uint64_t>(chosen);
   return BitCast<double>((ToBits(a) & mask) | (ToBits(b) & ~mask));
 }
+// This one also where compilers would compute all that follows a second time, for the constant that
+// a or b is.
+PJRT_INLINE float Choose(bool chosen, float a, float b) {
+  const uint32_t mask = uint32_t{0} - static_cast<uint32_t>(chosen);
+  return BitCast<float>((ToBits(a) & mask) | (ToBits(b) & ~mask));
+}
 // NaN stays.
 PJRT_INLINE double Bound(double x, double low, double high) {
   const double raised = x < low ? low : x;
   return raised > high ? high : raised;
+}
+
+// a * b + c with the product exact, for what roundings lost.
+PJRT_INLINE float ExactMulAdd(float a, float b, float c) {
+#if defined(__FMA__) || defined(__aarch64__)
+  return __builtin_fmaf(a, b, c);
+#else
+  return static_cast<float>(double{a} * b + c);
+#endif
 }
 
 // The nearest integer of a number below 2^51: as a number, and modulo 2^51 in the low bits of
