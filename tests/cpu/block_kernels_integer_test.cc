@@ -189,6 +189,77 @@ TYPED_TEST(IntegerKernelsTest, PowersWrapAroundAndNegativeExponentsGiveTheCutRec
   });
 }
 
+// One product after the other; by bits from the highest where there are too many.
+template <typename T>
+T PlainPower(T base, T exponent) {
+  if (std::is_signed_v<T> && exponent < T{0}) {
+    if (base == static_cast<T>(-1)) return exponent % 2 != 0 ? base : T{1};
+    return base == T{1} ? T{1} : T{0};
+  }
+  const uint64_t x = static_cast<uint64_t>(base), count = static_cast<uint64_t>(exponent);
+  uint64_t result = 1;
+  if (count < 300) {
+    for (uint64_t i = 0; i < count; ++i) result *= x;
+  } else {
+    for (int bit = 63; bit >= 0; --bit) result *= result * ((count >> bit) % 2 != 0 ? x : 1);
+  }
+  return static_cast<T>(result);
+}
+
+TYPED_TEST(IntegerKernelsTest, PowersOfAllKindsOfBasesByFewAndManyBits) {
+  using T = TypeParam;
+  using U = std::make_unsigned_t<T>;
+  constexpr int kBits = sizeof(T) * 8;
+  std::vector<T> bases, exponents;
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 256; ++i) {
+    bases.push_back(static_cast<T>(i - 128));
+    exponents.push_back(static_cast<T>(i - 128));
+  }
+  for (int bit = 0; bit < kBits; ++bit) {
+    for (int beside : {-1, 0, 1}) {
+      bases.push_back(static_cast<T>((U{1} << bit) + beside));
+      exponents.push_back(static_cast<T>((U{1} << bit) + beside));
+    }
+  }
+  for (int i = 0; i < 101; ++i) {
+    bases.push_back(static_cast<T>(random()));
+    exponents.push_back(static_cast<T>(random() >> (random() % 64)));
+  }
+  const int64_t n = static_cast<int64_t>(bases.size());
+  std::vector<T> results(n + 1);
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const BlockFn power = Find(*kernels, BlockOp::kPower, CTypeOf<T>());
+    const BlockFn by_one = Find(*kernels, BlockOp::kPower, CTypeOf<T>(), Scalars::kSecond);
+    const auto check = [&](int64_t i, T exponent, const char* how) {
+      ASSERT_EQ(results[i], PlainPower(bases[i], exponent))
+          << kernels->level << " " << how << ": " << Show(bases[i]) << " ^ " << Show(exponent);
+    };
+    for (T exponent : exponents) {
+      results = Untouched<T>(n + 1);
+      by_one(results.data(), bases.data(), &exponent, nullptr, n);
+      for (int64_t i = 0; i < n; ++i) check(i, exponent, "one exponent");
+      EXPECT_EQ(results[n], Untouched<T>(1)[0]);
+      std::vector<T> in_place = bases;
+      by_one(in_place.data(), in_place.data(), &exponent, nullptr, n);
+      ASSERT_EQ(in_place, std::vector<T>(results.begin(), results.end() - 1)) << Show(exponent);
+      const std::vector<T> same(n, exponent);
+      results = Untouched<T>(n + 1);
+      power(results.data(), bases.data(), same.data(), nullptr, n);
+      for (int64_t i = 0; i < n; ++i) check(i, exponent, "equal exponents");
+      EXPECT_EQ(results[n], Untouched<T>(1)[0]);
+    }
+    // Exponents of all sizes, and none above a bound, beside each other.
+    for (int bits = 0; bits <= kBits; ++bits) {
+      std::vector<T> mixed(n);
+      for (T& exponent : mixed)
+        exponent = bits == 0 ? T{0} : static_cast<T>(static_cast<U>(random()) >> (kBits - bits));
+      power(results.data(), bases.data(), mixed.data(), nullptr, n);
+      for (int64_t i = 0; i < n; ++i) check(i, mixed[i], "mixed exponents");
+    }
+  }
+}
+
 TYPED_TEST(IntegerKernelsTest, BitwiseLogicAndCounts) {
   using T = TypeParam;
   using U = std::make_unsigned_t<T>;

@@ -82,28 +82,132 @@ __attribute__((target("avx512vpopcntdq"))) void CountOnes(void* dst, const void*
 }
 #endif
 
-// Square and multiply, wrapping around. A negative exponent gives the reciprocal cut to an integer:
-// 0, except for 1 and -1.
-struct Power {
-  template <typename T>
-  PJRT_INLINE T Run(T base, T exponent) {
-    using U = std::conditional_t<(sizeof(T) < 4), uint32_t, UnsignedOf<T>>;
-    if constexpr (std::is_signed_v<T>) {
-      if (exponent < 0) {
-        if (base == 1) return 1;
-        if (base == -1) return (exponent & 1) != 0 ? T{-1} : T{1};
-        return 0;
-      }
-    }
-    U result = 1, square = static_cast<U>(base);
-    for (UnsignedOf<T> rest = static_cast<UnsignedOf<T>>(exponent); rest != 0;
-         rest = static_cast<UnsignedOf<T>>(rest >> 1)) {
-      if ((rest & 1) != 0) result *= square;
-      square *= square;
-    }
-    return static_cast<T>(result);
+// Powers wrap around.
+//
+// Square and multiply by the lowest kPowerBits bits of the exponent. What an odd number has become
+// then is 1 + k 2^s with 2 s not below the width, so that its m-th power is 1 + m k 2^s; an even
+// one has become 0.
+template <typename U>
+inline constexpr int kPowerBits = sizeof(U) == 1 ? 3 : sizeof(U) * 4 - 2;
+
+// Whether vectors have a product of this width. Without, numbers are taken one at a time: of 64
+// bits that is twice as fast as products of halves.
+template <typename U>
+inline constexpr bool kVectorProduct = sizeof(U) <= 2;
+#if defined(__AVX2__) || defined(__aarch64__)
+template <>
+inline constexpr bool kVectorProduct<uint32_t> = true;
+#endif
+#if defined(__AVX512DQ__)
+template <>
+inline constexpr bool kVectorProduct<uint64_t> = true;
+#endif
+
+// Of an exponent of at most kBits bits. Bytes are widened once instead of for each product.
+template <int kBits, typename T>
+PJRT_INLINE T PowerOf(T x, T y) {
+  using U = std::conditional_t<sizeof(T) == 1, uint16_t, T>;
+  constexpr int kSteps = kBits < kPowerBits<T> ? kBits : kPowerBits<T>;
+  U result = 1, square = x, exponent = y;
+#pragma GCC unroll 32
+  for (int step = 0; step < kSteps; ++step) {
+    if (step > 0) square = integer::Multiply::Run(square, square);
+    U factor = (exponent & 1) != 0 ? square : U{1};
+    if (!kVectorProduct<U>) asm("" : "+r"(factor));  // neither in vectors nor by a branch
+    result = integer::Multiply::Run(result, factor);
+    exponent = static_cast<U>(exponent >> 1);
   }
-};
+  if constexpr (kBits >= kPowerBits<T>) {
+    square = integer::Multiply::Run(square, square);
+    const U odd = static_cast<U>(integer::Multiply::Run(exponent, static_cast<U>(square - 1)) + 1);
+    const U even = exponent == 0 ? U{1} : U{0};
+    result = integer::Multiply::Run(result, (x & 1) != 0 ? odd : even);
+  }
+  return static_cast<T>(result);
+}
+// Of a negative exponent: the reciprocal cut to an integer, 0 except for 1 and -1.
+template <typename U>
+PJRT_INLINE U NegativePower(U x, U exponent) {
+  const bool one = (static_cast<U>(x + 1) & static_cast<U>(~U{2})) == 0;
+  return one ? ((exponent & 1) != 0 ? x : U{1}) : U{0};
+}
+
+template <int kBits, typename U, bool kScalar>
+void PowersUpTo(U* d, const U* x, const U* y, int64_t n) {
+  const U y0 = *y;
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) d[i] = PowerOf<kBits>(x[i], kScalar ? y0 : y[i]);
+}
+template <typename S>
+void SignedPowers(UnsignedOf<S>* d, const UnsignedOf<S>* x, const UnsignedOf<S>* y, int64_t n) {
+  using U = UnsignedOf<S>;
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) {
+    const U power = PowerOf<kPowerBits<U>>(x[i], y[i]), other = NegativePower(x[i], y[i]);
+    d[i] = static_cast<S>(y[i]) < 0 ? other : power;
+  }
+}
+// By as many bits as `bits` has, which those of all exponents are in.
+template <int kBits, typename T, bool kScalar, typename U>
+void PowersBy(U bits, U* d, const U* x, const U* y, int64_t n) {
+  if constexpr (kBits < kPowerBits<U>) {
+    if (bits >> kBits != 0) return PowersBy<kBits * 2, T, kScalar>(bits, d, x, y, n);
+  } else if constexpr (std::is_signed_v<T>) {
+    if (static_cast<T>(bits) < 0) return SignedPowers<T>(d, x, y, n);
+  }
+  PowersUpTo<kBits, U, kScalar>(d, x, y, n);
+}
+
+template <typename T>
+void Powers(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  using U = UnsignedOf<T>;
+  constexpr int64_t kPiece = 256;
+  U* d = static_cast<U*>(dst);
+  const U *x = static_cast<const U*>(a), *y = static_cast<const U*>(b);
+  for (; n > 0; n -= kPiece, d += kPiece, x += kPiece, y += kPiece) {
+    const int64_t count = n < kPiece ? n : kPiece;
+    U bits = 0;
+    for (int64_t i = 0; i < count; ++i) bits = static_cast<U>(bits | y[i]);
+    PowersBy<2, T, false>(bits, d, x, y, count);
+  }
+}
+
+// One exponent, most often a small one: the products that its own bits ask for.
+template <typename T>
+void PowersSecondScalar(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  using U = UnsignedOf<T>;
+  constexpr int64_t kPiece = 1024 / sizeof(U);
+  if (n <= 0) return;
+  U* d = static_cast<U*>(dst);
+  const U *x = static_cast<const U*>(a), exponent = *static_cast<const U*>(b);
+  if (std::is_signed_v<T> && static_cast<T>(exponent) < 0) {
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < n; ++i) d[i] = NegativePower(x[i], exponent);
+    return;
+  }
+  if (exponent < 2 || exponent >> kPowerBits<U> != 0) {
+    return PowersBy<2, U, true>(exponent, d, x, &exponent, n);
+  }
+  const int top = 63 - __builtin_clzll(uint64_t{exponent});
+  U powers[kPiece];
+  for (; n > 0; n -= kPiece, d += kPiece, x += kPiece) {
+    const int64_t count = n < kPiece ? n : kPiece;
+    const U* from = x;
+    for (int bit = top - 1; bit >= 0; --bit) {
+      U* const to = bit == 0 ? d : powers;
+      if ((exponent >> bit & 1) != 0) {
+        PJRT_INDEPENDENT_ITERATIONS
+        for (int64_t i = 0; i < count; ++i) {
+          to[i] = integer::Multiply::Run(integer::Multiply::Run(from[i], from[i]), x[i]);
+        }
+      } else {
+        PJRT_INDEPENDENT_ITERATIONS
+        for (int64_t i = 0; i < count; ++i) to[i] = integer::Multiply::Run(from[i], from[i]);
+      }
+      from = powers;
+    }
+  }
+}
 
 template <typename T>
 inline constexpr unsigned kWidth = sizeof(T) * 8;
@@ -260,8 +364,8 @@ void FillOwn(BlockKernels* k) {
   SetCommutative<T, integer::Maximum, T, T>(k, BlockOp::kMaximum);
   SetCommutative<T, integer::Minimum, T, T>(k, BlockOp::kMinimum);
   SetClamp<T, ClampOp<integer::Maximum, integer::Minimum>, T>(k);
-  Entry(k, BlockOp::kPower, kCType<T>) = BinaryLoop<Power, T, T>;
-  Entry(k, BlockOp::kPower, kCType<T>, Scalars::kSecond) = BinaryLoopSecondScalar<Power, T, T>;
+  Entry(k, BlockOp::kPower, kCType<T>) = Powers<T>;
+  Entry(k, BlockOp::kPower, kCType<T>, Scalars::kSecond) = PowersSecondScalar<T>;
 }
 
 template <typename S, typename U>
