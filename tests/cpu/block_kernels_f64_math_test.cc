@@ -166,5 +166,64 @@ TEST(F64BinaryMathTest, PowerAtan2AndRemainderFollowTheCLibrary) {
   }
 }
 
+// Angles of points of each quadrant, beside the joints of the approximation, on the axes and far
+// out, mixed and by themselves.
+TEST(F64BinaryMathTest, Atan2IsExactOnTheAxesAndCloseBetweenThem) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double landmarks[] = {0, 5e-324, 1e-308, 1e-160, 1e-150, 0.5,         1,
+                              2, 1e150,  1e160,  1e308,  inf,    std::nan("")};
+  std::vector<double> y, x;
+  const auto add = [&](double height, double width) {
+    for (double p : {height, -height}) {
+      for (double q : {width, -width}) {
+        y.push_back(p);
+        x.push_back(q);
+      }
+    }
+  };
+  std::mt19937_64 random(9);
+  std::uniform_real_distribution<double> unit(0.5, 1), beside(-0.01, 0.01);
+  std::uniform_int_distribution<int> exponent(-520, 520);
+  for (int i = 0; i < 20000; ++i) {
+    const double width = unit(random);
+    for (double slope : {0.0, 0.25, 0.75, 1.0, 4.0 / 3, 4.0}) {
+      add((slope + beside(random)) * width, width);
+    }
+    add(unit(random), width);
+    add(std::ldexp(unit(random), exponent(random)), std::ldexp(width, exponent(random)));
+  }
+  for (double p : landmarks) {
+    for (double q : landmarks) add(p, q);
+  }
+  std::vector<std::vector<double>> results;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    std::vector<double> angles = CallBinary<double>(*kernels, BlockOp::kAtan2, CType::kF64, y, x);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const long double expected = atan2l(y[i], x[i]);
+      ASSERT_LE(UlpError(angles[i], expected), 1.5)
+          << kernels->level << " atan2(" << Show(y[i]) << ", " << Show(x[i]) << ")";
+      if (y[i] == 0 || x[i] == 0) {
+        ASSERT_TRUE(SameValue(angles[i], std::atan2(y[i], x[i])))
+            << kernels->level << " atan2(" << y[i] << ", " << x[i] << ")";
+      }
+    }
+    for (double width : {1.0, -2.5, 0.0, -0.0, 1e-200, inf}) {
+      const std::vector<double> same(1001, width);
+      const std::vector<double> heights(y.end() - same.size(), y.end());
+      const std::vector<double> blocks =
+          CallBinary<double>(*kernels, BlockOp::kAtan2, CType::kF64, heights, same);
+      std::vector<double> by_one(same.size());
+      Find(*kernels, BlockOp::kAtan2, CType::kF64, Scalars::kSecond)(
+          by_one.data(), heights.data(), &width, nullptr, static_cast<int64_t>(same.size()));
+      for (size_t i = 0; i < same.size(); ++i) ASSERT_TRUE(SameValue(by_one[i], blocks[i]));
+    }
+    results.push_back(std::move(angles));
+  }
+  for (size_t level = 2; level < results.size(); ++level) {
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_TRUE(SameValue(results[level][i], results[1][i])) << y[i] << ", " << x[i];
+  }
+}
+
 }  // namespace
 }  // namespace pjrt::cpu
