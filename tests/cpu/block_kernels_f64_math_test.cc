@@ -35,6 +35,8 @@ const UnaryCase kUnaryCases[] = {
     {"log1p", BlockOp::kLog1p, log1pl, 1.5},
     {"logistic", BlockOp::kLogistic, Logistic, 2},
     {"tanh", BlockOp::kTanh, tanhl, 1.5},
+    {"erf", BlockOp::kErf, erfl, 1.5},
+    {"erfc", BlockOp::kErfc, erfcl, 2},
     {"sin", BlockOp::kSin, sinl, 1.5},
     {"cos", BlockOp::kCos, cosl, 1.5},
     {"tan", BlockOp::kTan, tanl, 1.5},

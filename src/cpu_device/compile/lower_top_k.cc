@@ -28,7 +28,7 @@ bool ClaimsOp(const ir::Op& op, const CustomCallRegistry* custom_calls) {
     case ir::OpCode::kChloErfc: {
       // Others than these are written with elementary functions.
       const PrimitiveType type = op.operand_type(0).primitive_type();
-      return type == F32 || type == F16 || type == BF16;
+      return type == F64 || type == F32 || type == F16 || type == BF16;
     }
     default:
       return false;

@@ -80,7 +80,7 @@ inline constexpr int kCTypeSize[kNumCTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 
   X(Sin)                                                                                        \
   X(Cos)                                                                                        \
   X(Tan)                                                                                        \
-  X(Erf) /* f32: these too */                                                                   \
+  X(Erf) /* floats: these too */                                                                \
   X(Erfc)
 // Binary:
 #define PJRT_BINARY_BLOCK_OPS(X)                                                                 \

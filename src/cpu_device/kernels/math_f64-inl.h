@@ -69,15 +69,15 @@ PJRT_INLINE double ExpSeries(double r) {
   return MulAdd(r, g, 0.5);
 }
 
-// exp(x) = 2^n (1 + r + rest), with 2^n in two factors whose product may leave the range; |x| <
-// 1000 or NaN.
+// exp(x + tail) = 2^n (1 + r + rest), with 2^n in two factors whose product may leave the range;
+// |x| < 1000 or NaN, the tail below x's last bit.
 struct ExpParts {
   double r, rest, first, second;
 };
-PJRT_INLINE ExpParts SplitExp(double x) {
+PJRT_INLINE ExpParts SplitExp(double x, double tail = 0) {
   const wide::Rounded n = wide::Round(x * 0x1.71547652b82fep+0);
   const double high = MulAdd(n.value, -kLn2High, x);
-  const double low = n.value * kLn2Low;
+  const double low = n.value * kLn2Low - tail;
   const double r = high - low;
   const double lost = (high - r) - low;  // what rounding r lost
   const double rest_of_power = MulAdd(r * r, ExpSeries(r), lost);
