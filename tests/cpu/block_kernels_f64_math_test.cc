@@ -227,5 +227,89 @@ TEST(F64BinaryMathTest, Atan2IsExactOnTheAxesAndCloseBetweenThem) {
   }
 }
 
+// Bases of all sizes whose powers are in the range, and the rules of C for what is not a number,
+// infinite, zero or negative.
+TEST(F64BinaryMathTest, PowersAreCloseAndThoseThatAreNumbersExact) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double landmarks[] = {0,
+                              5e-324,
+                              1e-308,
+                              0.5,
+                              0.75,
+                              1,
+                              1.5,
+                              2,
+                              3,
+                              4,
+                              1e15,
+                              0x1p+52,
+                              0x1p+53,
+                              1e300,
+                              1e308,
+                              inf,
+                              2.5,
+                              0x1.fffffffffffffp+51,
+                              0x1.fffffffffffffp+52,
+                              0x1p+900,
+                              std::nan("")};
+  std::vector<double> x, y;
+  const auto add = [&](double base, double exponent) {
+    x.push_back(base);
+    y.push_back(exponent);
+  };
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(0.5, 1), log_of_result(-750, 715), beside(-1, 1);
+  std::uniform_int_distribution<int> exponent(-1000, 1000), bits(0, 50), integer(-40, 40);
+  for (int i = 0; i < 30000; ++i) {
+    const double any = std::ldexp(unit(random), exponent(random));
+    add(any, log_of_result(random) / std::log(any));
+    const double near_one = 1 + std::ldexp(beside(random), -bits(random));
+    add(near_one, near_one == 1 ? 3 : log_of_result(random) / std::log(near_one));
+    add(beside(random) * 4, integer(random));
+    add((1 + 0.1 * beside(random)) * std::sqrt(2.0), 2000 * beside(random));
+  }
+  const size_t ordinary = x.size();
+  for (double p : landmarks) {
+    for (double q : landmarks) {
+      add(p, q);
+      add(-p, q);
+      add(p, -q);
+      add(-p, -q);
+    }
+  }
+  std::vector<std::vector<double>> results;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    std::vector<double> powers = CallBinary<double>(*kernels, BlockOp::kPower, CType::kF64, x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const long double expected = powl(x[i], y[i]);
+      ASSERT_LE(UlpError(powers[i], expected), 1.5)
+          << kernels->level << " pow(" << Show(x[i]) << ", " << Show(y[i]) << ")";
+      const bool exact = expected == static_cast<double>(expected);
+      if (exact) {
+        ASSERT_TRUE(SameValue(powers[i], static_cast<double>(expected)))
+            << kernels->level << " pow(" << Show(x[i]) << ", " << Show(y[i]) << ")";
+      }
+    }
+    for (double exponent_of_all : {2.0, 3.0, 0.0, -1.0, -0.5, 2.25, inf, 0x1p+901}) {
+      const std::vector<double> same(2001, exponent_of_all);
+      for (size_t first : {size_t{0}, ordinary - same.size(), x.size() - same.size()}) {
+        const std::vector<double> bases(x.begin() + first, x.begin() + first + same.size());
+        const std::vector<double> blocks =
+            CallBinary<double>(*kernels, BlockOp::kPower, CType::kF64, bases, same);
+        std::vector<double> by_one(same.size());
+        Find(*kernels, BlockOp::kPower, CType::kF64, Scalars::kSecond)(
+            by_one.data(), bases.data(), &exponent_of_all, nullptr,
+            static_cast<int64_t>(same.size()));
+        for (size_t i = 0; i < same.size(); ++i) ASSERT_TRUE(SameValue(by_one[i], blocks[i]));
+      }
+    }
+    results.push_back(std::move(powers));
+  }
+  for (size_t level = 2; level < results.size(); ++level) {
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_TRUE(SameValue(results[level][i], results[1][i])) << x[i] << ", " << y[i];
+  }
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sine, cosine, tangent, arc tangent and cube root of f64 in vector loops, at most 0.8 ULP off.
-// Angles up to 2^20 are reduced in the loop; for larger ones, which are rare, the C library is
-// called. Power and remainder are the C library's too.
+// Sine, cosine, tangent, arc tangent, cube root and power of f64 in vector loops, at most 1.1 ULP
+// off. Angles up to 2^20 are reduced in the loop; for larger ones, which are rare, the C library is
+// called. The remainder is the C library's too.
 #include "src/cpu_device/kernels/math_f64-inl.h"
 #include "src/cpu_device/kernels/rare-inl.h"
 
@@ -32,9 +32,72 @@ struct Cbrt {
   }
 };
 
+// log(x) to 2^-64 of it, for a positive normal x: 2 artanh(s) with s = (m - 1) / (m + 1) and
+// artanh(s) = s (1 + s^2 (1/3 + s^2 q)), in pairs but for q.
+PJRT_INLINE f64::Pair PreciseLog(double x) {
+  constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd, kOne = 0x3ff0000000000000;
+  const uint64_t lifted = ToBits(x) + (kOne - kSqrtHalf);
+  const double k = BitCast<double>((lifted >> 52) | 0x4330000000000000) - (0x1p+52 + 1023);
+  const double m = BitCast<double>((lifted & 0x000fffffffffffff) + kSqrtHalf);
+  const double f = m - 1, divisor = m + 1, divisor_low = m - (divisor - 1);
+  const double inverse = 1 / divisor;
+  const double s = f * inverse, product = s * divisor;
+  const double rest = (f - product) - f64::LostOfProduct(s, divisor, product);
+  const double s_low = (rest - s * divisor_low) * inverse;
+  const double z = s * s, z_low = f64::LostOfProduct(s, s, z) + 2 * s * s_low;
+  const double z2 = z * z;
+  const double q01 = MulAdd(z, 0x1.2492492493032p-3, 0x1.9999999999996p-3);
+  const double q23 = MulAdd(z, 0x1.745d1832379e9p-4, 0x1.c71c71c580b0ep-4);
+  const double q45 = MulAdd(z, 0x1.1120b4ed3df21p-4, 0x1.3b1362bbd0aa1p-4);
+  const double q67 = MulAdd(z, 0x1.eb107fe937499p-5, 0x1.de338824e9833p-5);
+  const double zq = z * MulAdd(MulAdd(MulAdd(q67, z2, q45), z2, q23), z2, q01);
+  constexpr double kThird = 0x1.5555555555555p-2, kThirdLow = 0x1.5555555555555p-56;
+  const double c = kThird + zq, c_low = ((kThird - c) + zq) + kThirdLow;
+  const double w = z * c;
+  const double w_low = f64::LostOfProduct(z, c, w) + (z * c_low + z_low * c);
+  const double twice = 2 * s, more = twice * w;
+  const double more_low =
+      f64::LostOfProduct(twice, w, more) + (twice * w_low + 2 * s_low * w) + 2 * s_low;
+  // Each number is larger than the next, or 0.
+  const double whole = k * f64::kLn2High;
+  const double sum = whole + twice, sum_low = (whole - sum) + twice;
+  const double log = sum + more, log_low = (sum - log) + more;
+  return {log, (sum_low + log_low) + (more_low + k * f64::kLn2Low)};
+}
+
+// exp(y log|x|) with the logarithm in two numbers, 1.1 ULP; powers that are numbers themselves come
+// out exactly.
 struct Power {
-  PJRT_INLINE double Run(double x, double y) { return __builtin_pow(x, y); }
+  static constexpr double kOutside = 800;  // exp of more overflows, of less than -800 is 0
+  PJRT_INLINE int IsRare(double x, double y) {
+    const double size = wide::Abs(x);
+    const bool normal = (size >= 0x1p-1022) & (size < wide::kInfinity);
+    return !((normal | (size == 0)) & (wide::Abs(y) < 0x1p+900));
+  }
+  PJRT_INLINE double RunRare(double x, double y) { return __builtin_pow(x, y); }
+  // Whether a positive number has no digits behind the point.
+  PJRT_INLINE bool IsWhole(double x) { return (x >= 0x1p+52) | ((x + 0x1p+52) - 0x1p+52 == x); }
+  PJRT_INLINE double Run(double x, double y) {
+    const double size = wide::Abs(x), y_size = wide::Abs(y);
+    const f64::Pair log = PreciseLog(size == 0 ? 1.0 : size);
+    const double product = y * log.high;
+    const double tail = f64::LostOfProduct(y, log.high, product) + y * log.low;
+    const double of_zero = y == 0 ? 0.0 : wide::CopySign(kOutside, -y);
+    const double exponent = size == 0 ? of_zero : product;
+    const bool inside = wide::Abs(exponent) < kOutside;
+    const uint64_t keep = exponent < f64::kExpVanishes ? 0 : ~uint64_t{0};
+    const double kept = BitCast<double>(ToBits(exponent) & keep);
+    const f64::ExpParts e = f64::SplitExp(kept > 710 ? 710 : kept, inside ? tail : 0.0);
+    const double power = (1 + (e.r + e.rest)) * e.first * e.second;
+    // As masks, since the exponent may be the same for all.
+    const bool whole = IsWhole(y_size), is_odd = whole & !IsWhole(0.5 * y_size);
+    const uint64_t odd = wide::kSign & (uint64_t{0} - uint64_t{is_odd});
+    const uint64_t undefined = ToBits(wide::kNan) & (uint64_t{0} - uint64_t{!whole});
+    const uint64_t value = (ToBits(power) & keep) | (ToBits(x) & odd);
+    return BitCast<double>(value | (x < 0 ? undefined : 0));
+  }
 };
+
 // The angle of (x, y): with a / b the smaller coordinate over the larger one, both positive, it is
 // arctan(c) + arctan((a - c b) / (b + c a)) for c = 0, 1/2 or 1, so that the quotient is at most
 // 1/4. What rounding loses on the way is added at the end: 0.6 ULP. Numbers whose quotients or
@@ -93,9 +156,9 @@ void FillTrigF64(BlockKernels* k) {
   Entry(k, BlockOp::kCos, CType::kF64) = UnaryLoopWithRare<f64::Cos, double>;
   Entry(k, BlockOp::kTan, CType::kF64) = UnaryLoopWithRare<f64::Tan, double>;
   SetUnary<double, Cbrt, double, double>(k, BlockOp::kCbrt);
-  Entry(k, BlockOp::kPower, CType::kF64) = BinaryLoop<Power, double, double>;
+  Entry(k, BlockOp::kPower, CType::kF64) = BinaryLoopWithRare<Power, double, false>;
   Entry(k, BlockOp::kPower, CType::kF64, Scalars::kSecond) =
-      BinaryLoopSecondScalar<Power, double, double>;
+      BinaryLoopWithRare<Power, double, true>;
   Entry(k, BlockOp::kAtan2, CType::kF64) = BinaryLoopWithRare<Atan2, double, false>;
   Entry(k, BlockOp::kAtan2, CType::kF64, Scalars::kSecond) =
       BinaryLoopWithRare<Atan2, double, true>;
