@@ -9,24 +9,28 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// A third of the exponent's bits starts two steps of Halley's iteration; their result, cut to so
-// few digits that its square is exact, goes through a third.
+// By the reciprocal of the root, which takes no divisions: minus a third of the exponent's bits
+// starts it, with h = 1 - a r^3 below 0.11, and r (1 - h)^(-1/3) by the first terms in h twice
+// makes it good to 2^-45. The root, cut to so few digits that its third power is exact, is made
+// good by the power's distance from the number.
 struct Cbrt {
   PJRT_INLINE double Run(double x) {
     const double size = wide::Abs(x);
-    // Scaled so that fourth powers of the root stay in the range.
-    const bool small = size<0x1p-600, large = size> 0x1p+600;
-    const double a = size * (small ? 0x1p+600 : large ? 0x1p-600 : 1.0);
+    // Scaled where the reciprocal's powers might leave the range.
+    const bool small = size < 0x1p-900;
+    const double a = small ? size * 0x1p+300 : size;
     const uint64_t third = ((ToBits(a) >> 32) * 0xaaaaaaab) >> 33;
-    double y = BitCast<double>((third + 0x2a9f7893) << 32);
-    for (int step = 0; step < 2; ++step) {
-      const double cube = y * y * y;
-      y = y * (a + a + cube) / (a + cube + cube);
-    }
-    y = BitCast<double>((ToBits(y) + 0x20000000) & 0xffffffffc0000000);
-    const double ratio = a / (y * y);
-    const double root = y + y * ((ratio - y) / (y + y + ratio));
-    const double scaled = root * (small ? 0x1p-200 : large ? 0x1p+200 : 1.0);
+    double r = BitCast<double>((0x553ee940 - third) << 32);
+    double h = MulAdd(-a * r, r * r, 1.0);
+    r = MulAdd(r * h, MulAdd(MulAdd(MulAdd(h, 35.0 / 243, 14.0 / 81), h, 2.0 / 9), h, 1.0 / 3), r);
+    h = MulAdd(-a * r, r * r, 1.0);
+    r = MulAdd(r * h, MulAdd(h, 2.0 / 9, 1.0 / 3), r);
+    const double square = r * r, near = a * square;
+    const double y = BitCast<double>(ToBits(near) & 0xfffffff000000000);
+    const double left = (a - y * y * y) * (square * r);  // over a
+    const double more = MulAdd(MulAdd(left, 14.0 / 81, 2.0 / 9), left, 1.0 / 3);
+    const double root = MulAdd(y * left, more, y);
+    const double scaled = small ? root * 0x1p-100 : root;
     const bool itself = (size == 0) | !(size < wide::kInfinity);
     return wide::CopySign(itself ? size : scaled, x);
   }
