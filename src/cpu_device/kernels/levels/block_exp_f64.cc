@@ -133,10 +133,11 @@ constexpr double kErfcFar[] = {
 
 struct Erf {
   PJRT_INLINE double Run(double x) {
-    const double size = wide::Bound(wide::Abs(x), 0, kErfIsOne);
+    const double size = wide::Abs(x);
     const double near = MulAdd(size, Polynomial(size * size, kErfNear), size);
     const double far = 1 - f64::ExpOfModerate(Polynomial(size - 1, kErfFar));
-    return wide::CopySign(size < 1 ? near : far, x);
+    const double outer = size > kErfIsOne ? 1.0 : far;
+    return wide::CopySign(size < 1 ? near : outer, x);
   }
 };
 
