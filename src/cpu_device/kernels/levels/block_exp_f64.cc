@@ -29,10 +29,12 @@ struct Logistic {
   }
 };
 
+// What the exponential gives for sizes that it does not serve is not used; to bound them first
+// costs a tenth of the time.
 struct Tanh {
   PJRT_INLINE double Run(double x) {
     const double size = wide::Abs(x);
-    const double far = 1 - 2 / (f64::ExpOfModerate(2 * wide::Bound(size, 0, 22)) + 1);
+    const double far = 1 - 2 / (f64::ExpOfModerate(2 * size) + 1);
     // (tanh(x) - x) / x^3 on |x| <= 0.625, to 2^-61.
     const double s = size * size;
     double p = 0x1.966361d50eb15p-18;
@@ -48,7 +50,8 @@ struct Tanh {
     p = MulAdd(p, s, 0x1.1111111110c38p-3);
     p = MulAdd(p, s, -0x1.5555555555552p-2);
     const double near = MulAdd(size * s, p, size);
-    return wide::CopySign(size < 0.625 ? near : far, x);
+    const double outer = size > 22 ? 1.0 : far;
+    return wide::CopySign(size < 0.625 ? near : outer, x);
   }
 };
 
