@@ -107,13 +107,14 @@ struct Exp {
   PJRT_INLINE double Run(double x) {
     const uint64_t keep = x < kExpVanishes ? 0 : ~uint64_t{0};
     const double kept = BitCast<double>(ToBits(x) & keep);
-    return BitCast<double>(ToBits(ExpInside(kept > 710 ? 710 : kept)) & keep);
+    const double power = kept > 710 ? wide::kInfinity : ExpInside(kept);
+    return BitCast<double>(ToBits(power) & keep);
   }
 };
 
 struct Expm1 {
   PJRT_INLINE double Run(double x) {
-    const ExpParts e = SplitExp(wide::Bound(x, -50, 710));
+    const ExpParts e = SplitExp(x < -50 ? -50 : x);
     // (2^n - 1) + 2^n r, with what the sum loses: for n = 0 nothing, else the first term is the
     // larger.
     const double scale = e.first * e.second;
@@ -123,7 +124,7 @@ struct Expm1 {
     const double inside = sum + MulAdd(scale, e.rest, lost);
     const double outside = (1 + (e.r + e.rest)) * e.first * e.second;  // where 2^n is too large
     const double result = scale < wide::kInfinity ? inside : outside;
-    return wide::CopySign(result, x);
+    return wide::CopySign(x > 710 ? wide::kInfinity : result, x);
   }
 };
 

@@ -88,11 +88,11 @@ struct Power {
     const double tail = f64::LostOfProduct(y, log.high, product) + y * log.low;
     const double of_zero = y == 0 ? 0.0 : wide::CopySign(kOutside, -y);
     const double exponent = size == 0 ? of_zero : product;
-    const bool inside = wide::Abs(exponent) < kOutside;
     const uint64_t keep = exponent < f64::kExpVanishes ? 0 : ~uint64_t{0};
     const double kept = BitCast<double>(ToBits(exponent) & keep);
-    const f64::ExpParts e = f64::SplitExp(kept > 710 ? 710 : kept, inside ? tail : 0.0);
-    const double power = (1 + (e.r + e.rest)) * e.first * e.second;
+    const f64::ExpParts e = f64::SplitExp(kept, tail);
+    const double inside = (1 + (e.r + e.rest)) * e.first * e.second;
+    const double power = exponent > 710 ? wide::kInfinity : inside;
     // As masks, since the exponent may be the same for all.
     const bool whole = IsWhole(y_size), is_odd = whole & !IsWhole(0.5 * y_size);
     const uint64_t odd = wide::kSign & (uint64_t{0} - uint64_t{is_odd});
