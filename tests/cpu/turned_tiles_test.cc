@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -18,7 +19,7 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int kElementSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 16};
+constexpr int kElementSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 // A dense box in the order of the target, with `gap` elements behind each run of its last dim; the
 // source has the dims in `order`, outermost first, those of `reversed` backwards.
@@ -137,7 +138,7 @@ TEST(TurnedTilesTest, RandomPermutationsAreTheirDefinition) {
     std::iota(order.begin(), order.end(), 0);
     while (order.back() == rank - 1) std::shuffle(order.begin(), order.end(), random);
     CheckTiles(sizes, order, below(3) == 0 ? below(9) : 0, below(2) == 0 ? below(rank) : -1,
-               kElementSizes[below(9)]);
+               kElementSizes[below(static_cast<int>(std::size(kElementSizes)))]);
   }
 }
 

@@ -73,22 +73,43 @@ PJRT_INLINE BytesInLanes<kBytes> ShuffleLanes(BytesInLanes<kBytes> bytes,
   if constexpr (kBytes == kShuffled) return Shuffle(bytes, places);
 }
 
-// 16 bytes from src for the first lane, from src + apart for the second one, and so on.
+// 16 bytes from at(0) for the first lane, from at(1) for the second one, and so on.
 template <int kBytes, int... kIndex>
 PJRT_INLINE BytesInLanes<2 * kBytes> JoinLanes(BytesInLanes<kBytes> a, BytesInLanes<kBytes> b,
                                                std::integer_sequence<int, kIndex...>) {
   return __builtin_shufflevector(a, b, kIndex...);
 }
-template <int kBytes>
-PJRT_INLINE BytesInLanes<kBytes> LoadLanes(const void* src, int64_t apart) {
+template <int kBytes, typename At>
+PJRT_INLINE BytesInLanes<kBytes> LoadLanes(At at) {
   if constexpr (kBytes == kShuffled) {
-    return Load16(src);
+    return Load16(at(0));
+#if defined(__AVX512F__)
+  } else if constexpr (kBytes == 64) {
+    // No shuffle, where a lane comes from memory.
+    const auto lane = [&](int64_t l) __attribute__((always_inline)) {
+      return reinterpret_cast<__m128i>(Load16(at(l)));
+    };
+    __m512i lanes = _mm512_castsi128_si512(lane(0));
+    lanes = _mm512_mask_broadcast_i32x4(lanes, 0x00f0, lane(1));
+    lanes = _mm512_mask_broadcast_i32x4(lanes, 0x0f00, lane(2));
+    lanes = _mm512_mask_broadcast_i32x4(lanes, 0xf000, lane(3));
+    return reinterpret_cast<BytesInLanes<kBytes>>(lanes);
+#endif
   } else {
     constexpr int kHalf = kBytes / 2;
-    const char* const second = static_cast<const char*>(src) + kHalf / kShuffled * apart;
-    return JoinLanes<kHalf>(LoadLanes<kHalf>(src, apart), LoadLanes<kHalf>(second, apart),
+    return JoinLanes<kHalf>(LoadLanes<kHalf>(at),
+                            LoadLanes<kHalf>([&](int64_t l) __attribute__((always_inline)) {
+                              return at(l + kHalf / kShuffled);
+                            }),
                             std::make_integer_sequence<int, kBytes>());
   }
+}
+// From src, and from so many bytes further each time.
+template <int kBytes>
+PJRT_INLINE BytesInLanes<kBytes> LoadLanes(const void* src, int64_t apart) {
+  return LoadLanes<kBytes>([&](int64_t l) __attribute__((always_inline)) {
+    return static_cast<const char*>(src) + l * apart;
+  });
 }
 
 // Of a vector, 16 bytes.

@@ -39,8 +39,9 @@ class TileReader {
       scratch->current ^= 1;
     }
   }
-  __attribute__((always_inline)) void Step() {
-    for (due_ += num_; due_ >= steps_; due_ -= steps_) ReadRun();
+  // Several steps at once where what is done meanwhile is little: each waits for the one before.
+  __attribute__((always_inline)) void Step(int64_t steps = 1) {
+    for (due_ += steps * num_; due_ >= steps_; due_ -= steps_) ReadRun();
   }
   void Rest() {
     while (read_ < num_) ReadRun();

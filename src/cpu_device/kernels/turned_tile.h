@@ -22,8 +22,8 @@ struct TurnedShape {
 
   // Turned: matrices whose rows are contiguous in one buffer and whose columns are in the other,
   // wherever they begin. Element c of row r goes from src_at + row_at[r] + c elements to dst_at +
-  // col_at[c] + r elements. Bytes may be elements of `together` bytes, 3, 5, 6 or 7; it is 1 where
-  // they are not, and for elements of other sizes.
+  // col_at[c] + r elements. Bytes may be elements of `together` bytes, up to 15 other than powers
+  // of two; it is 1 where they are not, and for elements of other sizes.
   struct Matrix {
     int32_t src_at, dst_at;
   };

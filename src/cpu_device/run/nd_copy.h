@@ -78,6 +78,7 @@ class NdCopy {
   bool IsScattered() const;
   bool Collides() const;
   bool HasSmallBlocks() const;
+  bool IsStaged() const;
   bool IsWide() const;
   void LetRowsGoOn();
   DimList TileOf(const DimList& dims) const;

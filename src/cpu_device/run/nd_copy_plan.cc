@@ -45,6 +45,8 @@ constexpr Collision kFirst = {64, 16, 4096}, kSecond = {256, 64, 16384};
 constexpr int64_t kShuffledBytes = 8192;
 // Rows of so many bytes are streamed.
 constexpr int64_t kStreamedRow = 256;
+// Rows of up to so many bytes are elements of turned tiles.
+constexpr int64_t kLongestElement = 15;
 // Pieces of a tile, between which some lines of the next one are asked for.
 constexpr int64_t kStagePiece = 4096;
 // Turned tiles of a unit, and matrices, follow each other where they are streamed.
@@ -81,11 +83,7 @@ void NdCopy::Plan(DimList walked) {
   dims_ = merged;
   ChoosePattern(std::move(merged));
   if (HasSmallBlocks() || (bytes() < kStreamBytes ? Collides() : IsScattered())) {
-    // Elements of three bytes turn four at a time, which is quicker where runs are long.
-    const int64_t run = rows_ * inner_;
-    const bool is_long = run >= kStreamedRow && (inner_ != kShortestTurned || run < kRowsTo);
-    const bool is_row = pattern_ == kRows && (inner_ > kLongestTurned || is_long);
-    return is_row ? MakeStages() : MakeTurnedTiles();
+    return IsStaged() ? MakeStages() : MakeTurnedTiles();
   }
   // Pieces follow each other as they stand in the source: what is written need not be waited for.
   std::stable_sort(outer_.begin(), outer_.end(),
@@ -239,6 +237,20 @@ bool NdCopy::HasSmallBlocks() const {
       block *= dim.size;
     }
     return block == outer.to;
+  });
+}
+
+// True where rows to copy are too long to be turned as elements, or short, but have a long run of
+// others behind them in the target, and in the source at least a line. Elements of three bytes turn
+// four at a time, which is quicker where runs are long.
+bool NdCopy::IsStaged() const {
+  if (pattern_ != kRows || inner_ > kLongestElement) return pattern_ == kRows;
+  const int64_t run = rows_ * inner_;
+  if (inner_ > kLongestTurned || run < kStreamedRow ||
+      (inner_ == kShortestTurned && run >= kRowsTo))
+    return false;
+  return std::none_of(outer_.begin(), outer_.end(), [&](const Dim& dim) {
+    return dim.from == inner_ && dim.size * inner_ < kLine;
   });
 }
 

@@ -27,8 +27,8 @@ class TurnedTiles {
   };
   using DimList = absl::InlinedVector<Dim, 6>;
 
-  // Sizes are over 1. A dim of the source has the stride `size`, the bytes of an element, up to 8
-  // or 16, and another one of the target. Streamed ones are written past the caches. `kernels` must
+  // Sizes are over 1. A dim of the source has the stride `size`, the bytes of an element, up to
+  // 16, and another one of the target. Streamed ones are written past the caches. `kernels` must
   // outlive the tiles.
   TurnedTiles(const DimList& dims, int size, bool is_streamed, const BlockKernels& kernels);
 

@@ -3,12 +3,12 @@
 // Tiles turned in the first caches, and written past the caches where they are large. Memory is
 // what such copies wait for; so the next tile is read a few rows at a time, which were asked for
 // before, between the squares of this one and the rows that it writes.
-#include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 #include "src/cpu_device/kernels/tile_reader-inl.h"
 #include "src/cpu_device/kernels/transpose-inl.h"
+#include "src/cpu_device/kernels/turn_odd-inl.h"
 #include "src/cpu_device/kernels/turned_tile.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -23,7 +23,7 @@ using Square = Lanes<T, kShuffled>;
 template <typename T, int kPart, int kWide, int kLane = 0>
 PJRT_INLINE void StoreColumns(char* dst, const int32_t* col_at,
                               const typename Lanes<T, kWide>::Row* squares, int64_t cols,
-                              int64_t second, TileReader* reader) {
+                              int64_t second) {
   using L = Lanes<T, kWide>;
   constexpr int kSide = L::kPerLane, kBytes = kPart * static_cast<int>(sizeof(T));
 #pragma GCC unroll 16
@@ -36,9 +36,8 @@ PJRT_INLINE void StoreColumns(char* dst, const int32_t* col_at,
     __builtin_memcpy(to, part, kBytes);
     if constexpr (kPart < kSide) __builtin_memcpy(to + second, part + kBytes, kBytes);
   }
-  reader->Step();
   if constexpr (kLane + 1 < L::kCount)
-    StoreColumns<T, kPart, kWide, kLane + 1>(dst, col_at, squares, cols, second, reader);
+    StoreColumns<T, kPart, kWide, kLane + 1>(dst, col_at, squares, cols, second);
 }
 
 // By squares, as many side by side as fit a vector of kWide bytes. Those that reach beyond the edge
@@ -64,7 +63,41 @@ void TurnBy(char* dst, const char* src, const TurnedShape& tile, TileReader* rea
         }
         TransposeLanes<T, kWide>(squares);
         StoreColumns<T, kPart, kWide>(to + r * kSize, tile.col_at + c, squares, cols,
-                                      (rows - kPart) * kSize, reader);
+                                      (rows - kPart) * kSize);
+        reader->Step(kWide / kShuffled);
+      }
+    }
+  }
+}
+
+// The same where there are many rows: the lanes of a vector are of as many groups of rows, so that
+// it is stored whole.
+template <typename T, int kWide>
+void TurnTall(char* dst, const char* src, const TurnedShape& tile, TileReader* reader) {
+  constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kCols = Square<T>::kSide;
+  constexpr int64_t kRows = kWide / kSize;
+  for (int64_t m = 0; m < tile.num_matrices; ++m) {
+    for (int64_t j = 0; j < tile.cols; j += kCols) {
+      const int64_t c = j + kCols <= tile.cols ? j : tile.cols - kCols;
+      const char* const from = src + tile.matrices[m].src_at;
+      for (int64_t i = 0; i < tile.rows; i += kRows) {
+        const int64_t r = i + kRows <= tile.rows ? i : tile.rows - kRows;
+        const auto at = [&](int64_t k) __attribute__((always_inline)) {
+          return from + tile.row_at[r + k];
+        };
+        char* const to = dst + tile.matrices[m].dst_at + r * kSize;
+        using Row = typename Lanes<T, kWide>::Row;
+        Row squares[kCols];
+#pragma GCC unroll 16
+        for (int64_t k = 0; k < kCols; ++k) {
+          squares[k] = reinterpret_cast<Row>(LoadLanes<kWide>([&](
+              int64_t l) __attribute__((always_inline)) { return at(l * kCols + k) + c * kSize; }));
+        }
+        TransposeLanes<T, kWide>(squares);
+#pragma GCC unroll 16
+        for (int64_t k = 0; k < kCols; ++k)
+          __builtin_memcpy(to + tile.col_at[c + k], &squares[k], kWide);
+        reader->Step(kWide / kShuffled);
       }
     }
   }
@@ -176,192 +209,13 @@ void TurnElements(char* dst, const char* src, const TurnedShape& tile, TileReade
   if constexpr (kPart > 1) {
     if (tile.rows < kPart) return TurnElements<T, kPart / 2>(dst, src, tile, reader);
   }
+  if constexpr (sizeof(T) <= 2 && kPart == Square<T>::kSide && PJRT_VECTOR_BYTES > kShuffled) {
+    if (tile.rows >= PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T)) && tile.cols >= kPart)
+      return TurnTall<T, PJRT_VECTOR_BYTES>(dst, src, tile, reader);
+  }
   if (tile.cols >= PJRT_VECTOR_BYTES / static_cast<int>(sizeof(T)))
     return TurnBy<T, kPart, PJRT_VECTOR_BYTES>(dst, src, tile, reader);
   TurnBy<T, kPart, kShuffled>(dst, src, tile, reader);
-}
-
-// Elements of kHalf to 2 * kHalf bytes, as two pieces that may overlap.
-template <int kHalf>
-void TurnPieces(char* dst, const char* src, const TurnedShape& tile, TileReader* reader) {
-  const int64_t bytes = tile.together;
-  for (int64_t m = 0; m < tile.num_matrices; ++m) {
-    for (int64_t c = 0; c < tile.cols; ++c) {
-      char* to = dst + tile.matrices[m].dst_at + tile.col_at[c];
-      const char* const col = src + tile.matrices[m].src_at + c * bytes;
-      for (int64_t r = 0; r < tile.rows; ++r, to += bytes) {
-        const char* const from = col + tile.row_at[r];
-        char first[kHalf], last[kHalf];
-        __builtin_memcpy(first, from, kHalf);
-        __builtin_memcpy(last, from + bytes - kHalf, kHalf);
-        __builtin_memcpy(to, first, kHalf);
-        __builtin_memcpy(to + bytes - kHalf, last, kHalf);
-      }
-      reader->Step();
-    }
-  }
-}
-
-// Elements that fill all but some bytes of a Wide: squares of those, spread to that width when they
-// are loaded and packed before they are stored. What is stored behind a square is where the next
-// one goes; the last ones are stored without, by halves.
-struct ShortPlaces {
-  Bytes16 spread, pack, halves;
-};
-template <typename Wide>
-ShortPlaces PlacesOfShort(int64_t bytes) {
-  constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide)), kSide = kShuffled / kWide;
-  constexpr int64_t kHalf = kShuffled / 2;
-  uint8_t places[3][kShuffled] = {};
-  for (int64_t i = 0; i < kSide; ++i) {
-    for (int64_t b = 0; b < bytes; ++b) {
-      places[0][i * kWide + b] = static_cast<uint8_t>(i * bytes + b);
-      places[1][i * bytes + b] = static_cast<uint8_t>(i * kWide + b);
-    }
-  }
-  for (int64_t b = 0; b < kHalf; ++b) {
-    places[2][b] = places[1][b];
-    places[2][kHalf + b] = places[1][kSide * bytes - kHalf + b];
-  }
-  return {Load16(places[0]), Load16(places[1]), Load16(places[2])};
-}
-
-// Stores a lane of each of kSide vectors, `cols` of them at most, and the lanes behind it. The
-// `halves` are as many bytes apart, or the vectors are whole where that is 0.
-template <int kSide, int kWidth, int kLane = 0>
-PJRT_INLINE void StoreShort(char* dst, const int32_t* col_at, const BytesInLanes<kWidth>* columns,
-                            int64_t cols, int64_t halves, TileReader* reader) {
-#pragma GCC unroll 4
-  for (int i = 0; i < kSide; ++i) {
-    if (kLane * kSide + i == cols) return;
-    const Bytes16 column = LaneOf<kLane>(columns[i]);
-    char* const to = dst + col_at[kLane * kSide + i];
-    if (halves == 0) {
-      Store16(to, column);
-    } else {
-      __builtin_memcpy(to, &column, kShuffled / 2);
-      __builtin_memcpy(to + halves, reinterpret_cast<const char*>(&column) + kShuffled / 2,
-                       kShuffled / 2);
-    }
-  }
-  reader->Step();
-  if constexpr ((kLane + 1) * kShuffled < kWidth)
-    StoreShort<kSide, kWidth, kLane + 1>(dst, col_at, columns, cols, halves, reader);
-}
-
-template <typename Wide, int kWidth>
-void TurnShortBy(char* dst, const char* src, const TurnedShape& tile, TileReader* reader) {
-  constexpr int64_t kSide = kShuffled / static_cast<int64_t>(sizeof(Wide));
-  constexpr int64_t kCols = kWidth / kShuffled * kSide;
-  const int64_t bytes = tile.together, used = kSide * bytes, rows = tile.rows, cols = tile.cols;
-  const ShortPlaces places = PlacesOfShort<Wide>(bytes);
-  const auto spread = LoadLanes<kWidth>(&places.spread, 0);
-  for (int64_t m = 0; m < tile.num_matrices; ++m) {
-    for (int64_t i = 0; i < rows; i += kSide) {
-      const int64_t r = i + kSide <= rows ? i : rows - kSide;
-      const bool is_last = r * bytes + kShuffled > rows * bytes;
-      const auto pack = LoadLanes<kWidth>(is_last ? &places.halves : &places.pack, 0);
-      const char* at[kSide];
-      for (int64_t k = 0; k < kSide; ++k)
-        at[k] = src + tile.matrices[m].src_at + tile.row_at[r + k];
-      char* const to = dst + tile.matrices[m].dst_at + r * bytes;
-      for (int64_t j = 0; j < cols; j += kCols) {
-        const int64_t c = j + kCols <= cols || cols < kCols ? j : cols - kCols;
-        using Row = typename Lanes<Wide, kWidth>::Row;
-        Row squares[kSide];
-        BytesInLanes<kWidth> columns[kSide];
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < kSide; ++k) {
-          squares[k] = reinterpret_cast<Row>(
-              ShuffleLanes<kWidth>(LoadLanes<kWidth>(at[k] + c * bytes, used), spread));
-        }
-        TransposeLanes<Wide, kWidth>(squares);
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < kSide; ++k) {
-          columns[k] =
-              ShuffleLanes<kWidth>(reinterpret_cast<BytesInLanes<kWidth>>(squares[k]), pack);
-        }
-        StoreShort<kSide, kWidth>(to, tile.col_at + c, columns, cols,
-                                  is_last ? used - kShuffled / 2 : 0, reader);
-      }
-    }
-  }
-}
-
-#if defined(__AVX512BW__)
-constexpr int64_t kWideBytes = 64;
-
-// Elements of three bytes where any bytes of a vector can be packed: the lanes of a vector are of
-// four groups of rows, so that 16 elements of a column are stored at once. 84 ns a KB in place of
-// 102; wider elements gain nothing.
-constexpr int64_t kTriples = 16;
-
-__attribute__((target("avx512vbmi"))) void TurnTriples(char* dst, const char* src,
-                                                       const TurnedShape& tile,
-                                                       TileReader* reader) {
-  constexpr int64_t kBytes = 3, kSide = 4;
-  constexpr __mmask64 kUsed = (uint64_t{1} << (kTriples * kBytes)) - 1;
-  const int64_t rows = tile.rows, cols = tile.cols;
-  alignas(kWideBytes) uint8_t packed[kWideBytes] = {};
-  for (int64_t i = 0; i < kTriples * kBytes; ++i)
-    packed[i] = static_cast<uint8_t>(i / kBytes * 4 + i % kBytes);
-  const __m512i pack = _mm512_load_si512(packed);
-  const ShortPlaces places = PlacesOfShort<uint32_t>(kBytes);
-  const __m512i spread = _mm512_broadcast_i32x4(reinterpret_cast<__m128i>(places.spread));
-  for (int64_t m = 0; m < tile.num_matrices; ++m) {
-    for (int64_t i = 0; i < rows; i += kTriples) {
-      const int64_t r = i + kTriples <= rows ? i : rows - kTriples;
-      const bool is_last = r * kBytes + kWideBytes > rows * kBytes;
-      const char* at[kTriples];
-      for (int64_t k = 0; k < kTriples; ++k)
-        at[k] = src + tile.matrices[m].src_at + tile.row_at[r + k];
-      char* const to = dst + tile.matrices[m].dst_at + r * kBytes;
-      for (int64_t j = 0; j < cols; j += kSide) {
-        const int64_t c = j + kSide <= cols ? j : cols - kSide;
-        using Row = typename Lanes<uint32_t, kWideBytes>::Row;
-        Row squares[kSide];
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < kSide; ++k) {
-          const auto lane = [&](int64_t l) __attribute__((always_inline)) {
-            return reinterpret_cast<__m128i>(Load16(at[l * kSide + k] + c * kBytes));
-          };
-          __m512i lanes = _mm512_broadcast_i32x4(lane(0));
-          lanes = _mm512_mask_broadcast_i32x4(lanes, 0x00f0, lane(1));
-          lanes = _mm512_mask_broadcast_i32x4(lanes, 0x0f00, lane(2));
-          lanes = _mm512_mask_broadcast_i32x4(lanes, 0xf000, lane(3));
-          squares[k] = reinterpret_cast<Row>(_mm512_shuffle_epi8(lanes, spread));
-        }
-        TransposeLanes<uint32_t, kWideBytes>(squares);
-#pragma GCC unroll 4
-        for (int64_t k = 0; k < kSide; ++k) {
-          const __m512i column =
-              _mm512_permutexvar_epi8(pack, reinterpret_cast<__m512i>(squares[k]));
-          char* const column_at = to + tile.col_at[c + k];
-          if (is_last) {
-            _mm512_mask_storeu_epi8(column_at, kUsed, column);
-          } else {
-            _mm512_storeu_si512(column_at, column);
-          }
-        }
-        for (int64_t step = 0; step < kSide; ++step) reader->Step();
-      }
-    }
-  }
-}
-#endif
-
-template <typename Wide>
-void TurnShort(char* dst, const char* src, const TurnedShape& tile, TileReader* reader) {
-  constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide));
-  if (!kHasShuffle || tile.rows < kShuffled / kWide)
-    return TurnPieces<kWide / 2>(dst, src, tile, reader);
-#if defined(__AVX512BW__)
-  if (kWide == 4 && tile.shuffle_bytes == kWideBytes && tile.rows >= kTriples && tile.cols >= 4)
-    return TurnTriples(dst, src, tile, reader);
-#endif
-  if (tile.cols >= PJRT_VECTOR_BYTES / kWide)
-    return TurnShortBy<Wide, PJRT_VECTOR_BYTES>(dst, src, tile, reader);
-  TurnShortBy<Wide, kShuffled>(dst, src, tile, reader);
 }
 
 // Blocks whose bytes change their order, each from its last vector on. What is stored behind it is
@@ -446,8 +300,7 @@ void Turn(char* dst, const char* src, const TurnedShape& tile, TileReader* reade
     }
   }
   if (tile.together == 1) return TurnElements<T>(dst, src, tile, reader);
-  if (tile.together < 4) return TurnShort<uint32_t>(dst, src, tile, reader);
-  TurnShort<uint64_t>(dst, src, tile, reader);
+  TurnOdd(dst, src, tile, reader);
 }
 
 // About how often that calls a reader.
@@ -455,6 +308,7 @@ template <typename T>
 int64_t TurnSteps(const TurnedShape& tile) {
   if (kHasShuffle && tile.block > 0) return (tile.to_bytes + tile.block - 1) / tile.block;
   if (tile.group > 0) return tile.num_matrices * (tile.rows / tile.group);
+  if (tile.together > 8) return tile.num_matrices * tile.cols * ((tile.rows + 3) / 4);
   const int64_t side = tile.together == 1 ? Square<T>::kSide : tile.together < 4 ? 4 : 2;
   return tile.num_matrices * ((tile.rows + side - 1) / side) * ((tile.cols + side - 1) / side);
 }
@@ -525,7 +379,6 @@ void FillTurn(BlockKernels* k) {
   k->turn_tile[1] = TurnTile<uint16_t>;
   k->turn_tile[2] = TurnTile<uint32_t>;
   k->turn_tile[3] = TurnTile<uint64_t>;
-  typedef uint64_t Pair __attribute__((vector_size(16)));
   k->turn_tile[4] = TurnTile<Pair>;
   // Larger blocks are turned in less time by squares, which fit them better.
   k->shuffle_bytes = kHasShuffle ? kShuffled : 0;
