@@ -107,6 +107,12 @@ TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
       {{7, 99, 15}, {2, 1, 0}, 0, 0},
       {{33, 99, 6}, {2, 0, 1}, 0, -1},
       {{2, 2, 2, 2, 2, 2, 2}, {6, 5, 4, 3, 2, 1, 0}, 0, -1},
+      // Five or six planes, and what becomes of them.
+      {{5, 1111}, {1, 0}, 0, -1},
+      {{1111, 5}, {1, 0}, 0, -1},
+      {{7, 6, 131}, {0, 2, 1}, 3, -1},
+      {{7, 131, 6}, {0, 2, 1}, 1, 1},
+      {{3, 5, 20, 64}, {1, 0, 3, 2}, 0, -1},
       // Blocks of a few elements that stay together.
       {{1201, 5, 3}, {0, 2, 1}, 0, -1},
       {{1999, 2, 2}, {0, 2, 1}, 0, -1},

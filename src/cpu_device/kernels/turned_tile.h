@@ -35,17 +35,20 @@ struct TurnedShape {
   // of so many, 16 bytes of a column at least, that follow each other in src without gaps. 0 for
   // any other shape.
   int64_t group;
-  // Where a tile is one run on both sides, and consists of blocks of so many bytes that each stay
-  // together: vectors of shuffle_bytes, the last one first, are put together by steps, up to the
-  // one that ends each. 0 for any other shape.
+  // Shuffled, where num_shuffles is not 0: `num_blocks` blocks, block_from bytes apart in src and
+  // block_to in dst, each of which stays together, at each place of `blocks`. Vectors of
+  // shuffle_bytes of at_once blocks are put together by steps, up to the one that ends each. What
+  // is stored behind a block is where the next one goes.
   struct Shuffle {
     alignas(64) uint8_t places[64];  // of bytes behind `from`; 128 for those of other steps
     uint64_t used;                   // bits of those that are of this step
-    int32_t from;
+    int32_t from, to;                // to: of the vector
     bool ends;
   };
-  int64_t block, shuffle_bytes;
+  int64_t shuffle_bytes, num_shuffles, num_blocks, at_once, block_from, block_to;
   const Shuffle* shuffles;
+  const Matrix* blocks;
+  int64_t num_block_places;
 
   // Written: rows of `to_bytes` bytes, to_rows of them at each place; past the caches if
   // is_streamed.

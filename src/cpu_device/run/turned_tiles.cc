@@ -19,7 +19,10 @@ constexpr int64_t kLine = 64;
 // A tile has so many bytes of a row of the source and of a row of the target, or up to an eighth
 // more; longer ones of the target, where it would have fewer than kSmallTile.
 constexpr int64_t kFromRow = 384, kToRow = 256, kSmallTile = 4096;
-constexpr int64_t kShortestGroup = 16, kShuffled = 16;
+constexpr int64_t kShortestGroup = 16;
+// Matrices of bytes that have so few rows or columns are shuffled by vectors of kWideShuffle bytes;
+// fewer ones are dealt out.
+constexpr size_t kFewest = 5, kMostFew = 6, kWideShuffle = 64;
 // Runs of the source are read by pieces of so many bytes. A tile that is one run of up to kOneRun
 // bytes, a part of the first cache, may stay where it is.
 constexpr int64_t kReadBytes = 512, kOneRun = 16 * 1024;
@@ -173,6 +176,7 @@ TurnedTiles::Shape TurnedTiles::ShapeOf(const DimList& dims, const Sizes& tile,
   shape.to = SideOf(dims, &Dim::to, tile, sizes);
   FindMatrices(sizes, &shape);
   FindBlocks(tile, sizes, &shape);
+  FindFew(sizes, &shape);
   for (const TurnedShape::Place& place : shape.from.places) {
     for (int64_t row = 0; row < shape.from.rows; ++row) {
       for (int64_t i = 0; i < shape.from.bytes; i += kReadBytes) {
@@ -259,7 +263,6 @@ void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape
   int64_t inside = size_;
   for (size_t d = 0; d < tile.size(); ++d) inside *= d == outer ? 1 : tile[d];
   if (inside != block) return;
-  const size_t width = static_cast<size_t>(kernels_->shuffle_bytes);
   const int64_t together = std::max<int64_t>(kernels_->shuffle_bytes / block, 1);
   if (sizes[outer] < together) return;
   // Where the bytes of the target stand in the source.
@@ -276,7 +279,46 @@ void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape
     for (int64_t byte = 0; byte < size_; ++byte)
       source[static_cast<size_t>(to_at + rest * block + byte)] = from_at + rest * block + byte;
   }
-  shape->block = together * block;
+  shape->num_blocks = sizes[outer];
+  shape->at_once = together;
+  shape->block_from = shape->block_to = block;
+  shape->blocks = {{0, 0}};
+  Shuffle(source, 0, shape);
+}
+
+// Matrices of few rows or few columns of bytes that all follow each other in one of the buffers:
+// vectors of columns, or of rows, are put together at once. Five planes of bytes take 74 ns a KB in
+// place of 96 or, the other way, 110.
+void TurnedTiles::FindFew(const Sizes& sizes, Shape* shape) const {
+  const Side &from = shape->from, &to = shape->to;
+  const size_t rows = shape->row_at.size(), cols = shape->col_at.size(), once = kWideShuffle;
+  if (size_ > 1 || kernels_->shuffle_bytes != static_cast<int64_t>(once) ||
+      !shape->shuffles.empty() || from.run.empty() || to.run.empty())
+    return;
+  const auto is_few = [&](size_t few, size_t many, const Side& dense, size_t dim) {
+    return few >= kFewest && few <= kMostFew && many >= once &&
+           static_cast<int64_t>(many) == sizes[dim] &&
+           dense.strides[dim] == static_cast<int64_t>(few);
+  };
+  const bool are_cols = is_few(cols, rows, from, to.run[0]);
+  if (!are_cols && !is_few(rows, cols, to, from.run[0])) return;
+  shape->blocks = shape->matrices;
+  shape->at_once = static_cast<int64_t>(once);
+  shape->num_blocks = static_cast<int64_t>(are_cols ? rows : cols);
+  shape->block_from = are_cols ? static_cast<int64_t>(cols) : 1;
+  shape->block_to = are_cols ? 1 : static_cast<int64_t>(rows);
+  std::vector<int64_t> source;
+  for (size_t c = 0; c < (are_cols ? cols : once); ++c) {
+    for (size_t r = 0; r < (are_cols ? once : rows); ++r)
+      source.push_back(shape->row_at[r] + static_cast<int64_t>(c));
+    if (are_cols) Shuffle(std::exchange(source, {}), shape->col_at[c], shape);
+  }
+  if (!are_cols) Shuffle(source, 0, shape);
+}
+
+// Vectors of bytes that stand at `source`, to be stored from `to` on, the last one first.
+void TurnedTiles::Shuffle(const std::vector<int64_t>& source, int64_t to, Shape* shape) const {
+  const size_t width = static_cast<size_t>(kernels_->shuffle_bytes);
   for (size_t begin = (source.size() - 1) / width * width + width; begin > 0;) {
     begin -= width;
     const size_t end = std::min(begin + width, source.size());
@@ -288,6 +330,7 @@ void TurnedTiles::FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape
       const auto is_before = [&](size_t a, size_t b) { return source[a] < source[b]; };
       const int64_t first = source[*std::min_element(left.begin(), left.end(), is_before)];
       shuffle.from = static_cast<int32_t>(first);
+      shuffle.to = static_cast<int32_t>(to + static_cast<int64_t>(begin));
       std::vector<size_t> others;
       for (size_t i : left) {
         if (source[i] < first + kernels_->shuffle_bytes) {
@@ -317,9 +360,15 @@ TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   view.cols = count(shape.col_at);
   view.together = IsPowerOfTwo(size_) ? 1 : size_;
   view.group = shape.group;
-  view.block = shape.block;
   view.shuffle_bytes = kernels_->shuffle_bytes;
+  view.num_shuffles = count(shape.shuffles);
+  view.num_blocks = shape.num_blocks;
+  view.at_once = shape.at_once;
+  view.block_from = shape.block_from;
+  view.block_to = shape.block_to;
   view.shuffles = shape.shuffles.data();
+  view.blocks = shape.blocks.data();
+  view.num_block_places = count(shape.blocks);
   view.is_streamed = is_streamed_;
   view.places = shape.to.places.data();
   view.num_places = count(shape.to.places);

@@ -59,8 +59,10 @@ class TurnedTiles {
     std::vector<TurnedShape::Matrix> matrices;
     std::vector<TurnedShape::Run> runs;  // of the source
     bool is_one_run = false;
-    int64_t block = 0;
+    // What is shuffled, if anything.
+    int64_t num_blocks = 0, at_once = 0, block_from = 0, block_to = 0;
     std::vector<TurnedShape::Shuffle> shuffles;
+    std::vector<TurnedShape::Matrix> blocks;
   };
   TurnedShape ViewOf(const Shape& shape) const;
 
@@ -72,6 +74,8 @@ class TurnedTiles {
   void FindMatrices(const Sizes& sizes, Shape* shape) const;
   int64_t GroupOf(const Sizes& sizes, const Shape& shape) const;
   void FindBlocks(const Sizes& tile, const Sizes& sizes, Shape* shape) const;
+  void FindFew(const Sizes& sizes, Shape* shape) const;
+  void Shuffle(const std::vector<int64_t>& source, int64_t to, Shape* shape) const;
 
   const BlockKernels* kernels_;
   int size_;
