@@ -41,27 +41,30 @@ void TurnPieces(char* dst, const char* src, const TurnedShape& tile, TileReader*
 
 // Elements that fill all but some bytes of a Wide: squares of those, spread to that width when they
 // are loaded and packed before they are stored. What is stored behind a square is where the next
-// one goes; the last ones are stored without, by halves.
-struct ShortPlaces {
-  Bytes16 spread, pack, halves;
+// one goes; the last ones are stored without, by halves. Places of bytes in vectors of kVector
+// bytes, by the bytes of an element.
+template <int kWide, int kVector>
+struct OddPlaces {
+  alignas(kVector) uint8_t spread[kWide][kVector], pack[kWide][kVector], halves[kWide][kVector];
 };
-template <typename Wide>
-ShortPlaces PlacesOfShort(int64_t bytes) {
-  constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide)), kSide = kShuffled / kWide;
-  constexpr int64_t kHalf = kShuffled / 2;
-  uint8_t places[3][kShuffled] = {};
-  for (int64_t i = 0; i < kSide; ++i) {
-    for (int64_t b = 0; b < bytes; ++b) {
-      places[0][i * kWide + b] = static_cast<uint8_t>(i * bytes + b);
-      places[1][i * bytes + b] = static_cast<uint8_t>(i * kWide + b);
+template <int kWide, int kVector>
+constexpr OddPlaces<kWide, kVector> kOddPlaces = [] {
+  constexpr int kHalf = kVector / 2;
+  OddPlaces<kWide, kVector> places = {};
+  for (int bytes = kWide / 2 + 1; bytes < kWide; ++bytes) {
+    const int used = kVector / kWide * bytes;
+    for (int i = 0; i < used; ++i) {
+      const int at = i / bytes * kWide + i % bytes;
+      places.spread[bytes][at] = static_cast<uint8_t>(i);
+      places.pack[bytes][i] = static_cast<uint8_t>(at);
+    }
+    for (int i = 0; i < kHalf; ++i) {
+      places.halves[bytes][i] = places.pack[bytes][i];
+      places.halves[bytes][kHalf + i] = places.pack[bytes][used - kHalf + i];
     }
   }
-  for (int64_t b = 0; b < kHalf; ++b) {
-    places[2][b] = places[1][b];
-    places[2][kHalf + b] = places[1][kSide * bytes - kHalf + b];
-  }
-  return {Load16(places[0]), Load16(places[1]), Load16(places[2])};
-}
+  return places;
+}();
 
 // Stores a lane of each of kSide vectors, `cols` of them at most, and the lanes behind it. The
 // `halves` are as many bytes apart, or the vectors are whole where that is 0.
@@ -90,13 +93,13 @@ void TurnShortBy(char* dst, const char* src, const TurnedShape& tile, TileReader
   constexpr int64_t kSide = kShuffled / static_cast<int64_t>(sizeof(Wide));
   constexpr int64_t kCols = kWidth / kShuffled * kSide;
   const int64_t bytes = tile.together, used = kSide * bytes, rows = tile.rows, cols = tile.cols;
-  const ShortPlaces places = PlacesOfShort<Wide>(bytes);
-  const auto spread = LoadLanes<kWidth>(&places.spread, 0);
+  constexpr const auto& kPlaces = kOddPlaces<static_cast<int>(sizeof(Wide)), kShuffled>;
+  const auto spread = LoadLanes<kWidth>(kPlaces.spread[bytes], 0);
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t i = 0; i < rows; i += kSide) {
       const int64_t r = i + kSide <= rows ? i : rows - kSide;
       const bool is_last = r * bytes + kShuffled > rows * bytes;
-      const auto pack = LoadLanes<kWidth>(is_last ? &places.halves : &places.pack, 0);
+      const auto pack = LoadLanes<kWidth>((is_last ? kPlaces.halves : kPlaces.pack)[bytes], 0);
       const char* at[kSide];
       for (int64_t k = 0; k < kSide; ++k)
         at[k] = src + tile.matrices[m].src_at + tile.row_at[r + k];
@@ -138,12 +141,9 @@ __attribute__((target("avx512vbmi"))) void TurnTriples(char* dst, const char* sr
   constexpr int64_t kBytes = 3, kSide = 4;
   constexpr __mmask64 kUsed = (uint64_t{1} << (kTriples * kBytes)) - 1;
   const int64_t rows = tile.rows, cols = tile.cols;
-  alignas(kWideBytes) uint8_t packed[kWideBytes] = {};
-  for (int64_t i = 0; i < kTriples * kBytes; ++i)
-    packed[i] = static_cast<uint8_t>(i / kBytes * 4 + i % kBytes);
-  const __m512i pack = _mm512_load_si512(packed);
-  const ShortPlaces places = PlacesOfShort<uint32_t>(kBytes);
-  const __m512i spread = _mm512_broadcast_i32x4(reinterpret_cast<__m128i>(places.spread));
+  const __m512i pack = _mm512_load_si512(kOddPlaces<kSide, kWideBytes>.pack[kBytes]);
+  const __m512i spread = reinterpret_cast<__m512i>(
+      LoadLanes<kWideBytes>(kOddPlaces<kSide, kShuffled>.spread[kBytes], 0));
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t i = 0; i < rows; i += kTriples) {
       const int64_t r = i + kTriples <= rows ? i : rows - kTriples;
@@ -191,20 +191,14 @@ __attribute__((target("avx512vbmi"))) void TurnWide(char* dst, const char* src,
   constexpr int64_t kWide = static_cast<int64_t>(sizeof(Wide)), kSide = kWideBytes / kWide;
   constexpr int64_t kHalf = kWideBytes / 2;
   const int64_t bytes = tile.together, rows = tile.rows, cols = tile.cols, used = kSide * bytes;
-  alignas(kWideBytes) uint8_t places[3][kWideBytes] = {};
-  for (int64_t i = 0; i < used; ++i) {
-    places[0][i / bytes * kWide + i % bytes] = static_cast<uint8_t>(i);
-    places[1][i] = static_cast<uint8_t>(i / bytes * kWide + i % bytes);
-  }
-  __builtin_memcpy(places[2], places[1], kHalf);
-  __builtin_memcpy(places[2] + kHalf, places[1] + used - kHalf, kHalf);
-  const __m512i spread = _mm512_load_si512(places[0]);
+  constexpr const auto& kPlaces = kOddPlaces<static_cast<int>(sizeof(Wide)), kWideBytes>;
+  const __m512i spread = _mm512_load_si512(kPlaces.spread[bytes]);
   using Row = typename Lanes<Wide, kWideBytes>::Row;
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t i = 0; i < rows; i += kSide) {
       const int64_t r = i + kSide <= rows ? i : rows - kSide;
       const bool is_last = r * bytes + kWideBytes > rows * bytes;
-      const __m512i pack = _mm512_load_si512(places[is_last ? 2 : 1]);
+      const __m512i pack = _mm512_load_si512((is_last ? kPlaces.halves : kPlaces.pack)[bytes]);
       const int32_t* const row_at = tile.row_at + r;
       char* const to = dst + tile.matrices[m].dst_at + r * bytes;
       for (int64_t j = 0; j < cols; j += kSide) {

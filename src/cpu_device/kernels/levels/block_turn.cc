@@ -71,9 +71,10 @@ void TurnBy(char* dst, const char* src, const TurnedShape& tile, TileReader* rea
 }
 
 // The same where there are many rows: the lanes of a vector are of as many groups of rows, so that
-// it is stored whole.
+// it is stored whole. Never inlined: gcc 12 makes of it what takes 87 ns a KB in place of 54.
 template <typename T, int kWide>
-void TurnTall(char* dst, const char* src, const TurnedShape& tile, TileReader* reader) {
+__attribute__((noinline)) void TurnTall(char* dst, const char* src, const TurnedShape& tile,
+                                        TileReader* reader) {
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kCols = Square<T>::kSide;
   constexpr int64_t kRows = kWide / kSize;
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
