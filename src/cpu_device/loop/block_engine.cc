@@ -48,7 +48,7 @@ class MapKernel final : public LoopKernel {
     const double point_ns = std::max(ElementCostNs(p), bytes / kBytesPerNs);
     cost_ns_ = static_cast<double>(points_) * point_ns + 30 * static_cast<double>(p.instrs.size());
     const int64_t per_unit =
-        std::max<int64_t>(frame_.block_size(), static_cast<int64_t>(kUnitNs / point_ns));
+        std::max<int64_t>(frame_.smallest_unit(), static_cast<int64_t>(kUnitNs / point_ns));
     if (frame_.row_mode()) {
       // Whole rows to a unit, or a part of one row.
       const int64_t row = std::max<int64_t>(frame_.row_length(), 1);

@@ -225,8 +225,7 @@ void BlockFrame::AddPlace(int32_t slot, int32_t array, const LoopView& view, Pri
 }
 
 int64_t BlockFrame::PartOfRow(int64_t points) const {
-  const int64_t blocks = std::max<int64_t>(points / block_size_, 1);
-  return blocks * block_size_;
+  return std::max<int64_t>(points / smallest_unit(), 1) * smallest_unit();
 }
 
 bool BlockFrame::CanShare(int input, int output) const {

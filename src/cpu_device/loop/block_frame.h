@@ -5,6 +5,7 @@
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FRAME_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_BLOCK_FRAME_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -42,8 +43,10 @@ class BlockFrame {
   int64_t row_length() const { return row_length_; }
   int64_t block_size() const { return block_size_; }
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // A length of at most `points`, and at least a block, that divides a row into nearly equal
-  // blocks.
+  // Work is not split finer: a block, or less where blocks are large.
+  int64_t smallest_unit() const { return std::min(block_size_, kMaxBlock); }
+  // A length of at most `points`, and at least the smallest unit, that divides a row into nearly
+  // equal blocks.
   int64_t PartOfRow(int64_t points) const;
   // The size of the block that begins at `from` and may reach to `to`.
   int64_t BlockAt(int64_t from, int64_t to) const {
