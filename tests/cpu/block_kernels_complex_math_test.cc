@@ -137,6 +137,68 @@ TEST(C64MathTest, FunctionsAreWithinOneUlpBesideTheUnitCircleAndOfLargeAngles) {
   }
 }
 
+TEST(C64MathTest, ExponentialMinusOneKeepsItsDigitsWhereTheCosineIsSmall) {
+  using Z = std::complex<float>;
+  std::vector<Z> z = {{0x1.570cdap+3f, 0x1.5fdbcap+3f},
+                      {0x1.9d532ap+4f, 0x1.f6a776p+2f},
+                      {89, 0x1.921fb6p+0f},
+                      {0x1.629bbp+6f, 0x1.2d97c8p+2f}};
+  std::mt19937 random(17);
+  std::uniform_real_distribution<float> size(0, 88);
+  std::uniform_int_distribution<int> quadrant(-1000, 1000);
+  for (int i = 0; i < 4000; ++i)
+    z.emplace_back(size(random), static_cast<float>(quadrant(random) * 1.57079632679489662));
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallUnary<Z>(*kernels, BlockOp::kExpm1, CType::kC64, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double x = z[i].real(), y = z[i].imag(), half_sine = std::sin(y / 2);
+      const Wide want(std::expm1(x) * std::cos(y) - 2 * half_sine * half_sine,
+                      std::exp(x) * std::sin(y));
+      EXPECT_LE(UlpError(result[i].real(), want.real()), 1) << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(result[i].imag(), want.imag()), 1) << kernels->level << Show(z[i]);
+    }
+    for (const float re : {0.0f, -0.0f}) {
+      for (const float im : {0.0f, -0.0f}) {
+        const Z zero =
+            CallUnary<Z>(*kernels, BlockOp::kExpm1, CType::kC64, std::vector<Z>{Z(re, im)})[0];
+        EXPECT_TRUE(SameValue(zero, Z(re, im))) << kernels->level << Show(Z(re, im));
+      }
+    }
+  }
+}
+
+// The arc tangent of so small a quotient is the quotient.
+TEST(C64MathTest, ArcTangentsOfSmallQuotientsKeepTheirDigits) {
+  using Z = std::complex<float>;
+  const std::vector<Z> y = {{1e-20f, 1e-20f}, {1e-30f, -1e-30f}, {3e-12f, 4e-12f}, {1e-9f, 0}};
+  const std::vector<Z> x = {{2, 3}, {1, 2}, {5, -1}, {3, 0}};
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC64, y, x);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const Wide want = Wide(y[i].real(), y[i].imag()) / Wide(x[i].real(), x[i].imag());
+      EXPECT_LE(UlpError(result[i].real(), want.real()), 1)
+          << kernels->level << Show(y[i]) << Show(x[i]);
+      EXPECT_LE(UlpError(result[i].imag(), want.imag()), 1)
+          << kernels->level << Show(y[i]) << Show(x[i]);
+    }
+  }
+}
+
+// Of a real part far from 0, too.
+TEST(C64MathTest, LogisticKeepsTheSignOfAnImaginaryZero) {
+  using Z = std::complex<float>;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (const float re : {-400.0f, -301.0f, -299.0f, -60.0f, -2.0f, 3.0f, 60.0f, 299.0f, 301.0f}) {
+      for (const float im : {0.0f, -0.0f}) {
+        const Z result =
+            CallUnary<Z>(*kernels, BlockOp::kLogistic, CType::kC64, std::vector<Z>{Z(re, im)})[0];
+        EXPECT_EQ(result.imag(), 0) << kernels->level << Show(Z(re, im));
+        EXPECT_EQ(std::signbit(result.imag()), std::signbit(im)) << kernels->level << re;
+      }
+    }
+  }
+}
+
 // Beside the poles and zeros at multiples of pi/2, for tiny parts, and where the imaginary part
 // vanishes beside 1; angles as large as vectors take, and larger.
 TEST(C128MathTest, TangentsAreWithinTwoUlpEverywhere) {

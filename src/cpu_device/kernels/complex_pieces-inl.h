@@ -209,23 +209,19 @@ struct TanC64 {
     return {turned.im, -turned.re};
   }
 };
-// Of numbers whose squares stay in the range.
-PJRT_INLINE C128 QuotientOf(C128 a, C128 b) {
-  const double inverse = 1 / (b.re * b.re + b.im * b.im);
-  const C128 product = Multiply::Run(a, {b.re, -b.im});
-  return {product.re * inverse, product.im * inverse};
-}
-
-// With g = exp(x) - 1 and s = sin(y / 2): exp(x) cos y - 1 = g - 2 s^2 (g + 1).
+// exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1: no digits of a small cosine are
+// lost.
 struct Expm1C64 {
   PJRT_INLINE int IsRare(C128 z) { return ExpC64::IsRare(z); }
   PJRT_INLINE C128 Run(C128 z) {
-    const wide::Angle half = wide::ReduceAngle(0.5 * z.im);
-    const double sine = wide::SinOf(half), twice = 2 * sine;
+    const wide::Angle angle = wide::ReduceAngle(z.im);
+    const double cosine = wide::CosOf(angle);
+    const bool near = (angle.quadrant & 3) == 0;
+    const double less = near ? wide::CosLessOne(angle.r) : cosine - 1;
     const wide::ExpParts e = wide::SplitExp(z.re);
-    const double grown = MulAdd(e.scale, e.part, e.scale - 1);
+    const double grown = wide::CopySign(MulAdd(e.scale, e.part, e.scale - 1), z.re);
     const double power = MulAdd(e.scale, e.part, e.scale);
-    return {MulAdd(-(twice * sine), power, grown), power * (twice * wide::CosOf(half))};
+    return {MulAdd(grown, cosine, less), power * wide::SinOf(angle)};
   }
 };
 // 1 / (1 + exp(-z)).
@@ -233,7 +229,8 @@ struct LogisticC64 {
   PJRT_INLINE int IsRare(C128 z) { return TanhC64::IsRare(z); }
   PJRT_INLINE C128 Run(C128 z) {
     const C128 power = Polar(wide::Exp(-z.re), -z.im);
-    return QuotientOf({1, 0}, {1 + power.re, power.im});
+    const double re = 1 + power.re, inverse = 1 / (re * re + power.im * power.im);
+    return {re * inverse, -power.im * inverse};
   }
 };
 // Half the log of |1 + z|^2 = 1 + (2x + x^2 + y^2), whose terms are exact and may cancel; where
@@ -371,20 +368,37 @@ struct SqrtOf {
   }
 };
 
-// -i log((x + iy) / sqrt(x^2 + y^2)).
+// -i log((x + iy) / sqrt(x^2 + y^2)), part by part: the argument of the quotient is half that of
+// (x + iy) conj(x - iy), or opposite, and its size the root of |x + iy| / |x - iy|. Products of f32
+// numbers are exact, so that small parts keep their digits.
 struct Atan2C64 {
   PJRT_INLINE C128 Squares(C128 y, C128 x) {
     const C128 a = Multiply::Run(x, x), b = Multiply::Run(y, y);
     return {a.re + b.re, a.im + b.im};
   }
   PJRT_INLINE int IsRare(C128 y, C128 x) {
-    const int parts = IsBetween(y, 0, 0x1p+100) & IsBetween(x, 0, 0x1p+100);
+    const int parts = IsBetween(y, 0, wide::kInfinity) & IsBetween(x, 0, wide::kInfinity);
     return !(parts & HasSquares(Squares(y, x)));
   }
   PJRT_INLINE C128 Run(C128 y, C128 x) {
-    const C128 size = SqrtOf::Run(Squares(y, x));
-    const C128 log = LogOf(QuotientOf({x.re - y.im, x.im + y.re}, size));
-    return {log.im, -log.re};
+    const C128 plus = {x.re - y.im, x.im + y.re}, minus = {x.re + y.im, x.im - y.re};
+    const double across = 2 * (x.re * y.re + x.im * y.im);
+    const double along = plus.re * minus.re + plus.im * minus.im;
+    const double half = 0.5 * wide::Atan2(across, along);
+    // Whether the quotient is on the side of `half` or opposite.
+    const C128 root = SqrtOf::Run(Squares(y, x));
+    const double cosine = plus.re * root.re + plus.im * root.im;
+    const double sine = Difference(plus.im * root.re, plus.re * root.im);
+    const double side = along > 0 ? cosine : half < 0 ? -sine : sine;
+    const double turn = half > 0 ? -wide::kPi : wide::kPi;
+    const double re = half + (side < 0 ? turn : 0.0);
+    const double size_plus = plus.re * plus.re + plus.im * plus.im;
+    const double size_minus = minus.re * minus.re + minus.im * minus.im;
+    const double turned = Difference(x.re * y.im, x.im * y.re);
+    const double excess = 4 * wide::Abs(turned) / (size_plus < size_minus ? size_plus : size_minus);
+    const double sum = 1 + excess;
+    const double im = 0.25 * wide::LogOfNormal(sum, excess - (sum - 1));
+    return {re, wide::CopySign(im, turned)};
   }
 };
 

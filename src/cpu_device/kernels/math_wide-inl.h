@@ -126,14 +126,22 @@ PJRT_INLINE double SinPolynomial(double r) {
   p = MulAdd(p, s, -0x1.5555554cb2377p-3);
   return r * MulAdd(p, s, 1.0);
 }
-PJRT_INLINE double CosPolynomial(double r) {
-  const double s = r * r;
+PJRT_INLINE double CosTerms(double s) {
   double p = -0x1.23d70db65ef70p-22;
   p = MulAdd(p, s, 0x1.a00f0c5d35815p-16);
   p = MulAdd(p, s, -0x1.6c16b3f6d20ccp-10);
   p = MulAdd(p, s, 0x1.55555546e6ccap-5);
   p = MulAdd(p, s, -0x1.ffffffffebe56p-2);
-  return MulAdd(p, s, 1.0);
+  return p;
+}
+PJRT_INLINE double CosPolynomial(double r) {
+  const double s = r * r;
+  return MulAdd(CosTerms(s), s, 1.0);
+}
+// cos(r) - 1 to 2^-36 of it.
+PJRT_INLINE double CosLessOne(double r) {
+  const double s = r * r;
+  return CosTerms(s) * s;
 }
 
 // An angle as r + quadrant * pi/2 with |r| <= pi/4; the quadrant modulo 4 in the low bits.

@@ -257,7 +257,8 @@ struct Logistic {
     if (z.re < -50) return ComplexExp(z);
     const Complex<W> power = ComplexExp(Complex<W>{-z.re, -z.im});
     const Complex<W> one = {1, 0}, sum = {1 + power.re, power.im};
-    return OrSpecial(one, sum, PlainQuotient(one, sum));
+    const Complex<W> result = OrSpecial(one, sum, PlainQuotient(one, sum));
+    return {result.re, z.im == 0 ? z.im : result.im};
   }
 };
 
