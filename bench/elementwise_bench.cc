@@ -15,13 +15,12 @@
 namespace pjrt::bench {
 namespace {
 
-// A program from %x to %y, both of `type`, T in `body`, whose elements have `size` bytes. N stands
-// for their number.
+// A program from %x to %y, both of `type`, T in `body`, whose elements have `size` bytes.
 void Unary(benchmark::State& state, const std::string& body, const std::string& type, int size) {
   const int64_t elements = (state.range(1) << 20) / size;
   const std::string text = absl::StrReplaceAll(
       absl::StrCat("func.func @main(%x: T) -> T {\n", body, "  return %y : T\n}\n"),
-      {{"T", absl::StrCat("tensor<", elements, "x", type, ">")}, {"N", absl::StrCat(elements)}});
+      {{"T", absl::StrCat("tensor<", elements, "x", type, ">")}});
   MeasureOfBandwidth(state, text, 2 * size * elements);
   state.counters["elements_a_second"] = benchmark::Counter(
       static_cast<double>(elements * state.iterations()), benchmark::Counter::kIsRate);

@@ -82,5 +82,43 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LargeLoopsTest,
                                          Shape{400, 5001, 5001}, Shape{400, 5001, 5003},
                                          Shape{40, 70001, 70010}, Shape{70000, 30, 30}));
 
+// Blocks of a loop of one instruction are larger than others: here there are several, and the last
+// one of a row is not whole.
+TEST(LargeLoopsTest, LoopsOfOneInstructionComputeEveryElement) {
+  struct Case {
+    const char* op;
+    float (*expected)(float);
+  };
+  const Case cases[] = {{"add %x, %x", [](float x) { return x + x; }},
+                        {"multiply %x, %x", [](float x) { return x * x; }},
+                        {"negate %x", [](float x) { return -x; }}};
+  for (const int threads : {1, 3}) {
+    const auto client = MakeClient(WithThreads(threads));
+    for (const Shape& shape : {Shape{1, 100003, 100003}, Shape{3, 40001, 40010}}) {
+      const std::vector<float> values = Values(shape.rows * shape.apart);
+      const Literal whole = Array<float>({shape.rows, shape.apart}, values);
+      for (const Case& c : cases) {
+        const auto results =
+            RunProgram(*client,
+                       absl::Substitute(R"(
+  func.func @main(%whole: tensor<$0x$2xf32>) -> tensor<$0x$1xf32> {
+    %x = stablehlo.slice %whole [0:$0, 0:$1] : (tensor<$0x$2xf32>) -> tensor<$0x$1xf32>
+    %y = stablehlo.$3 : tensor<$0x$1xf32>
+    return %y : tensor<$0x$1xf32>
+  })",
+                                        shape.rows, shape.columns, shape.apart, c.op),
+                       {&whole});
+        ASSERT_TRUE(results.ok()) << results.status();
+        const auto actual = (*results)[0]->data<float>();
+        for (int64_t r = 0; r < shape.rows; ++r) {
+          for (int64_t i = 0; i < shape.columns; ++i)
+            ASSERT_EQ(actual[r * shape.columns + i], c.expected(values[r * shape.apart + i]))
+                << c.op << ", row " << r << ", " << i;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

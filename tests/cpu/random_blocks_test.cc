@@ -62,17 +62,17 @@ std::vector<uint32_t> PhiloxBlock(uint64_t key, Counter128 counter) {
 TEST(RandomBlocksTest, FirstBlocksAreThePublishedOnes) {
   for (const Kernels* level : Supported()) {
     uint32_t w0[kRandomLanes], w1[kRandomLanes], words[4 * kRandomLanes];
-    level->random->threefry(0, 0, w0, w1);
+    level->random->threefry(0, 0, 1, w0, w1);
     EXPECT_EQ(w0[0], 0x6b200159u) << level->name;
     EXPECT_EQ(w1[0], 0x99ba4efeu) << level->name;
-    level->random->threefry(kOnes, kOnes, w0, w1);
+    level->random->threefry(kOnes, kOnes, 1, w0, w1);
     EXPECT_EQ(w0[0], 0x1cb996fcu) << level->name;
     EXPECT_EQ(w1[0], 0xbb002be7u) << level->name;
-    level->random->philox(0, {0, 0}, words);
+    level->random->philox(0, {0, 0}, 1, words);
     EXPECT_EQ(std::vector<uint32_t>(words, words + 4),
               (std::vector<uint32_t>{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}))
         << level->name;
-    level->random->philox(kOnes, {kOnes, kOnes}, words);
+    level->random->philox(kOnes, {kOnes, kOnes}, 1, words);
     EXPECT_EQ(std::vector<uint32_t>(words, words + 4),
               (std::vector<uint32_t>{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}))
         << level->name;
@@ -85,21 +85,24 @@ TEST(RandomBlocksTest, EachLaneIsTheBlockOfItsCounter) {
   constexpr uint64_t kKey = 0x0123456789abcdefu;
   for (const Kernels* level : Supported()) {
     for (const uint64_t counter : counters) {
-      uint32_t w0[kRandomLanes], w1[kRandomLanes], pairs[2 * kRandomLanes], words[4 * kRandomLanes];
-      level->random->threefry(kKey, counter, w0, w1);
-      level->random->threefry_pairs(kKey, counter, pairs);
-      const Counter128 wide = {counter, 77};
-      level->random->philox(kKey, wide, words);
-      for (int i = 0; i < kRandomLanes; ++i) {
-        const uint64_t lane = static_cast<uint64_t>(i);
-        const std::vector<uint32_t> threefry = ThreefryBlock(kKey, counter + lane);
-        EXPECT_EQ(w0[i], threefry[0]) << level->name << " " << counter << " + " << i;
-        EXPECT_EQ(w1[i], threefry[1]) << level->name << " " << counter << " + " << i;
-        EXPECT_EQ(pairs[2 * i], threefry[0]) << level->name << " " << counter << " + " << i;
-        EXPECT_EQ(pairs[2 * i + 1], threefry[1]) << level->name << " " << counter << " + " << i;
-        EXPECT_EQ(std::vector<uint32_t>(words + 4 * i, words + 4 * i + 4),
-                  PhiloxBlock(kKey, wide + lane))
-            << level->name << " " << counter << " + " << i;
+      for (const int blocks : {1, 16, 17, kRandomLanes}) {
+        uint32_t w0[kRandomLanes], w1[kRandomLanes], pairs[2 * kRandomLanes],
+            words[4 * kRandomLanes];
+        level->random->threefry(kKey, counter, blocks, w0, w1);
+        level->random->threefry_pairs(kKey, counter, blocks, pairs);
+        const Counter128 wide = {counter, 77};
+        level->random->philox(kKey, wide, blocks, words);
+        for (int i = 0; i < blocks; ++i) {
+          const uint64_t lane = static_cast<uint64_t>(i);
+          const std::vector<uint32_t> threefry = ThreefryBlock(kKey, counter + lane);
+          EXPECT_EQ(w0[i], threefry[0]) << level->name << " " << counter << " + " << i;
+          EXPECT_EQ(w1[i], threefry[1]) << level->name << " " << counter << " + " << i;
+          EXPECT_EQ(pairs[2 * i], threefry[0]) << level->name << " " << counter << " + " << i;
+          EXPECT_EQ(pairs[2 * i + 1], threefry[1]) << level->name << " " << counter << " + " << i;
+          EXPECT_EQ(std::vector<uint32_t>(words + 4 * i, words + 4 * i + 4),
+                    PhiloxBlock(kKey, wide + lane))
+              << level->name << " " << counter << " + " << i;
+        }
       }
     }
   }

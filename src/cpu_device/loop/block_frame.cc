@@ -18,8 +18,9 @@ constexpr int64_t kRegisterBudget = 20 * 1024;
 // Of narrow elements a block has more: calls cost as much whatever they move.
 constexpr int64_t kMaxBlockBytes = 4096;
 constexpr int64_t kMinBlock = 128;
-// Blocks that pass through no register need not stay in a cache. Fewer of them cost less: a * x + y
-// of a million f32 takes 137 us by 1024 elements, 117 by 4096 and 112 by 16384.
+// Blocks of one instruction that passes nothing through registers need not stay in a cache. Fewer
+// of them cost less: a * x + y of a million f32 takes 137 us by 1024 elements, 117 by 4096 and 112
+// by 16384.
 constexpr int64_t kInPlaceBlock = 16 * 1024;
 // Shorter rows share blocks: the calls of a block cost more than their elements.
 constexpr int64_t kRowModeLength = 64;
@@ -153,7 +154,8 @@ void BlockFrame::LayOut() {
                            kMinBlock, std::max(kMaxBlock, kMaxBlockBytes / widest));
   const bool repeats =
       std::find(input_access_.begin(), input_access_.end(), Access::kRepeat) != input_access_.end();
-  if (code_.num_registers == 0 && code_.block_slots.empty() && program_.results.empty() && !repeats)
+  if (code_.instrs.size() == 1 && code_.num_registers == 0 && code_.block_slots.empty() &&
+      program_.results.empty() && !repeats)
     block_size_ = kInPlaceBlock;
   if (rows_together_ > 0) {
     const int64_t group = rows_together_ * row_length_;

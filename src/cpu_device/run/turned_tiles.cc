@@ -20,8 +20,8 @@ constexpr int64_t kLine = 64;
 // more; longer ones of the target, where it would have fewer than kSmallTile.
 constexpr int64_t kFromRow = 384, kToRow = 256, kSmallTile = 4096;
 constexpr int64_t kShortestGroup = 16;
-// Matrices of bytes that have so few rows or columns are shuffled by vectors of kWideShuffle bytes;
-// fewer ones are dealt out.
+// Matrices of bytes that have so few rows or columns are shuffled by vectors of kWideShuffle bytes,
+// two at least: squares are quicker for less. Fewer ones are dealt out.
 constexpr size_t kFewest = 5, kMostFew = 6, kWideShuffle = 64;
 // Runs of the source are read by pieces of so many bytes. A tile that is one run of up to kOneRun
 // bytes, a part of the first cache, may stay where it is.
@@ -296,7 +296,7 @@ void TurnedTiles::FindFew(const Sizes& sizes, Shape* shape) const {
       !shape->shuffles.empty() || from.run.empty() || to.run.empty())
     return;
   const auto is_few = [&](size_t few, size_t many, const Side& dense, size_t dim) {
-    return few >= kFewest && few <= kMostFew && many >= once &&
+    return few >= kFewest && few <= kMostFew && many >= 2 * once &&
            static_cast<int64_t>(many) == sizes[dim] &&
            dense.strides[dim] == static_cast<int64_t>(few);
   };

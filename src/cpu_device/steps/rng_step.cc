@@ -93,10 +93,9 @@ void RandomBitsStep::Philox(const RunContext& context, int64_t begin, int64_t en
   const int64_t total = elements_ * std::max(1, bytes / 4);
   uint32_t words[4 * kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
-    p_.kernels->philox(key, counter + static_cast<uint64_t>(block), words);
-    const int64_t first = 4 * block,
-                  count = std::min<int64_t>(4 * std::min<int64_t>(kRandomLanes, end - block),
-                                            total - first);
+    const int64_t blocks = std::min<int64_t>(kRandomLanes, end - block), first = 4 * block;
+    p_.kernels->philox(key, counter + static_cast<uint64_t>(block), blocks, words);
+    const int64_t count = std::min(4 * blocks, total - first);
     if (bits < 8) Narrow(words, 4 * kRandomLanes, bits, IsSignedInteger(p_.type));
     if (bits >= 32) {
       std::memcpy(result + 4 * first, words, 4 * count);
@@ -115,10 +114,9 @@ void RandomBitsStep::ThreefryStream(const RunContext& context, int64_t begin, in
   const int64_t total = elements_ * std::max(1, bytes / 4);
   uint32_t words[2 * kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
-    p_.kernels->threefry_pairs(key, counter + static_cast<uint64_t>(block), words);
-    const int64_t first = 2 * block,
-                  count = std::min<int64_t>(2 * std::min<int64_t>(kRandomLanes, end - block),
-                                            total - first);
+    const int64_t blocks = std::min<int64_t>(kRandomLanes, end - block), first = 2 * block;
+    p_.kernels->threefry_pairs(key, counter + static_cast<uint64_t>(block), blocks, words);
+    const int64_t count = std::min(2 * blocks, total - first);
     if (bits < 8) Narrow(words, 2 * kRandomLanes, bits, IsSignedInteger(p_.type));
     if (bits >= 32) {
       std::memcpy(result + 4 * first, words, 4 * count);
@@ -137,12 +135,12 @@ void RandomBitsStep::ThreefryRows(const RunContext& context, int64_t begin, int6
   const int64_t half = (p_.size + 1) / 2;
   uint32_t w0[kRandomLanes], w1[kRandomLanes];
   for (int64_t block = begin; block < end; block += kRandomLanes) {
-    p_.kernels->threefry(key, counter + static_cast<uint64_t>(block), w0, w1);
+    const int64_t count = std::min<int64_t>(kRandomLanes, end - block);
+    p_.kernels->threefry(key, counter + static_cast<uint64_t>(block), count, w0, w1);
     if (bits < 8) {
       Narrow(w0, kRandomLanes, bits, IsSignedInteger(p_.type));
       Narrow(w1, kRandomLanes, bits, IsSignedInteger(p_.type));
     }
-    const int64_t count = std::min<int64_t>(kRandomLanes, end - block);
     for (int64_t k = 0; k < count;) {
       const int64_t i = (block + k) % p_.inner, row = (block + k) / p_.inner, j = 2 * (row % half);
       const int64_t run = std::min(count - k, p_.inner - i);
@@ -277,11 +275,11 @@ void ForEachWord(const RandomKernels& kernels, const RunContext& context, uint64
     uint32_t words[4 * kRandomLanes];
     W values[kPerBlock * kRandomLanes];
     for (int64_t block = begin; block < end; block += kRandomLanes) {
-      kernels.philox(key, Counter128{static_cast<uint64_t>(block), draw}, words);
-      std::memcpy(values, words, sizeof(words));
+      const int64_t blocks = std::min<int64_t>(kRandomLanes, end - block);
+      kernels.philox(key, Counter128{static_cast<uint64_t>(block), draw}, blocks, words);
+      std::memcpy(values, words, static_cast<size_t>(blocks) * 16);
       const int64_t first = block * kPerBlock;
-      put(first, values,
-          std::min(count - first, kPerBlock * std::min<int64_t>(kRandomLanes, end - block)));
+      put(first, values, std::min(count - first, kPerBlock * blocks));
     }
   });
 }
