@@ -26,32 +26,33 @@ PJRT_INLINE Words Add(Words w, uint32_t a, uint32_t b) { return {w.a + a, w.b + 
 
 // All rounds in one body of the loop over lanes: 64K words take 30 us by AVX-512, and took 127 by
 // SSE2 and four rounds at a time.
-PJRT_INLINE Words ThreefryBlock(uint64_t key, uint64_t counter) {
-  const uint32_t k0 = Low(key), k1 = High(key), k2 = k0 ^ k1 ^ 0x1BD11BDAu;
-  Words w = Add({Low(counter), High(counter)}, k0, k1);
-  w = Add(EvenRounds(w), k1, k2 + 1);
-  w = Add(OddRounds(w), k2, k0 + 2);
-  w = Add(EvenRounds(w), k0, k1 + 3);
-  w = Add(OddRounds(w), k1, k2 + 4);
-  return Add(EvenRounds(w), k2, k0 + 5);
-}
-
 template <int kLanes>
 PJRT_INLINE void ThreefryLanes(uint64_t key, uint64_t counter, uint32_t* w0, uint32_t* w1) {
+  const uint32_t k0 = Low(key), k1 = High(key), k2 = k0 ^ k1 ^ 0x1BD11BDAu;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t c = counter + static_cast<uint64_t>(i);
+    w0[i] = Low(c);
+    w1[i] = High(c);
+  }
   PJRT_INDEPENDENT_ITERATIONS
   for (int i = 0; i < kLanes; ++i) {
-    const Words w = ThreefryBlock(key, counter + static_cast<uint64_t>(i));
+    Words w = Add({w0[i], w1[i]}, k0, k1);
+    w = Add(EvenRounds(w), k1, k2 + 1);
+    w = Add(OddRounds(w), k2, k0 + 2);
+    w = Add(EvenRounds(w), k0, k1 + 3);
+    w = Add(OddRounds(w), k1, k2 + 4);
+    w = Add(EvenRounds(w), k2, k0 + 5);
     w0[i] = w.a;
     w1[i] = w.b;
   }
 }
 template <int kLanes>
 PJRT_INLINE void ThreefryPairLanes(uint64_t key, uint64_t counter, uint32_t* words) {
-  PJRT_INDEPENDENT_ITERATIONS
+  uint32_t w0[kLanes], w1[kLanes];
+  ThreefryLanes<kLanes>(key, counter, w0, w1);
   for (int i = 0; i < kLanes; ++i) {
-    const Words w = ThreefryBlock(key, counter + static_cast<uint64_t>(i));
-    words[2 * i] = w.a;
-    words[2 * i + 1] = w.b;
+    words[2 * i] = w0[i];
+    words[2 * i + 1] = w1[i];
   }
 }
 // Round by round: as one body of a loop over lanes, compilers vectorise it with AVX-512 alone, and
