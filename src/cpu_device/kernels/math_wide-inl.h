@@ -186,7 +186,7 @@ PJRT_INLINE double AtanPolynomial(double t) {
   p = MulAdd(p, s, -0x1.5555553270e54p-2);
   return MulAdd(t * s, p, t);
 }
-// The angle of (x, y), parts that are f32 numbers.
+// The angle of (x, y), to 2^-36.
 PJRT_INLINE double Atan2(double y, double x) {
   const double height = Abs(y), width = Abs(x);
   const bool steep = height > width;
