@@ -65,7 +65,7 @@ void BM_Gelu(benchmark::State& state) {
         "f32", 4);
 }
 
-// Of c64. They compute in f64, and far longer than memory takes: elements_a_second tells more.
+// Of c64.
 void ComplexFunction(benchmark::State& state, const char* name) {
   Unary(state, absl::StrCat("%y = stablehlo.", name, " %x : T\n"), "complex<f32>", 8);
 }

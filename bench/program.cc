@@ -29,9 +29,9 @@ T OrExit(absl::StatusOr<T> value) {
   std::exit(1);
 }
 
-// Numbers between -1 and 1, or small integers.
-Literal Filled(PrimitiveType type, absl::Span<const int64_t> dims) {
-  uint32_t state = 1;
+// Numbers between -1 and 1, or small integers: others for each `argument`.
+Literal Filled(PrimitiveType type, absl::Span<const int64_t> dims, size_t argument) {
+  uint32_t state = 1 + 2654435769u * static_cast<uint32_t>(argument);
   const auto next = [&] {
     state = state * 1664525u + 1013904223u;
     return IsInteger(type) ? static_cast<float>(state >> 29)
@@ -77,7 +77,7 @@ void Program::AddArguments(int64_t size) {
   for (const ir::Type type : module->EntryFunction().type().inputs()) {
     std::vector<int64_t> sizes(type.dims().begin(), type.dims().end());
     std::replace(sizes.begin(), sizes.end(), ir::kDynamic, size);
-    const Literal literal = Filled(type.primitive_type(), sizes);
+    const Literal literal = Filled(type.primitive_type(), sizes, arguments.size());
     inputs_.push_back(OrExit(memory_->client()->BufferFromHostLiteral(literal, memory_)));
     const absl::Status ready = inputs_.back()->GetReadyFuture().Await();
     if (!ready.ok()) OrExit(absl::StatusOr<int>(ready));
