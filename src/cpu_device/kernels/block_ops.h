@@ -236,6 +236,10 @@ struct BlockKernels {
   // Compute type to itself through the memory type: the value that a store followed by a load
   // gives. Null where that changes nothing.
   ConvertFn round_to[kNumMemoryTypes];
+  // dst[i] = b[a[i]] on bytes, for a table b of 256 of them; in place, too. An element takes some
+  // `look_up_ns` nanoseconds.
+  BlockFn look_up;
+  double look_up_ns;
   // reduce_precision for f32 and f64.
   void (*reduce_precision_f32)(float* dst, const float* a, int exponent_bits, int mantissa_bits,
                                int64_t n);

@@ -251,6 +251,7 @@ void FillCompare(BlockKernels* kernels);
 void FillSelect(BlockKernels* kernels);
 void FillConvert(BlockKernels* kernels);
 void FillSmallTypes(BlockKernels* kernels);
+void FillLookup(BlockKernels* kernels);
 void FillReduce(BlockKernels* kernels);
 void FillComplex(BlockKernels* kernels);
 void FillComplexMath(BlockKernels* kernels);

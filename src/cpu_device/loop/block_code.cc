@@ -56,6 +56,15 @@ class Lowering {
     slots_[slot].in_register = true;
     return slot;
   }
+  // The slot of `bytes` bytes.
+  int NewConstant(int element_size, const void* data, int64_t bytes) {
+    const int slot = NewSlot(element_size);
+    const char* const from = static_cast<const char*>(data);
+    while (code_.constants.size() % 16 != 0) code_.constants.push_back(0);
+    code_.constant_slots.emplace_back(slot, static_cast<int32_t>(code_.constants.size()));
+    code_.constants.insert(code_.constants.end(), from, from + bytes);
+    return slot;
+  }
   static int SizeOf(CType type) { return kCTypeSize[static_cast<int>(type)]; }
   CType TypeOf(LoopValue v) const { return p_.instrs[v].type; }
 
@@ -71,7 +80,7 @@ class Lowering {
           instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kConvert ||
           instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kCompareIota ||
           instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kReducePrecision ||
-          instr.kind == LoopInstr::kRoundTo ||
+          instr.kind == LoopInstr::kRoundTo || instr.kind == LoopInstr::kLookUp ||
           (instr.kind == LoopInstr::kInput && k_.load[p_.inputs[instr.index].type] != nullptr);
       if (computes && store_access_[i] == Access::kPointer && k_.store[store.type] == nullptr &&
           direct_store_[store.value] < 0) {
@@ -139,14 +148,9 @@ class Lowering {
         Define(v, slot, false);
         return absl::OkStatus();
       }
-      case LoopInstr::kConstant: {
-        const int slot = NewSlot(SizeOf(instr.type));
-        while (code_.constants.size() % 16 != 0) code_.constants.push_back(0);
-        code_.constant_slots.emplace_back(slot, static_cast<int32_t>(code_.constants.size()));
-        code_.constants.insert(code_.constants.end(), instr.bits, instr.bits + 16);
-        Define(v, slot, true);
+      case LoopInstr::kConstant:
+        Define(v, NewConstant(SizeOf(instr.type), instr.bits, 16), true);
         return absl::OkStatus();
-      }
       case LoopInstr::kIota:
       case LoopInstr::kCompareIota: {
         BlockInstr out;
@@ -177,6 +181,20 @@ class Lowering {
         out.index = v;
         out.scalar = code_.value_scalar[instr.args[0]];
         out.a = code_.value_slot[instr.args[0]];
+        out.dst = Destination(v, out.scalar);
+        code_.instrs.push_back(out);
+        Define(v, out.dst, out.scalar);
+        return absl::OkStatus();
+      }
+      case LoopInstr::kLookUp: {
+        const ByteTable& table = p_.tables[instr.index];
+        BlockInstr out;
+        out.kind = BlockInstr::kOp;
+        out.op = k_.look_up;
+        out.type = instr.type;
+        out.scalar = code_.value_scalar[instr.args[0]];
+        out.a = code_.value_slot[instr.args[0]];
+        out.b = NewConstant(1, table.data(), table.size());
         out.dst = Destination(v, out.scalar);
         code_.instrs.push_back(out);
         Define(v, out.dst, out.scalar);

@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/block_frame.h"
 #include "src/cpu_device/loop/block_reduce.h"
+#include "src/cpu_device/loop/byte_tables.h"
 #include "src/cpu_device/loop/compare_iotas.h"
 #include "src/cpu_device/loop/float_bits.h"
 #include "src/cpu_device/loop/loop_engine.h"
@@ -143,6 +145,7 @@ class BlockEngine final : public LoopEngine {
     Simplify(&simplified);
     if (!simplified.reduces.empty())
       return MakeReduceKernel(std::move(simplified), kernels_, *this);
+    if (IsWorthTables(simplified, *kernels_.block)) PJRT_RETURN_IF_ERROR(MakeTables(&simplified));
     auto kernel = std::make_unique<MapKernel>(std::move(simplified), *kernels_.block);
     PJRT_RETURN_IF_ERROR(kernel->Init());
     return std::unique_ptr<LoopKernel>(std::move(kernel));
@@ -156,6 +159,24 @@ class BlockEngine final : public LoopEngine {
   }
 
  private:
+  absl::Status MakeTables(LoopProgram* program) const {
+    MapKernel kernel(OnAllBytes(*program), *kernels_.block);
+    PJRT_RETURN_IF_ERROR(kernel.Init());
+    ByteTable bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+    std::vector<ByteTable> tables(program->stores.size());
+    const std::vector<const char*> inputs(program->inputs.size(),
+                                          reinterpret_cast<const char*>(bytes.data()));
+    std::vector<char*> outputs;
+    for (ByteTable& table : tables) outputs.push_back(reinterpret_cast<char*>(table.data()));
+    std::vector<char> scratch(kernel.scratch_bytes() + kAlignment);
+    const int64_t address = reinterpret_cast<intptr_t>(scratch.data());
+    kernel.Run(inputs.data(), outputs.data(), 0, kernel.num_units(),
+               scratch.data() + (AlignUp(address) - address));
+    LookUp(std::move(tables), program);
+    return absl::OkStatus();
+  }
+
   const Kernels& kernels_;
 };
 

@@ -204,8 +204,8 @@ std::string LoopProgram::ToString() const {
                     inputs[i].view.offset, " [", absl::StrJoin(inputs[i].view.strides, ","), "]\n");
   }
   static constexpr const char* kKinds[] = {
-      "input",   "parameter", "constant",         "iota",  "compare_iota", "op",
-      "convert", "round_to",  "reduce_precision", "gather"};
+      "input",   "parameter", "constant",         "iota",    "compare_iota", "op",
+      "convert", "round_to",  "reduce_precision", "look_up", "gather"};
   static constexpr const char* kOps[] = {
 #define PJRT_X(name) #name,
       PJRT_UNARY_BLOCK_OPS(PJRT_X) PJRT_BINARY_BLOCK_OPS(PJRT_X) PJRT_TERNARY_BLOCK_OPS(PJRT_X)
@@ -217,7 +217,7 @@ std::string LoopProgram::ToString() const {
     if (instr.kind == LoopInstr::kOp || instr.kind == LoopInstr::kCompareIota)
       absl::StrAppend(&out, " ", kOps[static_cast<int>(instr.op)]);
     if (instr.kind == LoopInstr::kInput || instr.kind == LoopInstr::kParameter ||
-        instr.kind == LoopInstr::kGather) {
+        instr.kind == LoopInstr::kLookUp || instr.kind == LoopInstr::kGather) {
       absl::StrAppend(&out, " ", instr.index);
     }
     for (LoopValue arg : instr.args) {

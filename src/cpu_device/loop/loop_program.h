@@ -10,6 +10,7 @@
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,6 +56,7 @@ struct LoopInstr {
     kConvert,          // args[0] from its type to this one
     kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
     kReducePrecision,  // args[0] with `exponent_bits` and `mantissa_bits`
+    kLookUp,           // tables[index][args[0]], of bytes; the block engine's (byte_tables.h)
     // The element of input `index` (its view's offset) at linear element index args[0], an s32 or
     // s64 within bounds.
     kGather,
@@ -121,6 +123,8 @@ struct LoopReduce {
 
 class BodyKernel;
 
+using ByteTable = std::array<uint8_t, 256>;
+
 struct LoopProgram {
   // The iteration space, outermost first: `num_outer` dims that are not reduced, `num_reduced` that
   // are, and the rest, not reduced again. Without reductions all dims are outer. A body has none.
@@ -129,6 +133,7 @@ struct LoopProgram {
   int num_reduced = 0;
   std::vector<LoopInput> inputs;
   std::vector<LoopView> iotas;
+  std::vector<ByteTable> tables;
   std::vector<LoopInstr> instrs;
   std::vector<LoopStore> stores;
   std::vector<LoopReduce> reduces;

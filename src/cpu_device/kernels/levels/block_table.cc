@@ -24,6 +24,7 @@ BlockKernels MakeTable() {
   FillSelect(&table);
   FillConvert(&table);
   FillSmallTypes(&table);
+  FillLookup(&table);
   FillReduce(&table);
   FillComplex(&table);
   FillComplexMath(&table);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes through a table of 256 bytes.
+#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+constexpr int kEntries = 256;
+
+PJRT_INLINE void LookUpEach(uint8_t* d, const uint8_t* s, const uint8_t* table, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) d[i] = table[s[i]];
+}
+
+#if defined(__AVX512F__)
+// A permutation chooses among the 128 bytes of two vectors.
+__attribute__((target("avx512vbmi"))) void LookUpByPermutations(void* dst, const void* a,
+                                                                const void* b, const void*,
+                                                                int64_t n) {
+  uint8_t* const d = static_cast<uint8_t*>(dst);
+  const uint8_t* const s = static_cast<const uint8_t*>(a);
+  const uint8_t* const t = static_cast<const uint8_t*>(b);
+  const __m512i t0 = _mm512_loadu_si512(t), t1 = _mm512_loadu_si512(t + 64);
+  const __m512i t2 = _mm512_loadu_si512(t + 128), t3 = _mm512_loadu_si512(t + 192);
+  for (int64_t i = 0; i < n; i += 64) {
+    const __mmask64 rest = n - i < 64 ? ~uint64_t{0} >> (64 - (n - i)) : ~uint64_t{0};
+    const __m512i places = _mm512_maskz_loadu_epi8(rest, s + i);
+    const __m512i low = _mm512_permutex2var_epi8(t0, places, t1);
+    const __m512i high = _mm512_permutex2var_epi8(t2, places, t3);
+    _mm512_mask_storeu_epi8(d + i, rest,
+                            _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(places), high));
+  }
+}
+#endif
+
+#if defined(__AVX2__)
+#if defined(__AVX512BW__)
+using Bytes = __m512i;
+PJRT_INLINE Bytes AllBytes(char x) { return _mm512_set1_epi8(x); }
+PJRT_INLINE Bytes AllOf(const uint8_t* entries) {
+  return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(entries)));
+}
+PJRT_INLINE Bytes Saturated(Bytes a, Bytes b) { return _mm512_adds_epu8(a, b); }
+PJRT_INLINE Bytes Shuffled(Bytes a, Bytes places) { return _mm512_shuffle_epi8(a, places); }
+#else
+using Bytes = __m256i;
+PJRT_INLINE Bytes AllBytes(char x) { return _mm256_set1_epi8(x); }
+PJRT_INLINE Bytes AllOf(const uint8_t* entries) {
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(entries)));
+}
+PJRT_INLINE Bytes Saturated(Bytes a, Bytes b) { return _mm256_adds_epu8(a, b); }
+PJRT_INLINE Bytes Shuffled(Bytes a, Bytes places) { return _mm256_shuffle_epi8(a, places); }
+#endif
+
+// A shuffle chooses among 16 bytes, and gives 0 for a place with its highest bit set: what other
+// shuffles see to.
+void LookUpByShuffles(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  uint8_t* const d = static_cast<uint8_t*>(dst);
+  const uint8_t* const s = static_cast<const uint8_t*>(a);
+  const uint8_t* const t = static_cast<const uint8_t*>(b);
+  const Bytes others = AllBytes(0x70);
+  int64_t i = 0;
+  for (; i + int64_t{sizeof(Bytes)} <= n; i += sizeof(Bytes)) {
+    Bytes x, y = {};
+    __builtin_memcpy(&x, s + i, sizeof(x));
+    for (int first = 0; first < kEntries; first += 16)
+      y |= Shuffled(AllOf(t + first), Saturated(x ^ AllBytes(static_cast<char>(first)), others));
+    __builtin_memcpy(d + i, &y, sizeof(y));
+  }
+  LookUpEach(d + i, s + i, t, n - i);
+}
+#else
+void LookUp(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  LookUpEach(static_cast<uint8_t*>(dst), static_cast<const uint8_t*>(a),
+             static_cast<const uint8_t*>(b), n);
+}
+#endif
+
+}  // namespace
+
+void FillLookup(BlockKernels* k) {
+#if defined(__AVX2__)
+  k->look_up = LookUpByShuffles;
+  k->look_up_ns = PJRT_VECTOR_BYTES == 64 ? 0.12 : 0.2;
+#else
+  k->look_up = LookUp;
+  k->look_up_ns = 0.4;
+#endif
+#if defined(__AVX512F__)
+  if (__builtin_cpu_supports("avx512vbmi")) {
+    k->look_up = LookUpByPermutations;
+    k->look_up_ns = 0.02;
+  }
+#endif
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
