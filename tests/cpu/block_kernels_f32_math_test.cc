@@ -182,6 +182,28 @@ TEST_P(F32BinaryMathTest, ErrorStaysInItsBoundOnRandomNumbers) {
   Check(a, b);
 }
 
+// Exponents that lead from any base, most of them near 1, to all results, denormals included: the
+// errors of the logarithm are multiplied by up to 2^30.
+TEST(F32PowerTest, ErrorStaysInItsBoundOverAllResults) {
+  std::mt19937 random(8);
+  std::uniform_int_distribution<uint32_t> positive_bits(1, 0x7f7fffff);
+  std::uniform_real_distribution<double> sign(-1, 1), digits(-16, -1), result(-104, 89);
+  std::vector<float> a, b;
+  for (int i = 0; i < 400000; ++i) {
+    a.push_back(static_cast<float>(i % 4 == 0 ? FromBits(positive_bits(random))
+                                              : 1 + sign(random) * std::exp(digits(random))));
+    b.push_back(static_cast<float>(result(random) / std::log(static_cast<double>(a.back()))));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<float> results =
+        CallBinary<float>(*kernels, BlockOp::kPower, CType::kF32, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      ASSERT_LE(UlpError(results[i], std::pow(static_cast<double>(a[i]), b[i])), 1.5)
+          << kernels->level << " power(" << a[i] << ", " << b[i] << ") = " << results[i];
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Binary, F32BinaryMathTest, testing::ValuesIn(kBinaryCases),
                          [](const auto& test) { return std::string(test.param.name); });
 

@@ -4,8 +4,7 @@
 // permutation fetches. Levels without such an instruction have those of block_exp_f32.cc. Largest
 // errors over all inputs: Tanh 1.23, Erf 0.69 ULP. With AVX-512 tanh takes 0.13 ns an element,
 // where an exponential and a division took 0.21.
-#include "src/cpu_device/kernels/intrinsics-inl.h"
-#include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/floats-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
@@ -75,59 +74,17 @@ constexpr Pieces<7> kErf = {
          0x1.dcaba6p-1f, 0x1.868bep-1f, 0x1.0c166p-1f, 0x1.e28056p-3f, 0x1.b2f9fep-5f},
     }};
 
-#if defined(__AVX512F__)
-using Floats = __m512;
-using Places = __m512i;
-PJRT_INLINE Floats All(float x) { return _mm512_set1_ps(x); }
-PJRT_INLINE Floats Magnitude(Floats x) { return _mm512_abs_ps(x); }
-PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
-PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
-PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
-PJRT_INLINE Places PlacesOf(Floats x) { return _mm512_srli_epi32(_mm512_castps_si512(x), 22); }
-PJRT_INLINE Floats Fetch(const float (&table)[kPieces], Places places) {
-  return _mm512_permutexvar_ps(places, _mm512_load_ps(table));
-}
-// `a` where x is below `bound`.
-PJRT_INLINE Floats WhereBelow(Floats x, Floats bound, Floats a, Floats b) {
-  return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(x, bound, _CMP_LT_OQ), a);
-}
-PJRT_INLINE Floats WithSign(Floats size, Floats x) {
-  return (Floats)_mm512_ternarylogic_epi32((__m512i)size, (__m512i)x, _mm512_set1_epi32(1 << 31),
-                                           0xd8);
-}
-#else
-using Floats = __m256;
-using Places = __m256i;
-PJRT_INLINE Floats All(float x) { return _mm256_set1_ps(x); }
-PJRT_INLINE Floats Magnitude(Floats x) { return _mm256_andnot_ps(All(-0.0f), x); }
-PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
-PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
-PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
-PJRT_INLINE Places PlacesOf(Floats x) { return _mm256_srli_epi32(_mm256_castps_si256(x), 22); }
-// The last three bits of a place choose from a half of the table, the one above chooses the half.
-PJRT_INLINE Floats Fetch(const float (&table)[kPieces], Places places) {
-  const Floats half = _mm256_castsi256_ps(_mm256_slli_epi32(places, 28));
-  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_load_ps(table), places),
-                          _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), places), half);
-}
-PJRT_INLINE Floats WhereBelow(Floats x, Floats bound, Floats a, Floats b) {
-  return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, bound, _CMP_LT_OQ));
-}
-PJRT_INLINE Floats WithSign(Floats size, Floats x) {
-  return _mm256_or_ps(size, _mm256_and_ps(x, All(-0.0f)));
-}
-#endif
-
 constexpr float kNear = 0.25f, kBelowNear = 0x1.fffffep-3f;
 
 template <int kDegree>
 PJRT_INLINE Floats Evaluate(const Pieces<kDegree>& pieces, float largest, Floats x) {
   const Floats size = Smaller(All(largest), Magnitude(x));  // a NaN stays
-  const Places places = PlacesOf(Larger(size, All(kBelowNear)));
+  const Places places = PlacesOf<22>(Larger(size, All(kBelowNear)));
   const Floats t = size - Fetch(pieces.center, places);
   Floats p = Fetch(pieces.slope[0], places);
   for (int i = 1; i < kDegree; ++i) p = Fused(p, t, Fetch(pieces.slope[i], places));
-  const Floats value = WhereBelow(size, All(kNear), size, Fetch(pieces.value, places));
+  const Floats value =
+      Choose(Compare<_CMP_LT_OQ>(size, All(kNear)), size, Fetch(pieces.value, places));
   return WithSign(Fused(p, t, value), x);
 }
 
@@ -138,31 +95,11 @@ struct Erf {
   PJRT_INLINE Floats Run(Floats x) { return Evaluate(kErf, kLargestErf, x); }
 };
 
-template <typename Function>
-void PiecewiseLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  constexpr int64_t kLanes = sizeof(Floats) / sizeof(float);
-  float* const d = static_cast<float*>(dst);
-  const float* const x = static_cast<const float*>(a);
-  int64_t i = 0;
-  const auto run = [](float* to, const float* from) {
-    Floats value;
-    __builtin_memcpy(&value, from, sizeof(value));
-    value = Function::Run(value);
-    __builtin_memcpy(to, &value, sizeof(value));
-  };
-  for (; i + kLanes <= n; i += kLanes) run(d + i, x + i);
-  if (i == n) return;
-  float rest[kLanes] = {};
-  __builtin_memcpy(rest, x + i, (n - i) * sizeof(float));
-  run(rest, rest);
-  __builtin_memcpy(d + i, rest, (n - i) * sizeof(float));
-}
-
 }  // namespace
 
 void FillPiecewiseF32(BlockKernels* k) {
-  Entry(k, BlockOp::kTanh, CType::kF32) = PiecewiseLoop<Tanh>;
-  Entry(k, BlockOp::kErf, CType::kF32) = PiecewiseLoop<Erf>;
+  Entry(k, BlockOp::kTanh, CType::kF32) = FloatsLoop<Tanh>;
+  Entry(k, BlockOp::kErf, CType::kF32) = FloatsLoop<Erf>;
 }
 #else
 void FillPiecewiseF32(BlockKernels*) {}

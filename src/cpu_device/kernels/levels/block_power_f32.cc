@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Power, cube root, arc tangent and remainder of f32.
+#include "src/cpu_device/kernels/floats-inl.h"
 #include "src/cpu_device/kernels/math_wide-inl.h"
 #include "src/cpu_device/kernels/rare-inl.h"
 
@@ -9,7 +10,144 @@ namespace {
 
 constexpr uint32_t kSign = 0x80000000;
 
-// exp(y log|x|), then the rules of C's pow.
+#if defined(__AVX2__)
+// For x = 2^k m, 1 <= m < 2, and the 32nd part of [1, 2) in which m lies: 1 + r = m c with a c of
+// seven bits, such that r is exact and below 2^-5 in size, and -log(c) in two parts, of which the
+// first is a multiple of 2^-17, as that of log(2) is. The last c, 1/2, makes numbers just below a
+// power of two the same as those above it: what k and c contribute then cancels.
+constexpr int kParts = 32;
+alignas(64) constexpr float kInverse[kParts] = {
+    0x1p+0f,    0x1.e8p-1f, 0x1.d8p-1f, 0x1.dp-1f,  0x1.cp-1f,  0x1.b8p-1f, 0x1.a8p-1f, 0x1.ap-1f,
+    0x1.98p-1f, 0x1.88p-1f, 0x1.8p-1f,  0x1.78p-1f, 0x1.7p-1f,  0x1.68p-1f, 0x1.6p-1f,  0x1.58p-1f,
+    0x1.5p-1f,  0x1.48p-1f, 0x1.48p-1f, 0x1.4p-1f,  0x1.38p-1f, 0x1.3p-1f,  0x1.3p-1f,  0x1.28p-1f,
+    0x1.2p-1f,  0x1.2p-1f,  0x1.18p-1f, 0x1.1p-1f,  0x1.1p-1f,  0x1.08p-1f, 0x1.08p-1f, 0x1p-1f};
+alignas(64) constexpr float kLogHigh[kParts] = {
+    0x0p+0f,      0x1.895p-5f,  0x1.4d3p-4f,  0x1.9338p-4f, 0x1.1178p-3f, 0x1.366p-3f,
+    0x1.823cp-3f, 0x1.a94p-3f,  0x1.d104p-3f, 0x1.1178p-2f, 0x1.2696p-2f, 0x1.3c26p-2f,
+    0x1.522ap-2f, 0x1.68acp-2f, 0x1.7fbp-2f,  0x1.973ap-2f, 0x1.af52p-2f, 0x1.c8p-2f,
+    0x1.c8p-2f,   0x1.e148p-2f, 0x1.fb36p-2f, 0x1.0ae7p-1f, 0x1.0ae7p-1f, 0x1.188fp-1f,
+    0x1.2696p-1f, 0x1.2696p-1f, 0x1.3503p-1f, 0x1.43dap-1f, 0x1.43dap-1f, 0x1.5323p-1f,
+    0x1.5323p-1f, 0x1.62e4p-1f};
+alignas(64) constexpr float kLogLow[kParts] = {
+    0x0p+0f,          -0x1.57ad82p-19f, 0x1.15d208p-20f,  -0x1.0d1536p-19f, 0x1.d044fcp-20f,
+    -0x1.a7f538p-22f, 0x1.6551a4p-23f,  -0x1.2c3752p-19f, -0x1.01b354p-20f, 0x1.d044fcp-19f,
+    0x1.089a6ep-21f,  -0x1.b1199ap-19f, 0x1.c0e714p-19f,  0x1.07d38ep-19f,  -0x1.7109fap-20f,
+    0x1.a189acp-21f,  0x1.2a491ap-19f,  -0x1.8e2eaap-20f, -0x1.8e2eaap-20f, 0x1.4344e4p-19f,
+    -0x1.d4216ep-20f, 0x1.b8b416p-19f,  0x1.b8b416p-19f,  -0x1.bf0dc4p-21f, 0x1.089a6ep-20f,
+    0x1.089a6ep-20f,  -0x1.d4989cp-19f, -0x1.a0db88p-26f, -0x1.a0db88p-26f, -0x1.d97988p-21f,
+    -0x1.d97988p-21f, 0x1.7f7d1cp-20f};
+constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+// 2^(i/16) in two parts.
+alignas(64) constexpr float kRoot[16] = {
+    0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f, 0x1.306fep+0f,  0x1.3dea64p+0f,
+    0x1.4bfdaep+0f, 0x1.5ab07ep+0f, 0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+    0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
+alignas(64) constexpr float kRootLow[16] = {
+    0x0p+0f,          0x1.9f3122p-25f,  -0x1.c15742p-27f, 0x1.ceac48p-25f,
+    0x1.4636e2p-25f,  0x1.824684p-25f,  -0x1.593abcp-25f, -0x1.5bd5ecp-27f,
+    0x1.9fcef4p-26f,  -0x1.829fdp-25f,  0x1.15506ep-27f,  0x1.51f848p-27f,
+    -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
+
+// The exponent of |x| as a number, also of a denormal; of 0 and infinity, -infinity and infinity.
+// The mantissa of 0 and infinity is 1.
+struct Normal {
+  Floats exponent, mantissa;
+};
+#if defined(__AVX512F__)
+PJRT_INLINE Normal NormalOf(Floats x) {
+  return {_mm512_getexp_ps(x), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
+}
+// x 2^floor(n / 16), rounded once, and infinity or 0 where n is infinite.
+PJRT_INLINE Floats ScaleBy16th(Floats x, Floats n) { return _mm512_scalef_ps(x, n * All(0x1p-4f)); }
+// `power` with the rules for the sign and for what does not exist.
+PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
+  const __m512 whole = _mm512_roundscale_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __mmask16 integer = _mm512_cmp_ps_mask(whole, y, _CMP_EQ_OQ);
+  // Large numbers, which are even, have a last bit of 0 here as well.
+  const __m512i odd = _mm512_maskz_slli_epi32(integer, _mm512_cvtps_epi32(y), 31);
+  const __m512 result =
+      (__m512)_mm512_ternarylogic_epi32((__m512i)power, (__m512i)x, odd, 0x78);  // a ^ (b & c)
+  constexpr int kNegativeFinite = 0x40;
+  const __mmask16 undefined =
+      _mm512_mask_fpclass_ps_mask(static_cast<__mmask16>(~integer), x, kNegativeFinite);
+  return _mm512_mask_mov_ps(result, undefined, All(__builtin_nanf("")));
+}
+#else
+PJRT_INLINE Normal NormalOf(Floats x) {
+  constexpr float kInfinity = __builtin_inff();
+  const Floats size = Magnitude(x);
+  const Floats denormal = Compare<_CMP_LT_OQ>(size, All(0x1p-126f));
+  const Floats normal = Choose(denormal, size * All(0x1p+24f), size);
+  const Floats exponent = _mm256_cvtepi32_ps(_mm256_srli_epi32((__m256i)normal, 23)) -
+                          Choose(denormal, All(127 + 24), All(127));
+  const Floats above = Choose(Compare<_CMP_LT_OQ>(size, All(kInfinity)), exponent, size);
+  return {Choose(Compare<_CMP_EQ_OQ>(size, All(0)), All(-kInfinity), above),
+          _mm256_or_ps(_mm256_andnot_ps(All(-kInfinity), normal), All(1))};
+}
+PJRT_INLINE Floats ScaleBy16th(Floats x, Floats n) {
+  // Beyond, the product is infinity or 0.
+  const Floats bounded = Smaller(Larger(n, All(-16 * 160)), All(16 * 160));
+  const __m256i whole = _mm256_srai_epi32(_mm256_cvtps_epi32(bounded), 4);
+  const __m256i half = _mm256_srai_epi32(whole, 1), one = (__m256i)All(1);
+  const __m256i first = _mm256_slli_epi32(half, 23);
+  const __m256i second = _mm256_slli_epi32(_mm256_sub_epi32(whole, half), 23);
+  const Floats product =
+      x * (Floats)_mm256_add_epi32(first, one) * (Floats)_mm256_add_epi32(second, one);
+  return Choose(Compare<_CMP_UNORD_Q>(n, n), n, product);
+}
+PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
+  const Floats whole = _mm256_round_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const Floats integer = Compare<_CMP_EQ_OQ>(whole, y);
+  const Floats odd = (Floats)_mm256_slli_epi32(_mm256_cvtps_epi32(y), 31);
+  const Floats result = _mm256_xor_ps(power, _mm256_and_ps(_mm256_and_ps(integer, odd), x));
+  const Floats undefined = _mm256_andnot_ps(
+      integer,
+      Both(Compare<_CMP_LT_OQ>(x, All(0)), Compare<_CMP_GT_OQ>(x, All(-__builtin_inff()))));
+  return Choose(undefined, All(__builtin_nanf("")), result);
+}
+#endif
+
+// exp(y log|x|) with the logarithm and the product in two parts, then the rules of C's pow. Largest
+// error seen 0.76 ULP. With AVX-512 0.46 ns an element, where f64 took 1.45.
+struct Power {
+  PJRT_INLINE Floats Run(Floats x, Floats y) {
+    const Normal normal = NormalOf(x);
+    const Places part = PlacesOf<18>(normal.mantissa);
+    const Floats r = Fused(normal.mantissa, Fetch(kInverse, part), All(-1));
+    const Floats whole = Fused(normal.exponent, All(kLn2High), Fetch(kLogHigh, part));  // exact
+    const Floats whole_low = Fused(normal.exponent, All(kLn2Low), Fetch(kLogLow, part));
+    // log(1 + r) = r - r^2 / 2, in two parts, + r^3 q(r), to 2^-38.
+    const Floats half = r * All(-0.5f);
+    const Floats head = Fused(half, r, r);
+    const Floats tail = Fused(half, r, r - head);
+    Floats q = Fused(All(-0x1.4f326ap-3f), r, All(0x1.99cc44p-3f));
+    q = Fused(q, r, All(-0x1.00004ep-2f));
+    q = Fused(q, r, All(0x1.555554p-2f));
+    const Floats log = whole + head;
+    const Floats log_low = ((whole - log) + head) + (whole_low + Fused(r * r * r, q, tail));
+    // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
+    const Mask some = Both(Compare<_CMP_NEQ_UQ>(log, All(0)), Compare<_CMP_NEQ_UQ>(y, All(0)));
+    const Floats product = Keep(some, y * log);
+    const Floats product_low = Keep(some, Fused(y, log_low, Fused(y, log, -product)));
+    // = n log(2) / 16 + s; infinities and what they make of s leave through n.
+    constexpr float kShift = 0x1.8p+23f;
+    const Floats shifted = Fused(product, All(0x1.715476p+4f), All(kShift));
+    const Floats n = shifted - All(kShift);
+    const Floats rest =
+        Fused(n, All(-0x1.62ep-5f), product) + Fused(n, All(-0x1.0bfbe8p-19f), product_low);
+    const Floats s = Smaller(Larger(rest, All(-1)), All(1));
+    // exp(s) = 1 + s + s^2 g(s) for |s| < 0.056, to 2^-30; r^3 q is not in the product's first
+    // part.
+    const Floats g = Fused(Fused(All(0x1.555dc6p-5f), s, All(0x1.556112p-3f)), s, All(0.5f));
+    const Floats grown = Fused(s * s, g, s);
+    const Places sixteenth = PlacesOf<0>(shifted);
+    const Floats root = Fetch(kRoot, sixteenth);
+    const Floats power = root + Fused(root, grown, Fetch(kRootLow, sixteenth));
+    return WithSignOfPower(ScaleBy16th(power, n), x, y);
+  }
+};
+#else
+// The same in f64, for levels without fused multiply-add.
 struct Power {
   PJRT_INLINE float Run(float base, float exponent) {
     const double x = base, y = exponent;
@@ -28,6 +166,7 @@ struct Power {
     return static_cast<float>(wide::Choose(one, 1.0, power));
   }
 };
+#endif
 
 // A third of the bits starts z near a^(-1/3), within 4%; with e = 1 - a z^3 the polynomial makes it
 // z (1 - e)^(-1/3), to 2^-18. A step of Newton's method makes a z^2 the root, without a division.
@@ -114,7 +253,15 @@ struct Remainder {
 }  // namespace
 
 void FillPowerF32(BlockKernels* k) {
+#if defined(__AVX2__)
+  Entry(k, BlockOp::kPower, CType::kF32) = BinaryFloatsLoop<Power, Scalars::kNone>;
+  Entry(k, BlockOp::kPower, CType::kF32, Scalars::kFirst) =
+      BinaryFloatsLoop<Power, Scalars::kFirst>;
+  Entry(k, BlockOp::kPower, CType::kF32, Scalars::kSecond) =
+      BinaryFloatsLoop<Power, Scalars::kSecond>;
+#else
   Entry(k, BlockOp::kPower, CType::kF32) = BinaryLoop<Power, float, float>;
+#endif
   SetUnary<float, Cbrt, float, float>(k, BlockOp::kCbrt);
   Entry(k, BlockOp::kAtan2, CType::kF32) = BinaryLoop<Atan2, float, float>;
   Entry(k, BlockOp::kRemainder, CType::kF32) = BinaryLoopWithRare<Remainder, float, false>;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Floats, as many numbers of f32 as a vector register of the level has, and what functions of them
+// are made of, so that levels with AVX2 and AVX-512 share one source. They also have + - *. See
+// level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_FLOATS_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_FLOATS_INL_H_
+
+#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/level-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// Of a NaN and a number Larger and Smaller give the second. kBits last bits of a place choose from
+// a table.
+#if defined(__AVX512F__)
+using Floats = __m512;
+using Places = __m512i;
+using Mask = __mmask16;
+PJRT_INLINE Floats All(float x) { return _mm512_set1_ps(x); }
+PJRT_INLINE Floats Magnitude(Floats x) { return _mm512_abs_ps(x); }
+PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+template <int kShift>
+PJRT_INLINE Places PlacesOf(Floats x) {
+  return _mm512_srli_epi32(_mm512_castps_si512(x), kShift);
+}
+PJRT_INLINE Floats Fetch(const float (&table)[16], Places places) {
+  return _mm512_permutexvar_ps(places, _mm512_load_ps(table));
+}
+PJRT_INLINE Floats Fetch(const float (&table)[32], Places places) {
+  return _mm512_permutex2var_ps(_mm512_load_ps(table), places, _mm512_load_ps(table + 16));
+}
+template <int kPredicate>
+PJRT_INLINE Mask Compare(Floats a, Floats b) {
+  return _mm512_cmp_ps_mask(a, b, kPredicate);
+}
+PJRT_INLINE Mask Both(Mask a, Mask b) { return a & b; }
+PJRT_INLINE Floats Choose(Mask mask, Floats a, Floats b) { return _mm512_mask_mov_ps(b, mask, a); }
+PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm512_maskz_mov_ps(mask, a); }
+PJRT_INLINE Floats WithSign(Floats size, Floats x) {
+  return (Floats)_mm512_ternarylogic_epi32((__m512i)size, (__m512i)x, _mm512_set1_epi32(1 << 31),
+                                           0xd8);
+}
+#else
+using Floats = __m256;
+using Places = __m256i;
+using Mask = __m256;
+PJRT_INLINE Floats All(float x) { return _mm256_set1_ps(x); }
+PJRT_INLINE Floats Magnitude(Floats x) { return _mm256_andnot_ps(All(-0.0f), x); }
+PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+template <int kShift>
+PJRT_INLINE Places PlacesOf(Floats x) {
+  return _mm256_srli_epi32(_mm256_castps_si256(x), kShift);
+}
+// The last three bits of a place choose from eight entries, the ones above choose those.
+PJRT_INLINE Floats FetchFrom16(const float* table, Places places) {
+  const Floats half = _mm256_castsi256_ps(_mm256_slli_epi32(places, 28));
+  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_load_ps(table), places),
+                          _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), places), half);
+}
+PJRT_INLINE Floats Fetch(const float (&table)[16], Places places) {
+  return FetchFrom16(table, places);
+}
+PJRT_INLINE Floats Fetch(const float (&table)[32], Places places) {
+  const Floats half = _mm256_castsi256_ps(_mm256_slli_epi32(places, 27));
+  return _mm256_blendv_ps(FetchFrom16(table, places), FetchFrom16(table + 16, places), half);
+}
+template <int kPredicate>
+PJRT_INLINE Mask Compare(Floats a, Floats b) {
+  return _mm256_cmp_ps(a, b, kPredicate);
+}
+PJRT_INLINE Mask Both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
+PJRT_INLINE Floats Choose(Mask mask, Floats a, Floats b) { return _mm256_blendv_ps(b, a, mask); }
+PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
+PJRT_INLINE Floats WithSign(Floats size, Floats x) {
+  return _mm256_or_ps(size, _mm256_and_ps(x, All(-0.0f)));
+}
+#endif
+
+constexpr int64_t kFloats = sizeof(Floats) / sizeof(float);
+
+PJRT_INLINE Floats LoadFloats(const float* from) {
+  Floats x;
+  __builtin_memcpy(&x, from, sizeof(x));
+  return x;
+}
+PJRT_INLINE void StoreFloats(float* to, Floats x) { __builtin_memcpy(to, &x, sizeof(x)); }
+
+template <typename Function>
+void FloatsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const float* const x = static_cast<const float*>(a);
+  int64_t i = 0;
+  for (; i + kFloats <= n; i += kFloats) StoreFloats(d + i, Function::Run(LoadFloats(x + i)));
+  if (i == n) return;
+  float rest[kFloats] = {};
+  __builtin_memcpy(rest, x + i, (n - i) * sizeof(float));
+  StoreFloats(rest, Function::Run(LoadFloats(rest)));
+  __builtin_memcpy(d + i, rest, (n - i) * sizeof(float));
+}
+template <typename Function, Scalars kScalars>
+void BinaryFloatsLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  constexpr bool kFirst = kScalars == Scalars::kFirst, kSecond = kScalars == Scalars::kSecond;
+  float* const d = static_cast<float*>(dst);
+  const float* const x = static_cast<const float*>(a);
+  const float* const y = static_cast<const float*>(b);
+  const Floats x0 = All(*x), y0 = All(*y);
+  int64_t i = 0;
+  for (; i + kFloats <= n; i += kFloats) {
+    StoreFloats(d + i,
+                Function::Run(kFirst ? x0 : LoadFloats(x + i), kSecond ? y0 : LoadFloats(y + i)));
+  }
+  if (i == n) return;
+  float rest[2][kFloats] = {};
+  const size_t bytes = (n - i) * sizeof(float);
+  if (!kFirst) __builtin_memcpy(rest[0], x + i, bytes);
+  if (!kSecond) __builtin_memcpy(rest[1], y + i, bytes);
+  StoreFloats(rest[0],
+              Function::Run(kFirst ? x0 : LoadFloats(rest[0]), kSecond ? y0 : LoadFloats(rest[1])));
+  __builtin_memcpy(d + i, rest[0], bytes);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_FLOATS_INL_H_
