@@ -44,6 +44,8 @@ PJRT_INLINE Floats WithSign(Floats size, Floats x) {
   return (Floats)_mm512_ternarylogic_epi32((__m512i)size, (__m512i)x, _mm512_set1_epi32(1 << 31),
                                            0xd8);
 }
+// x 2^floor(n), rounded once; infinity or 0 where n is infinite.
+PJRT_INLINE Floats Scale(Floats x, Floats n) { return _mm512_scalef_ps(x, n); }
 #else
 using Floats = __m256;
 using Places = __m256i;
@@ -79,6 +81,16 @@ PJRT_INLINE Floats Choose(Mask mask, Floats a, Floats b) { return _mm256_blendv_
 PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
 PJRT_INLINE Floats WithSign(Floats size, Floats x) {
   return _mm256_or_ps(size, _mm256_and_ps(x, All(-0.0f)));
+}
+// By two factors, of which only the second can make the product inexact.
+PJRT_INLINE Floats Scale(Floats x, Floats n) {
+  const Floats bounded = Smaller(Larger(n, All(-200)), All(200));  // beyond all results
+  const __m256i whole = _mm256_cvtps_epi32(_mm256_floor_ps(bounded));
+  const __m256i half = _mm256_srai_epi32(whole, 1), one = (__m256i)All(1);
+  const __m256i rest = _mm256_sub_epi32(whole, half);
+  const Floats first = (Floats)_mm256_add_epi32(_mm256_slli_epi32(half, 23), one);
+  const Floats second = (Floats)_mm256_add_epi32(_mm256_slli_epi32(rest, 23), one);
+  return Choose(Compare<_CMP_UNORD_Q>(n, n), n, x * first * second);
 }
 #endif
 

@@ -57,8 +57,6 @@ struct Normal {
 PJRT_INLINE Normal NormalOf(Floats x) {
   return {_mm512_getexp_ps(x), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
 }
-// x 2^floor(n / 16), rounded once, and infinity or 0 where n is infinite.
-PJRT_INLINE Floats ScaleBy16th(Floats x, Floats n) { return _mm512_scalef_ps(x, n * All(0x1p-4f)); }
 // `power` with the rules for the sign and for what does not exist.
 PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
   const __m512 whole = _mm512_roundscale_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -83,17 +81,6 @@ PJRT_INLINE Normal NormalOf(Floats x) {
   const Floats above = Choose(Compare<_CMP_LT_OQ>(size, All(kInfinity)), exponent, size);
   return {Choose(Compare<_CMP_EQ_OQ>(size, All(0)), All(-kInfinity), above),
           _mm256_or_ps(_mm256_andnot_ps(All(-kInfinity), normal), All(1))};
-}
-PJRT_INLINE Floats ScaleBy16th(Floats x, Floats n) {
-  // Beyond, the product is infinity or 0.
-  const Floats bounded = Smaller(Larger(n, All(-16 * 160)), All(16 * 160));
-  const __m256i whole = _mm256_srai_epi32(_mm256_cvtps_epi32(bounded), 4);
-  const __m256i half = _mm256_srai_epi32(whole, 1), one = (__m256i)All(1);
-  const __m256i first = _mm256_slli_epi32(half, 23);
-  const __m256i second = _mm256_slli_epi32(_mm256_sub_epi32(whole, half), 23);
-  const Floats product =
-      x * (Floats)_mm256_add_epi32(first, one) * (Floats)_mm256_add_epi32(second, one);
-  return Choose(Compare<_CMP_UNORD_Q>(n, n), n, product);
 }
 PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
   const Floats whole = _mm256_round_ps(y, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -143,7 +130,7 @@ struct Power {
     const Places sixteenth = PlacesOf<0>(shifted);
     const Floats root = Fetch(kRoot, sixteenth);
     const Floats power = root + Fused(root, grown, Fetch(kRootLow, sixteenth));
-    return WithSignOfPower(ScaleBy16th(power, n), x, y);
+    return WithSignOfPower(Scale(power, n * All(0x1p-4f)), x, y);
   }
 };
 #else
