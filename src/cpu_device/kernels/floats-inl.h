@@ -38,13 +38,18 @@ PJRT_INLINE Mask Compare(Floats a, Floats b) {
   return _mm512_cmp_ps_mask(a, b, kPredicate);
 }
 PJRT_INLINE Mask Both(Mask a, Mask b) { return a & b; }
+PJRT_INLINE bool Any(Mask mask) { return mask != 0; }
 PJRT_INLINE Floats Choose(Mask mask, Floats a, Floats b) { return _mm512_mask_mov_ps(b, mask, a); }
 PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm512_maskz_mov_ps(mask, a); }
 PJRT_INLINE Floats WithSign(Floats size, Floats x) {
   return (Floats)_mm512_ternarylogic_epi32((__m512i)size, (__m512i)x, _mm512_set1_epi32(1 << 31),
                                            0xd8);
 }
-// x 2^floor(n), rounded once; infinity or 0 where n is infinite.
+PJRT_INLINE Floats Truncate(Floats x) {
+  return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+// x 2^floor(n), rounded once, for n from -252 to 254, beyond which an x near 1 becomes 0 or
+// infinity.
 PJRT_INLINE Floats Scale(Floats x, Floats n) { return _mm512_scalef_ps(x, n); }
 #else
 using Floats = __m256;
@@ -77,14 +82,18 @@ PJRT_INLINE Mask Compare(Floats a, Floats b) {
   return _mm256_cmp_ps(a, b, kPredicate);
 }
 PJRT_INLINE Mask Both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
+PJRT_INLINE bool Any(Mask mask) { return _mm256_movemask_ps(mask) != 0; }
 PJRT_INLINE Floats Choose(Mask mask, Floats a, Floats b) { return _mm256_blendv_ps(b, a, mask); }
 PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
 PJRT_INLINE Floats WithSign(Floats size, Floats x) {
   return _mm256_or_ps(size, _mm256_and_ps(x, All(-0.0f)));
 }
+PJRT_INLINE Floats Truncate(Floats x) {
+  return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
 // By two factors, of which only the second can make the product inexact.
 PJRT_INLINE Floats Scale(Floats x, Floats n) {
-  const Floats bounded = Smaller(Larger(n, All(-200)), All(200));  // beyond all results
+  const Floats bounded = Smaller(Larger(n, All(-252)), All(254));
   const __m256i whole = _mm256_cvtps_epi32(_mm256_floor_ps(bounded));
   const __m256i half = _mm256_srai_epi32(whole, 1), one = (__m256i)All(1);
   const __m256i rest = _mm256_sub_epi32(whole, half);
@@ -136,6 +145,13 @@ void BinaryFloatsLoop(void* dst, const void* a, const void* b, const void*, int6
   StoreFloats(rest[0],
               Function::Run(kFirst ? x0 : LoadFloats(rest[0]), kSecond ? y0 : LoadFloats(rest[1])));
   __builtin_memcpy(d + i, rest[0], bytes);
+}
+
+template <typename Function>
+PJRT_INLINE void SetBinaryFloats(BlockKernels* k, BlockOp op) {
+  Entry(k, op, CType::kF32) = BinaryFloatsLoop<Function, Scalars::kNone>;
+  Entry(k, op, CType::kF32, Scalars::kFirst) = BinaryFloatsLoop<Function, Scalars::kFirst>;
+  Entry(k, op, CType::kF32, Scalars::kSecond) = BinaryFloatsLoop<Function, Scalars::kSecond>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

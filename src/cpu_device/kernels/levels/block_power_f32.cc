@@ -221,7 +221,30 @@ struct Atan2 {
   }
 };
 
-// x - trunc(x / y) y, exact while the quotient has less than 29 bits. Rounding can make it one too
+#if defined(__AVX2__)
+// x - trunc(x / y) y, exact while the quotient has no more than 24 bits. Rounding can make it one
+// too large. Where it has more, y is first multiplied by powers of two: with AVX-512 8 ns an element
+// for pairs of any bits, where the C library takes 130. Other pairs take 0.12, where f64 took 0.41.
+struct Remainder {
+  PJRT_INLINE Floats Reduced(Floats x, Floats y, Floats quotient) {
+    const Floats rest = Fused(-Truncate(quotient), y, x);
+    return Choose(Compare<_CMP_LT_OQ>(rest, All(0)), rest + y, rest);
+  }
+  PJRT_INLINE Floats Run(Floats dividend, Floats divisor) {
+    const Floats x = Magnitude(dividend), y = Magnitude(divisor);
+    Floats rest = x, quotient = x / y;
+    while (__builtin_expect(Any(Compare<_CMP_GE_OQ>(quotient, All(0x1p+24f))), 0)) {
+      const Floats shift = NormalOf(rest).exponent - NormalOf(y).exponent - All(23);
+      const Floats multiple = Scale(y, Larger(shift, All(0)));
+      rest = Reduced(rest, multiple, rest / multiple);
+      quotient = rest / y;
+    }
+    rest = Reduced(rest, y, quotient);
+    return WithSign(Choose(Compare<_CMP_LT_OQ>(x, y), x, rest), dividend);  // y may be infinite
+  }
+};
+#else
+// In f64, exact while the quotient has less than 29 bits. Rounding can make it one too
 // large.
 struct Remainder {
   PJRT_INLINE int IsRare(float x, float y) {
@@ -236,24 +259,22 @@ struct Remainder {
     return static_cast<float>(wide::CopySign(y == wide::kInfinity ? x : fixed, dividend));
   }
 };
+#endif
 
 }  // namespace
 
 void FillPowerF32(BlockKernels* k) {
 #if defined(__AVX2__)
-  Entry(k, BlockOp::kPower, CType::kF32) = BinaryFloatsLoop<Power, Scalars::kNone>;
-  Entry(k, BlockOp::kPower, CType::kF32, Scalars::kFirst) =
-      BinaryFloatsLoop<Power, Scalars::kFirst>;
-  Entry(k, BlockOp::kPower, CType::kF32, Scalars::kSecond) =
-      BinaryFloatsLoop<Power, Scalars::kSecond>;
+  SetBinaryFloats<Power>(k, BlockOp::kPower);
+  SetBinaryFloats<Remainder>(k, BlockOp::kRemainder);
 #else
   Entry(k, BlockOp::kPower, CType::kF32) = BinaryLoop<Power, float, float>;
-#endif
-  SetUnary<float, Cbrt, float, float>(k, BlockOp::kCbrt);
-  Entry(k, BlockOp::kAtan2, CType::kF32) = BinaryLoop<Atan2, float, float>;
   Entry(k, BlockOp::kRemainder, CType::kF32) = BinaryLoopWithRare<Remainder, float, false>;
   Entry(k, BlockOp::kRemainder, CType::kF32, Scalars::kSecond) =
       BinaryLoopWithRare<Remainder, float, true>;
+#endif
+  SetUnary<float, Cbrt, float, float>(k, BlockOp::kCbrt);
+  Entry(k, BlockOp::kAtan2, CType::kF32) = BinaryLoop<Atan2, float, float>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
