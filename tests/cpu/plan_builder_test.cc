@@ -98,6 +98,24 @@ TEST(PlanBuilderTest, AResultTakesOverTheMemoryOfADyingOperandWhereItMay) {
   }
 }
 
+TEST(PlanBuilderTest, AResultDoesNotTakeOverWhatItIsMadeOfPartsOf) {
+  for (bool reads_part : {true, false}) {
+    PlanBuilder builder;
+    Steps steps;
+    const BufferId a = builder.NewBuffer(256);
+    Emit(builder, &steps, {}, {a});
+    const BufferId part = builder.NewPart(a, 128), inner = builder.NewPart(part, 64);
+    EXPECT_TRUE(builder.IsPartOf(inner, a));
+    EXPECT_FALSE(builder.IsPartOf(a, a));
+    Emit(builder, &steps, {a}, {part});
+    Emit(builder, &steps, {part}, {inner});
+    const BufferId b = builder.NewBuffer(256);
+    Emit(builder, &steps, {a, reads_part ? inner : a}, {b}, {{b, a}});
+    const Plan plan = builder.Finish();
+    EXPECT_EQ(plan.buffers[a].offset != plan.buffers[b].offset, reads_part);
+  }
+}
+
 TEST(PlanBuilderTest, TwoResultsDoNotTakeOverOneOperand) {
   PlanBuilder builder;
   Steps steps;

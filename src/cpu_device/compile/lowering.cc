@@ -297,7 +297,11 @@ absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op) {
 }
 
 absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
-  for (const Unit& unit : PlanUnits(block, options_.fuse)) {
+  const std::vector<Unit> units = PlanUnits(block, options_.fuse);
+  for (size_t u = 0; u < units.size(); ++u) {
+    for (const ir::Op* op : units[u].ops) op->scratch = static_cast<int32_t>(u);
+  }
+  for (const Unit& unit : units) {
     for (const ir::Op* op : unit.ops) {
       for (size_t i = 0; i < op->num_results(); ++i)
         PJRT_RETURN_IF_ERROR(CheckSize(op->result_type(i), *op));

@@ -104,7 +104,8 @@ class Lowering {
   absl::Status EmitLoop(LoopProgram program, std::vector<BufferId> inputs,
                         std::vector<BufferId> outputs, std::string what, Steps* steps);
 
-  // All ops of a block but the terminator.
+  // All ops of a block but the terminator. Meanwhile the `scratch` of each is the number of its
+  // unit (fusion.h) in the order in which they run.
   absl::Status LowerBlock(const ir::Block& block, Steps* steps);
 
  private:

@@ -135,6 +135,13 @@ BufferId PlanBuilder::Root(BufferId id) const {
   return id;
 }
 
+bool PlanBuilder::IsPartOf(BufferId id, BufferId whole) const {
+  do {
+    id = buffers_[id].part_of;
+  } while (id != kNoBuffer && id != whole);
+  return id != kNoBuffer;
+}
+
 void PlanBuilder::Touch(BufferId id) {
   for (; id != kNoBuffer; id = buffers_[id].part_of) {
     Buffer& b = buffers_[id];
@@ -152,7 +159,9 @@ void PlanBuilder::Emit(Steps* steps, std::unique_ptr<Step> step, absl::Span<cons
   }
   for (BufferId id : writes) Touch(id);
   for (const Share& share : shares) {
-    if (buffers_[share.to].first == position_ &&
+    const bool reads_parts = std::any_of(reads.begin(), reads.end(),
+                                         [&](BufferId id) { return IsPartOf(id, share.from); });
+    if (!reads_parts && buffers_[share.to].first == position_ &&
         buffers_[share.to].bytes == buffers_[share.from].bytes)
       shares_of_[share.to].push_back(share.from);
   }

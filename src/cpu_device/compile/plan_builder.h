@@ -29,12 +29,14 @@ class PlanBuilder {
   BufferId Argument(int32_t index, int64_t bytes);
   // A part of `of` that the step emitted next finds; it is only read. `of` lives as long.
   BufferId NewPart(BufferId of, int64_t bytes);
+  bool IsPartOf(BufferId id, BufferId whole) const;
   // Constant data, copied; equal bytes share a place.
   BufferId Constant(absl::Span<const char> bytes);
 
   int64_t bytes(BufferId id) const { return buffers_[id].bytes; }
 
-  // `to` may take over the memory of `from` when `from` dies at the step emitted next.
+  // `to` may take over the memory of `from` when `from` dies at the step emitted next, which reads
+  // no part of it.
   struct Share {
     BufferId to, from;
   };
