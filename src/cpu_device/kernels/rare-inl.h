@@ -38,7 +38,7 @@ void UnaryLoopWithRare(void* dst, const void* a, const void*, const void*, int64
   }
 }
 
-// kScalar: b is one element.
+// kScalar: b is one element. The vector loop has ones in place of rare arguments.
 template <class Op, typename T, bool kScalar>
 void BinaryLoopWithRare(void* dst, const void* a, const void* b, const void*, int64_t n) {
   T* d = static_cast<T*>(dst);
@@ -50,15 +50,26 @@ void BinaryLoopWithRare(void* dst, const void* a, const void* b, const void*, in
     const int64_t count = n < kRarePiece ? n : kRarePiece;
     int rare = 0;
     for (int64_t i = 0; i < count; ++i) rare |= Op::IsRare(x[i], kScalar ? y0 : y[i]);
-    if (rare != 0) {
-      for (int64_t i = 0; i < count; ++i) {
-        const T z = kScalar ? y0 : y[i];
-        d[i] = Op::IsRare(x[i], z) ? Op::RunRare(x[i], z) : Op::Run(x[i], z);
-      }
-    } else {
+    if (rare == 0) {
       PJRT_INDEPENDENT_ITERATIONS
       for (int64_t i = 0; i < count; ++i) d[i] = Op::Run(x[i], kScalar ? y0 : y[i]);
+      continue;
     }
+    T first[kRarePiece], second[kRarePiece], of_rare[kRarePiece];
+    int16_t place[kRarePiece];
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const T z = kScalar ? y0 : y[i];
+      const bool is_rare = Op::IsRare(x[i], z);
+      first[i] = is_rare ? T{1} : x[i];
+      second[i] = is_rare ? T{1} : z;
+      if (!is_rare) continue;
+      of_rare[found] = Op::RunRare(x[i], z);
+      place[found++] = static_cast<int16_t>(i);
+    }
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < count; ++i) d[i] = Op::Run(first[i], second[i]);
+    for (int64_t i = 0; i < found; ++i) d[place[i]] = of_rare[i];
   }
 }
 
