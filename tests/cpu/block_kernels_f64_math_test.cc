@@ -168,6 +168,43 @@ TEST(F64BinaryMathTest, PowerAtan2AndRemainderFollowTheCLibrary) {
   }
 }
 
+// Quotients beside whole numbers, of all sizes, and of numbers that are denormal.
+TEST(F64BinaryMathTest, RemaindersAreExact) {
+  std::mt19937_64 random(13);
+  std::uniform_real_distribution<double> unit(0.5, 1), any(-1, 1);
+  std::uniform_int_distribution<int> bits(0, 60), exponent(-1074, 1020), few(0, 200);
+  std::vector<double> x, y;
+  for (int i = 0; i < 5000; ++i) {
+    const double divisor = unit(random);
+    const double multiple = divisor * std::floor(std::ldexp(unit(random), bits(random)));
+    for (double near : {std::nextafter(multiple, 0.0), multiple, std::nextafter(multiple, 1e308)}) {
+      x.push_back(near);
+      y.push_back(-divisor);
+    }
+    x.push_back(std::ldexp(any(random), few(random)));
+    y.push_back(divisor);
+    x.push_back(std::ldexp(any(random), exponent(random)));
+    y.push_back(std::ldexp(any(random), exponent(random)));
+    x.push_back(std::ldexp(any(random), -1000 - bits(random)));
+    y.push_back(std::ldexp(any(random), -1010 - bits(random)));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<double> rest =
+        CallBinary<double>(*kernels, BlockOp::kRemainder, CType::kF64, x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_TRUE(SameValue(rest[i], std::fmod(x[i], y[i])))
+          << kernels->level << " fmod(" << Show(x[i]) << ", " << Show(y[i]) << ")";
+    }
+    for (double divisor : {0.7, -3e-9, 1e-310, 0.0, std::numeric_limits<double>::infinity()}) {
+      std::vector<double> by_one(x.size());
+      Find(*kernels, BlockOp::kRemainder, CType::kF64, Scalars::kSecond)(
+          by_one.data(), x.data(), &divisor, nullptr, static_cast<int64_t>(x.size()));
+      for (size_t i = 0; i < x.size(); ++i)
+        ASSERT_TRUE(SameValue(by_one[i], std::fmod(x[i], divisor))) << Show(x[i]);
+    }
+  }
+}
+
 // Angles of points of each quadrant, beside the joints of the approximation, on the axes and far
 // out, mixed and by themselves.
 TEST(F64BinaryMathTest, Atan2IsExactOnTheAxesAndCloseBetweenThem) {

@@ -261,6 +261,8 @@ void FillTrigF32(BlockKernels* kernels);
 void FillPowerF32(BlockKernels* kernels);
 void FillExpF64(BlockKernels* kernels);
 void FillTrigF64(BlockKernels* kernels);
+void FillPowerF64(BlockKernels* kernels);
+void FillAtan2F64(BlockKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Doubles, as many numbers of f64 as a vector register of the level has, and what functions of them
+// are made of, so that levels with AVX2 and AVX-512 share one source. They also have + - * /. See
+// level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_DOUBLES_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_DOUBLES_INL_H_
+
+#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/level-inl.h"
+
+#if defined(__AVX2__)
+// As in intrinsics-inl.h: gcc's header again.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// Of a NaN and a number Larger and Smaller give the second. FusedLess is c - a b.
+#if defined(__AVX512F__)
+using Doubles = __m512d;
+using Words = __m512i;
+using Mask = __mmask8;
+PJRT_INLINE Doubles All(double x) { return _mm512_set1_pd(x); }
+PJRT_INLINE Words AllWords(uint64_t x) { return _mm512_set1_epi64(static_cast<int64_t>(x)); }
+PJRT_INLINE Doubles Magnitude(Doubles x) { return _mm512_abs_pd(x); }
+PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
+PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
+PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
+PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
+// Of whole numbers nearby the nearest or the one towards 0.
+PJRT_INLINE Doubles Nearest(Doubles x) {
+  return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+PJRT_INLINE Doubles Truncated(Doubles x) {
+  return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+template <int kPredicate>
+PJRT_INLINE Mask Compare(Doubles a, Doubles b) {
+  return _mm512_cmp_pd_mask(a, b, kPredicate);
+}
+PJRT_INLINE Mask Both(Mask a, Mask b) { return a & b; }
+PJRT_INLINE Mask Either(Mask a, Mask b) { return a | b; }
+PJRT_INLINE bool Any(Mask a, Mask b) { return !_kortestz_mask8_u8(a, b); }
+PJRT_INLINE int Lanes(Mask mask) { return mask; }
+PJRT_INLINE Doubles Choose(Mask mask, Doubles a, Doubles b) {
+  return _mm512_mask_mov_pd(b, mask, a);
+}
+PJRT_INLINE Doubles Keep(Mask mask, Doubles a) { return _mm512_maskz_mov_pd(mask, a); }
+PJRT_INLINE Doubles WithSign(Doubles size, Doubles x) {
+  return (Doubles)_mm512_ternarylogic_epi64((Words)size, (Words)x, AllWords(uint64_t{1} << 63),
+                                            0xd8);
+}
+// x with its sign changed where `sign` has one.
+PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
+  return (Doubles)_mm512_ternarylogic_epi64((Words)x, (Words)sign, AllWords(uint64_t{1} << 63),
+                                            0x78);
+}
+template <int kShift>
+PJRT_INLINE Words ShiftedRight(Words x) {
+  return _mm512_srli_epi64(x, kShift);
+}
+#else
+using Doubles = __m256d;
+using Words = __m256i;
+using Mask = __m256d;
+PJRT_INLINE Doubles All(double x) { return _mm256_set1_pd(x); }
+PJRT_INLINE Words AllWords(uint64_t x) { return _mm256_set1_epi64x(static_cast<int64_t>(x)); }
+PJRT_INLINE Doubles Magnitude(Doubles x) { return _mm256_andnot_pd(All(-0.0), x); }
+PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
+PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
+PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
+PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
+PJRT_INLINE Doubles Nearest(Doubles x) {
+  return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+PJRT_INLINE Doubles Truncated(Doubles x) {
+  return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+template <int kPredicate>
+PJRT_INLINE Mask Compare(Doubles a, Doubles b) {
+  return _mm256_cmp_pd(a, b, kPredicate);
+}
+PJRT_INLINE Mask Both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
+PJRT_INLINE Mask Either(Mask a, Mask b) { return _mm256_or_pd(a, b); }
+PJRT_INLINE bool Any(Mask a, Mask b) { return _mm256_movemask_pd(Either(a, b)) != 0; }
+PJRT_INLINE int Lanes(Mask mask) { return _mm256_movemask_pd(mask); }
+PJRT_INLINE Doubles Choose(Mask mask, Doubles a, Doubles b) { return _mm256_blendv_pd(b, a, mask); }
+PJRT_INLINE Doubles Keep(Mask mask, Doubles a) { return _mm256_and_pd(mask, a); }
+PJRT_INLINE Doubles WithSign(Doubles size, Doubles x) {
+  return _mm256_or_pd(Magnitude(size), _mm256_and_pd(x, All(-0.0)));
+}
+PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
+  return _mm256_xor_pd(x, _mm256_and_pd(sign, All(-0.0)));
+}
+template <int kShift>
+PJRT_INLINE Words ShiftedRight(Words x) {
+  return _mm256_srli_epi64(x, kShift);
+}
+// Four doubles from each of four addresses, turned: out[i] has the i-th of each.
+PJRT_INLINE void FetchTurned(const double* const (&from)[4], Doubles* out) {
+  const Doubles a = _mm256_loadu_pd(from[0]), b = _mm256_loadu_pd(from[1]);
+  const Doubles c = _mm256_loadu_pd(from[2]), d = _mm256_loadu_pd(from[3]);
+  const Doubles ab0 = _mm256_unpacklo_pd(a, b), ab1 = _mm256_unpackhi_pd(a, b);
+  const Doubles cd0 = _mm256_unpacklo_pd(c, d), cd1 = _mm256_unpackhi_pd(c, d);
+  out[0] = _mm256_permute2f128_pd(ab0, cd0, 0x20);
+  out[1] = _mm256_permute2f128_pd(ab1, cd1, 0x20);
+  out[2] = _mm256_permute2f128_pd(ab0, cd0, 0x31);
+  out[3] = _mm256_permute2f128_pd(ab1, cd1, 0x31);
+}
+#endif
+
+constexpr int64_t kDoubles = sizeof(Doubles) / sizeof(double);
+
+PJRT_INLINE Doubles LoadDoubles(const double* from) {
+  Doubles x;
+  __builtin_memcpy(&x, from, sizeof(x));
+  return x;
+}
+PJRT_INLINE void StoreDoubles(double* to, Doubles x) { __builtin_memcpy(to, &x, sizeof(x)); }
+
+// Function::Run of vectors; kScalar: b is one element.
+template <typename Function, bool kScalar>
+void BinaryDoublesLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  double* const d = static_cast<double*>(dst);
+  const double* const x = static_cast<const double*>(a);
+  const double* const y = static_cast<const double*>(b);
+  const Doubles y0 = All(*y);
+  int64_t i = 0;
+  for (; i + kDoubles <= n; i += kDoubles)
+    StoreDoubles(d + i, Function::Run(LoadDoubles(x + i), kScalar ? y0 : LoadDoubles(y + i)));
+  if (i == n) return;
+  double rest[2][kDoubles];
+  for (int64_t j = 0; j < kDoubles; ++j) rest[0][j] = rest[1][j] = 1;
+  const size_t bytes = (n - i) * sizeof(double);
+  __builtin_memcpy(rest[0], x + i, bytes);
+  if (!kScalar) __builtin_memcpy(rest[1], y + i, bytes);
+  const Doubles last = Function::Run(LoadDoubles(rest[0]), kScalar ? y0 : LoadDoubles(rest[1]));
+  StoreDoubles(rest[0], last);
+  __builtin_memcpy(d + i, rest[0], bytes);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_DOUBLES_INL_H_
