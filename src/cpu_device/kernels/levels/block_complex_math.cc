@@ -5,8 +5,8 @@
 //
 // A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp,
 // c128 in long double where the C library's double function is more than 3 ULP off. W is the wider
-// type. Most arguments of the common functions go through the loops of complex_pieces-inl.h
-// instead.
+// type. Most arguments of the common functions go through the loops of complex_pieces-inl.h and
+// block_complex_exp.cc instead.
 #include "src/cpu_device/kernels/complex-inl.h"
 #include "src/cpu_device/kernels/complex_pieces-inl.h"
 
@@ -352,21 +352,42 @@ PJRT_INLINE void BinaryByPieces(BlockKernels* k, BlockOp op) {
 
 }  // namespace
 
-void FillComplexMath(BlockKernels* k) {
-  UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
+#if defined(__AVX2__)
+namespace complexes {
+
+C64 CompleteExp(C64 z) { return InF64<Exp>::Run(z); }
+C64 CompleteExpm1(C64 z) { return InF64<Expm1>::Run(z); }
+C64 CompleteSin(C64 z) { return InF64<Sin>::Run(z); }
+C64 CompleteCos(C64 z) { return InF64<Cos>::Run(z); }
+C64 CompleteTan(C64 z) { return InF64<Tan>::Run(z); }
+C64 CompleteTanh(C64 z) { return InF64<Tanh>::Run(z); }
+C64 CompleteLogistic(C64 z) { return InF64<Logistic>::Run(z); }
+
+}  // namespace complexes
+
+void FillComplexExp(BlockKernels* kernels);
+#else
+// Those of block_complex_exp.cc by pieces.
+static void FillComplexExp(BlockKernels* k) {
   UnaryByPieces<complexes::ExpC64, InF64<Exp>, float>(k, BlockOp::kExp);
-  UnaryByPieces<complexes::LogC64, InF64<Log>, float>(k, BlockOp::kLog);
-  UnaryByPieces<complexes::SqrtOf, InF64<Sqrt>, float>(k, BlockOp::kSqrt);
-  UnaryByPieces<complexes::RsqrtC64, InF64<Rsqrt>, float>(k, BlockOp::kRsqrt);
+  UnaryByPieces<complexes::Expm1C64, InF64<Expm1>, float>(k, BlockOp::kExpm1);
   UnaryByPieces<complexes::SinC64, InF64<Sin>, float>(k, BlockOp::kSin);
   UnaryByPieces<complexes::CosC64, InF64<Cos>, float>(k, BlockOp::kCos);
   UnaryByPieces<complexes::TanC64, InF64<Tan>, float>(k, BlockOp::kTan);
   UnaryByPieces<complexes::TanhC64, InF64<Tanh>, float>(k, BlockOp::kTanh);
+  UnaryByPieces<complexes::LogisticC64, InF64<Logistic>, float>(k, BlockOp::kLogistic);
+}
+#endif
+
+void FillComplexMath(BlockKernels* k) {
+  FillComplexExp(k);
+  UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
+  UnaryByPieces<complexes::LogC64, InF64<Log>, float>(k, BlockOp::kLog);
+  UnaryByPieces<complexes::SqrtOf, InF64<Sqrt>, float>(k, BlockOp::kSqrt);
+  UnaryByPieces<complexes::RsqrtC64, InF64<Rsqrt>, float>(k, BlockOp::kRsqrt);
   UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
   UnaryByPieces<complexes::Log1pC64, InF64<Log1p>, float>(k, BlockOp::kLog1p);
-  UnaryByPieces<complexes::Expm1C64, InF64<Expm1>, float>(k, BlockOp::kExpm1);
   UnaryByPieces<complexes::CbrtC64, InF64<Cbrt>, float>(k, BlockOp::kCbrt);
-  UnaryByPieces<complexes::LogisticC64, InF64<Logistic>, float>(k, BlockOp::kLogistic);
   BinaryByPieces<complexes::PowerC64, InF64<Power>, float>(k, BlockOp::kPower);
   BinaryByPieces<complexes::Atan2C64, InF64<Atan2>, float>(k, BlockOp::kAtan2);
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
