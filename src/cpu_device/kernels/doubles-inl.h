@@ -120,26 +120,59 @@ PJRT_INLINE Doubles LoadDoubles(const double* from) {
 }
 PJRT_INLINE void StoreDoubles(double* to, Doubles x) { __builtin_memcpy(to, &x, sizeof(x)); }
 
-// Function::Run of vectors; kScalar: b is one element.
-template <typename Function, bool kScalar>
-void BinaryDoublesLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
-  if (n <= 0) return;
+// run(d, x, y, count) for all whole vectors, and for a vector that has the last elements and ones.
+// kScalar: y is one element.
+template <bool kScalar, class Run>
+PJRT_INLINE void OverVectors(void* dst, const void* a, const void* b, int64_t n, Run run) {
   double* const d = static_cast<double*>(dst);
   const double* const x = static_cast<const double*>(a);
   const double* const y = static_cast<const double*>(b);
-  const Doubles y0 = All(*y);
-  int64_t i = 0;
-  for (; i + kDoubles <= n; i += kDoubles)
-    StoreDoubles(d + i, Function::Run(LoadDoubles(x + i), kScalar ? y0 : LoadDoubles(y + i)));
+  const int64_t count = n / kDoubles, i = count * kDoubles;
+  if (count > 0) run(d, x, y, count);
   if (i == n) return;
   double rest[2][kDoubles];
   for (int64_t j = 0; j < kDoubles; ++j) rest[0][j] = rest[1][j] = 1;
   const size_t bytes = (n - i) * sizeof(double);
   __builtin_memcpy(rest[0], x + i, bytes);
   if (!kScalar) __builtin_memcpy(rest[1], y + i, bytes);
-  const Doubles last = Function::Run(LoadDoubles(rest[0]), kScalar ? y0 : LoadDoubles(rest[1]));
-  StoreDoubles(rest[0], last);
+  run(rest[0], rest[0], rest[1], 1);
   __builtin_memcpy(d + i, rest[0], bytes);
+}
+
+// Function::Run of vectors.
+template <typename Function, bool kScalar>
+void BinaryDoublesLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  const Doubles y0 = All(*static_cast<const double*>(b));
+  const auto run = [y0](double* d, const double* x, const double* y, int64_t count) {
+    for (int64_t i = 0; i < count * kDoubles; i += kDoubles)
+      StoreDoubles(d + i, Function::Run(LoadDoubles(x + i), kScalar ? y0 : LoadDoubles(y + i)));
+  };
+  OverVectors<kScalar>(dst, a, b, n, run);
+}
+// Function::End of what Function::Begin gives: of two short loops more iterations overlap than of a
+// long one, which made powers 1.1 -> 0.9 ns an element.
+template <typename Function, bool kScalar>
+void BinaryDoublesLoopInTwo(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  constexpr int64_t kTogether = 16;
+  const Doubles y0 = All(*static_cast<const double*>(b));
+  const auto run = [y0](double* d, const double* x, const double* y, int64_t count) {
+    typename Function::Half half[kTogether];
+    for (int64_t from = 0; from < count; from += kTogether) {
+      const int64_t end = from + kTogether < count ? from + kTogether : count;
+      for (int64_t i = from; i < end; ++i) {
+        half[i - from] = Function::Begin(LoadDoubles(x + i * kDoubles),
+                                         kScalar ? y0 : LoadDoubles(y + i * kDoubles));
+      }
+      for (int64_t i = from; i < end; ++i) {
+        const Doubles second = kScalar ? y0 : LoadDoubles(y + i * kDoubles);
+        StoreDoubles(d + i * kDoubles,
+                     Function::End(LoadDoubles(x + i * kDoubles), second, half[i - from]));
+      }
+    }
+  };
+  OverVectors<kScalar>(dst, a, b, n, run);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

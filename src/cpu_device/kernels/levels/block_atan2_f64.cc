@@ -147,22 +147,28 @@ __attribute__((noinline)) Doubles WithRare(Doubles results, Doubles a, Doubles b
 // multiple of pi / 2 or subtracted from it. What the slope lost by rounding is added to the arc.
 struct Atan2 {
   PJRT_INLINE double RunRare(double y, double x) { return __builtin_atan2(y, x); }
-  PJRT_INLINE Doubles Run(Doubles y, Doubles x) {
-    constexpr double kFarOut = 0x1p+500, kNear = 0x1p-500;
+  struct Half {
+    Doubles slope, lost;
+  };
+  static constexpr double kFarOut = 0x1p+500, kNear = 0x1p-500;
+  PJRT_INLINE Half Begin(Doubles y, Doubles x) {
+    const Doubles height = Magnitude(y), width = Magnitude(x);
+    const Doubles a = Smaller(width, height), b = Larger(Larger(height, width), All(kNear));
+    const Doubles inverse = All(1) / b, slope = a * inverse;
+    return {slope, FusedLess(slope, b, a) * inverse};
+  }
+  PJRT_INLINE Doubles End(Doubles y, Doubles x, Half half) {
     const Doubles height = Magnitude(y), width = Magnitude(x);
     // One of these is a NaN where a coordinate is.
     const Doubles smaller = Smaller(width, height), larger = Larger(height, width);
     const Mask far = Compare<_CMP_NLE_UQ>(larger, All(kFarOut));
     const Mask close =
         Both(Compare<_CMP_NGE_UQ>(smaller, All(kNear)), Compare<_CMP_NEQ_UQ>(smaller, All(0)));
-    const Doubles result =
-        RunInside(y, x, smaller, Larger(larger, All(kNear)), Compare<_CMP_GT_OQ>(height, width));
-    if (Any(far, close)) return WithRare<Atan2>(result, y, x, Lanes(Either(far, close)));
-    return result;
+    const Doubles angle = Angle(y, x, half.slope, half.lost, Compare<_CMP_GT_OQ>(height, width));
+    if (Any(far, close)) return WithRare<Atan2>(angle, y, x, Lanes(Either(far, close)));
+    return angle;
   }
-  PJRT_INLINE Doubles RunInside(Doubles y, Doubles x, Doubles a, Doubles b, Mask steep) {
-    const Doubles inverse = All(1) / b, slope = a * inverse;
-    const Doubles lost = FusedLess(slope, b, a) * inverse;
+  PJRT_INLINE Doubles Angle(Doubles y, Doubles x, Doubles slope, Doubles lost, Mask steep) {
     // Rounding may make a slope of 1 larger.
     const Piece piece =
         PieceOf(Smaller(Larger(slope, All(0x1.fffffffffffffp-4)), All(0x1.fffffffffffffp-1)));
@@ -234,8 +240,8 @@ struct Remainder {
 }  // namespace
 
 void FillAtan2F64(BlockKernels* k) {
-  Entry(k, BlockOp::kAtan2, CType::kF64) = BinaryDoublesLoop<Atan2, false>;
-  Entry(k, BlockOp::kAtan2, CType::kF64, Scalars::kSecond) = BinaryDoublesLoop<Atan2, true>;
+  Entry(k, BlockOp::kAtan2, CType::kF64) = BinaryDoublesLoopInTwo<Atan2, false>;
+  Entry(k, BlockOp::kAtan2, CType::kF64, Scalars::kSecond) = BinaryDoublesLoopInTwo<Atan2, true>;
   Entry(k, BlockOp::kRemainder, CType::kF64) = BinaryDoublesLoop<Remainder, false>;
   Entry(k, BlockOp::kRemainder, CType::kF64, Scalars::kSecond) = BinaryDoublesLoop<Remainder, true>;
 }

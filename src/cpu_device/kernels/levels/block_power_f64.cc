@@ -79,6 +79,7 @@ struct LogPart {
 struct RootPart {
   Doubles root, rest;
 };
+
 #if defined(__AVX512F__)
 PJRT_INLINE Doubles FetchOf16(const double* table, Words places) {
   return _mm512_permutex2var_pd(_mm512_load_pd(table), places, _mm512_load_pd(table + 8));
@@ -233,14 +234,17 @@ PJRT_INLINE Doubles Exp(Doubles sum, Doubles high, Doubles low) {
 // exp(y log|x|), then the rules of C's pow.
 struct Power {
   static constexpr double kFar = 900;  // exp of more overflows, of less than -900 is 0
-  PJRT_INLINE Doubles Run(Doubles x, Doubles y) {
+  using Half = Parts;                  // y log|x|
+  PJRT_INLINE Parts Begin(Doubles x, Doubles y) {
     const Parts log = Log(Magnitude(x), All(0));
     const Doubles high = y * log.high;
-    const Doubles low = Fused(y, log.low, Fused(y, log.high, -high));
-    const Doubles sum = high + low;
+    return {high, Fused(y, log.low, Fused(y, log.high, -high))};
+  }
+  PJRT_INLINE Doubles End(Doubles x, Doubles y, Parts exponent) {
+    const Doubles sum = exponent.high + exponent.low;
     const Mask far = Compare<_CMP_NLT_UQ>(Magnitude(sum), All(kFar));
     if (Any(IsSpecial(x), far)) return RunAll(x, y);
-    return WithSignOfPower(Exp(sum, high, low), x, y);
+    return WithSignOfPower(Exp(sum, exponent.high, exponent.low), x, y);
   }
   static __attribute__((noinline)) Doubles RunAll(Doubles x, Doubles y) {
     constexpr double kInfinity = __builtin_inf();
@@ -271,8 +275,8 @@ struct Power {
 }  // namespace
 
 void FillPowerF64(BlockKernels* k) {
-  Entry(k, BlockOp::kPower, CType::kF64) = BinaryDoublesLoop<Power, false>;
-  Entry(k, BlockOp::kPower, CType::kF64, Scalars::kSecond) = BinaryDoublesLoop<Power, true>;
+  Entry(k, BlockOp::kPower, CType::kF64) = BinaryDoublesLoopInTwo<Power, false>;
+  Entry(k, BlockOp::kPower, CType::kF64, Scalars::kSecond) = BinaryDoublesLoopInTwo<Power, true>;
 }
 #else
 // log(x) to 2^-64 of it, for a positive normal x: 2 artanh(s) with s = (m - 1) / (m + 1) and
