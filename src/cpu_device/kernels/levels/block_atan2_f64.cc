@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The angle of a point and the remainder of a division of f64. The largest error of an angle seen,
-// over some 10^7 points, is 0.63 ULP; the remainder is exact. Levels without fused multiply-add
+// over some 10^7 points, is 0.67 ULP; the remainder is exact. Levels without fused multiply-add
 // have a formula of their own for the angle, and call the C library for the remainder.
 #include "src/cpu_device/kernels/doubles-inl.h"
 #include "src/cpu_device/kernels/math_f64-inl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Power of f64. Largest error seen, over some 10^7 numbers, 0.78 ULP; levels without fused
+// Power of f64. Largest error seen, over some 10^7 numbers, 0.81 ULP; levels without fused
 // multiply-add have a formula of their own, 1.1 ULP.
 #include "src/cpu_device/kernels/doubles-inl.h"
 #include "src/cpu_device/kernels/math_f64-inl.h"
