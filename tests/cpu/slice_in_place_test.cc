@@ -2,6 +2,7 @@
 //
 // Dynamic slices in loops: read where they are in arrays that nothing changes before all has read
 // them, copied from others.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -217,6 +218,23 @@ TEST(SliceInPlaceTest, SlicesOfWhatTheLoopChangesAreCopied) {
   expected.insert(expected.end(), x.begin(), x.begin() + 300);
   const Literal a = Array<int32_t>({4, 300}, x);
   EXPECT_EQ(RunOne<int32_t>(kText, {&a}), expected);
+}
+
+// A gather of one row is a slice. Indices beyond the end are those of the last row.
+TEST(SliceInPlaceTest, GathersOfOneRowAreSlices) {
+  const std::string text = Loop(R"(
+        %twice = stablehlo.add %i, %i : tensor<i32>
+        %at = stablehlo.reshape %twice : (tensor<i32>) -> tensor<1xi32>
+        %layer = "stablehlo.gather"(%w, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1], collapsed_slice_dims = [0], start_index_map = [0]>, slice_sizes = array<i64: 1, 16, 20>}> : (tensor<11x16x20xf32>, tensor<1xi32>) -> tensor<16x20xf32>
+        %next = stablehlo.add %v, %layer : tensor<16x20xf32>)");
+  EXPECT_EQ(CountSteps(text, "in place"), 1);
+  const std::vector<float> w = Counting<float>(11 * 320), x = Counting<float>(320);
+  std::vector<float> expected = x;
+  for (int i = 0; i < 11; ++i) {
+    for (int k = 0; k < 320; ++k) expected[k] += w[320 * std::min(2 * i, 10) + k];
+  }
+  const Literal a = Array<float>({11, 16, 20}, w), b = Array<float>({16, 20}, x);
+  EXPECT_EQ(RunOne<float>(text, {&a, &b}), expected);
 }
 
 // Rows of a table, each made of one before; with BODY, which makes %new of %v and %row, the row %i

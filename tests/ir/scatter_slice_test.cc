@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ScatterSlice, as SimplifyRanges calls it.
+// ScatterSlice, as SimplifyRanges calls it, and SimplifyGather.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -132,6 +132,33 @@ func.func @main(%x: tensor<4x8xf32>, %k: tensor<2xui2>, %e: tensor<0xui2>, %y: t
                {"TYPES", first ? "tensor<2xi32>, tensor<0xi32>" : "tensor<0xi32>, tensor<2xi32>"}});
     EXPECT_FALSE(After(SimplifyRanges, program).empty());
   }
+}
+
+void Simplified(Module* module) {
+  Simplify(module);
+  RemoveDeadOps(module);
+}
+
+// Indices 1 and 0 are those of dims 0 and 2; the window has a single row of dim 1.
+TEST(GatherSliceTest, OneWindowIsASlice) {
+  constexpr char kText[] = R"(
+func.func @main(%x: tensor<8x5x6xf32>, %i: tensor<1x2xi32>) -> tensor<2x1x3xf32> {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 2], collapsed_slice_dims = [1], start_index_map = [2, 0], index_vector_dim = 1>, slice_sizes = array<i64: 2, 1, 3>}> : (tensor<8x5x6xf32>, tensor<1x2xi32>) -> tensor<2x1x3xf32>
+  return %0 : tensor<2x1x3xf32>
+})";
+  ExpectBecomes(Simplified, kText, R"(
+func.func @main(%x: tensor<8x5x6xf32>, %i: tensor<1x2xi32>) -> tensor<2x1x3xf32> {
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.slice %i [0:1, 0:1] : (tensor<1x2xi32>) -> tensor<1x1xi32>
+  %1 = stablehlo.reshape %0 : (tensor<1x1xi32>) -> tensor<i32>
+  %2 = stablehlo.slice %i [0:1, 1:2] : (tensor<1x2xi32>) -> tensor<1x1xi32>
+  %3 = stablehlo.reshape %2 : (tensor<1x1xi32>) -> tensor<i32>
+  %4 = stablehlo.dynamic_slice %x, %3, %c, %1, sizes = [2, 1, 3] : (tensor<8x5x6xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<2x1x3xf32>
+  return %4 : tensor<2x1x3xf32>
+})");
+  const std::string two =
+      absl::StrReplaceAll(kText, {{"1x2xi32", "4x2xi32"}, {"2x1x3xf32", "2x4x3xf32"}});
+  EXPECT_TRUE(absl::StrContains(After(Simplified, two), "gather"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "pjrt/ir/op_attributes.h"
@@ -37,6 +38,32 @@ Value* IndexAt(Value* indices, int64_t vector_dim, int64_t k, Emitter& emit) {
 }
 
 }  // namespace
+
+// Starts are clamped in both.
+Replacement SimplifyGather(const Op& op, Emitter& emit) {
+  const auto numbers = GatherDimensionNumbers::From(op.attr("dimension_numbers"));
+  Value *const array = op.operand(0), *const indices = op.operand(1);
+  const Type index_type = WithDims(emit.context(), indices->type(), {});
+  if (!numbers.has_value() || array->type().rank() == 0 || op.result_type().element_count() == 0 ||
+      !IsInteger(index_type.primitive_type()) || BitWidth(index_type.primitive_type()) < 8)
+    return {};
+  for (int64_t d = 0; d < indices->type().rank(); ++d) {
+    if (d != numbers->index_vector_dim && indices->type().dim(d) != 1) return {};
+  }
+  std::vector<Value*> operands(static_cast<size_t>(array->type().rank()) + 1,
+                               emit.IntConstant(index_type, 0).value());
+  operands[0] = array;
+  for (size_t k = 0; k < numbers->start_index_map.size(); ++k) {
+    Value* const index = IndexAt(indices, numbers->index_vector_dim, static_cast<int64_t>(k), emit);
+    operands[static_cast<size_t>(numbers->start_index_map[k]) + 1] =
+        Reshape(emit(index), {}).value();
+  }
+  const auto window = op.IntsAttr("slice_sizes");
+  Op* const slice = emit.Make("stablehlo.dynamic_slice", operands,
+                              {WithDims(emit.context(), array->type(), window)},
+                              {{"slice_sizes", emit.context().I64Array(window)}});
+  return {Reshape(emit(slice->result()), op.result_type().dims()).value()};
+}
 
 Value* ScatterSlice(const Op& scatter, const KnownRanges& ranges, Emitter& emit) {
   const auto numbers = ScatterDimensionNumbers::From(scatter.attr("scatter_dimension_numbers"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scatters of one window that surely lies within bounds, as x.at[i].set(y) is one in a loop that
-// counts: they update a slice.
+// counts: they update a slice. Gathers of one window are slices wherever it lies (simplify.h).
 #ifndef PJRT_CORE_PASSES_SCATTER_SLICE_H_
 #define PJRT_CORE_PASSES_SCATTER_SLICE_H_
 

@@ -56,6 +56,7 @@ constexpr Row kRules[] = {
     {OpCode::kConcatenate, SimplifyConcatenate},
     {OpCode::kDynamicSlice, SimplifyDynamicSlice},
     {OpCode::kDynamicUpdateSlice, SimplifyDynamicUpdateSlice},
+    {OpCode::kGather, SimplifyGather},
     {OpCode::kSort, SimplifySort},
     {OpCode::kReduce, SimplifyReduce},
     {OpCode::kGetTupleElement, SimplifyGetTupleElement},

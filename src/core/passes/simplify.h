@@ -79,6 +79,10 @@ Replacement SimplifySort(const Op& op, Emitter& emit);
 Replacement SimplifyReduce(const Op& op, Emitter& emit);
 Replacement SimplifyGetTupleElement(const Op& op, Emitter& emit);
 
+// --- scatter_slice.cc ---
+// One window is a slice.
+Replacement SimplifyGather(const Op& op, Emitter& emit);
+
 // --- simplify_control.cc. These move ops out of regions ---
 Replacement SimplifyIf(const Op& op, Emitter& emit);
 Replacement SimplifyCase(const Op& op, Emitter& emit);
