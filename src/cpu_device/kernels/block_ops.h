@@ -25,6 +25,10 @@ enum PrimitiveType : uint8_t;
 
 namespace pjrt::cpu {
 
+// Memory types with functions of their own (BlockKernels::narrow).
+enum class NarrowType : uint8_t { kBf16, kF16 };
+inline constexpr int kNumNarrowTypes = 2;
+
 // kPrimitiveTypeLimit. Kernel sources do without the header of PrimitiveType, which is heavy.
 inline constexpr int kNumMemoryTypes = 37;
 
@@ -240,6 +244,9 @@ struct BlockKernels {
   // `look_up_ns` nanoseconds.
   BlockFn look_up;
   double look_up_ns;
+  // Of bf16 and f16 in memory, unary operations without the way through blocks of f32: the bits
+  // that load, op[...][kF32] and store give, for each element. Null where there is nothing quicker.
+  BlockFn narrow[kNumNarrowTypes][kNumUnaryBlockOps];
   // reduce_precision for f32 and f64.
   void (*reduce_precision_f32)(float* dst, const float* a, int exponent_bits, int mantissa_bits,
                                int64_t n);

@@ -9,6 +9,7 @@
 #include "src/core/base/error.h"
 #include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/loop/block_chain.h"
+#include "src/cpu_device/loop/narrow_functions.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -38,6 +39,7 @@ class Lowering {
     // A body is called on any number of elements.
     const int64_t points =
         p_.results.empty() ? p_.ElementCount() : std::numeric_limits<int64_t>::max();
+    JoinNarrowFunctions(k_, slots_, &code_);
     FormChains(k_, slots_, points, chains_of_one, &code_);
     AssignRegisters();
     RecordAccesses();

@@ -36,6 +36,7 @@ BlockKernels MakeTable() {
   FillPiecewiseF32(&table);
   FillTrigF32(&table);
   FillPowerF32(&table);
+  FillNarrow(&table);
   return table;
 }
 

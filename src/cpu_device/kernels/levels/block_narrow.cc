@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of bf16 and f16, from memory to memory. Of 65536 arguments, short polynomials give the
+// same results as the functions of f32 rounded, which tests/cpu/narrow_functions_test.cc compares
+// one by one: the coefficients are such that each result lies between the two numbers where
+// rounding turns to its neighbours. An element takes 0.07 to 0.18 ns, and a third to two thirds of
+// what the way through blocks of f32 takes. Levels without AVX-512 go that way.
+#include "src/cpu_device/kernels/bf16_vectors-inl.h"
+#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/level_tables.h"
+#include "src/cpu_device/kernels/narrow_pieces-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+#if defined(__AVX512BW__)
+namespace {
+
+using Words = __m512i;  // 32 elements, or 16 integers of 32 bits
+using Floats = __m512;  // 16 elements
+// Of integers of 32 bits; gcc 12 warns of its own intrinsics.
+PJRT_INLINE Words ShiftLeft(Words x, int by) { return (Words)((Vector<uint32_t>)x << by); }
+PJRT_INLINE Words ShiftRight(Words x, int by) { return (Words)((Vector<uint32_t>)x >> by); }
+PJRT_INLINE Words SignedShiftRight(Words x, int by) { return (Words)((Vector<int32_t>)x >> by); }
+PJRT_INLINE Words EachWord(int word) { return _mm512_set1_epi16(static_cast<int16_t>(word)); }
+PJRT_INLINE Floats All(float x) { return _mm512_set1_ps(x); }
+PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+
+struct TwoFloats {
+  Floats first, second;
+};
+// Even elements and odd ones: nothing has to cross lanes.
+struct Bf16 {
+  static constexpr NarrowType kType = NarrowType::kBf16;
+  static constexpr int kInfinity = 0x7f80, kQuiet = 0x40, kOne = 0x3f80;
+  PJRT_INLINE TwoFloats Split(Words x) {
+    return {(Floats)ShiftLeft(x, 16),
+            (Floats)_mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000u)))};
+  }
+  // To nearest in the upper half. No result that must be rounded lies halfway.
+  PJRT_INLINE Words Rounded(Floats x) {
+    return _mm512_add_epi32((Words)x, _mm512_set1_epi32(0x8000));
+  }
+  PJRT_INLINE Words Join(TwoFloats y) {
+    return _mm512_mask_mov_epi16(ShiftRight(Rounded(y.first), 16), 0xaaaaaaaau, Rounded(y.second));
+  }
+};
+// One half and the other.
+struct F16 {
+  static constexpr NarrowType kType = NarrowType::kF16;
+  static constexpr int kInfinity = 0x7c00, kQuiet = 0x200, kOne = 0x3c00;
+  PJRT_INLINE TwoFloats Split(Words x) {
+    return {_mm512_cvtph_ps(_mm512_castsi512_si256(x)),
+            _mm512_cvtph_ps(_mm512_extracti64x4_epi64(x, 1))};
+  }
+  PJRT_INLINE Words Join(TwoFloats y) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(y.first, 0)),
+                              _mm512_cvtps_ph(y.second, 0), 1);
+  }
+};
+template <class Type>
+inline constexpr bool kIsBf16 = Type::kType == NarrowType::kBf16;
+
+// A function has three steps. Bound prepares arguments as words, of which there are 32 in a vector;
+// Run computes; Fix mends results y of arguments x as words, where 0, infinity or NaN need it.
+// `size` is x without signs.
+
+PJRT_INLINE Words WithSigns(Words size, Words x) {  // size has none
+  return _mm512_ternarylogic_epi32(size, x, EachWord(0x8000), 0xf8);
+}
+template <class Type>
+PJRT_INLINE Words SizeAtMost(Words size, int bf16, int f16) {
+  return _mm512_min_epu16(size, EachWord(kIsBf16<Type> ? bf16 : f16));
+}
+// NaNs stay as they are, but for being quiet.
+template <class Type>
+PJRT_INLINE Words KeepNans(Words y, Words x, Words size) {
+  const __mmask32 nan = _mm512_cmpgt_epu16_mask(size, EachWord(Type::kInfinity));
+  return _mm512_mask_mov_epi16(y, nan, _mm512_or_si512(x, EachWord(Type::kQuiet)));
+}
+// Moves y where x is `argument`, whose result is so near to halfway between two numbers that f32
+// ends on the other side.
+PJRT_INLINE Words Mend(Words y, Words x, int argument, int more) {
+  return _mm512_mask_add_epi16(y, _mm512_cmpeq_epi16_mask(x, EachWord(argument)), y,
+                               EachWord(more));
+}
+
+// Coefficients: the highest power first.
+template <int kCount>
+PJRT_INLINE Floats Polynomial(Floats x, const float (&c)[kCount]) {
+  Floats p = All(c[0]);
+  for (int i = 1; i < kCount; ++i) p = Fused(p, x, All(c[i]));
+  return p;
+}
+
+PJRT_INLINE Floats Fetch(const float (&row)[1][16], Words piece) {
+  return _mm512_permutexvar_ps(piece, _mm512_load_ps(row[0]));
+}
+PJRT_INLINE Floats Fetch(const float (&row)[2][16], Words piece) {
+  return _mm512_permutex2var_ps(_mm512_load_ps(row[0]), piece, _mm512_load_ps(row[1]));
+}
+// The polynomial of the piece of x, at t.
+template <int kCount, int kParts, int kCut>
+PJRT_INLINE Floats Polynomial(const Pieces<kCount, kParts, kCut>& pieces, Words x, Floats t) {
+  const Words piece = ShiftRight(x, 23 - kCut);
+  Floats p = Fetch(pieces.c[0], piece);
+  for (int i = 1; i < kCount; ++i) p = Fused(p, t, Fetch(pieces.c[i], piece));
+  return p;
+}
+PJRT_INLINE Words AtLeast(Floats x, float lowest) {
+  return _mm512_max_epi32((Words)x, (Words)All(lowest));
+}
+
+// By pieces of the magnitude, up to where the result is 1.
+template <class Type>
+struct Tanh {
+  PJRT_INLINE Words Bound(Words, Words size) { return SizeAtMost<Type>(size, 0x407f, 0x47ff); }
+  PJRT_INLINE Floats Run(Floats x) {
+    if constexpr (kIsBf16<Type>) return Polynomial(kTanhBf16, AtLeast(x, 0x1p-4f), x);
+    return Polynomial(kTanhF16, AtLeast(x, 0x1p-5f), x);
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+    return KeepNans<Type>(WithSigns(y, x), x, size);
+  }
+};
+template <class Type>
+struct Erf : Tanh<Type> {
+  PJRT_INLINE Words Bound(Words, Words size) { return SizeAtMost<Type>(size, 0x407f, 0x43ff); }
+  PJRT_INLINE Floats Run(Floats x) {
+    if constexpr (kIsBf16<Type>) return Polynomial(kErfBf16, AtLeast(x, 0x1p-4f), x);
+    return Polynomial(kErfF16, AtLeast(x, 0x1p-5f), x);
+  }
+};
+
+constexpr float kLog2E = 0x1.715476p+0f, kLog2ELow = 0x1.4ae0cp-26f, kShift = 0x1.8p+23f;
+constexpr float kLn2 = 0x1.62e43p-1f, kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
+PJRT_INLINE Floats Nearest(Floats x) {
+  return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+// y 2^n with kShift + n, where both are normal: units for integers have time.
+PJRT_INLINE Floats TimesPower(Floats y, Floats shifted) {
+  return (Floats)_mm512_add_epi32((Words)y, ShiftLeft((Words)shifted, 23));
+}
+
+constexpr float kExpBf16[] = {0x1.36f8c4p-7f, 0x1.c96042p-5f, 0x1.ec032ep-3f, 0x1.62e1a6p-1f,
+                              0x1.00001ap+0f};
+constexpr float kExpF16[] = {0x1.9e376ap-10f, 0x1.3d69dep-7f, 0x1.c64306p-5f,
+                             0x1.ebf9f6p-3f,  0x1.62e47p-1f,  0x1p+0f};
+// x log2(e) = n + r; 2^n times a polynomial of r.
+template <class Type>
+struct Exp {
+  PJRT_INLINE Words Bound(Words x, Words size) {
+    return WithSigns(SizeAtMost<Type>(size, 0x42d0, 0x4d00), x);
+  }
+  PJRT_INLINE Floats Run(Floats x) {
+    if constexpr (kIsBf16<Type>) {
+      const Floats n = Nearest(_mm512_mul_ps(x, All(kLog2E)));
+      const Floats r = _mm512_fmsub_ps(x, All(kLog2E), n);
+      return _mm512_scalef_ps(Polynomial(r, kExpBf16), n);
+    } else {
+      const Floats shifted = Fused(x, All(kLog2E), All(kShift));
+      const Floats n = _mm512_sub_ps(shifted, All(kShift));
+      const Floats r = Fused(x, All(kLog2ELow), _mm512_fmsub_ps(x, All(kLog2E), n));
+      return TimesPower(Polynomial(r, kExpF16), shifted);
+    }
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) { return KeepNans<Type>(y, x, size); }
+};
+
+constexpr float kLogisticBf16[] = {0x1.316156p-37f, 0x1.cc3052p-35f, 0x1.ec14b2p-33f,
+                                   0x1.62dbdap-31f, 0x1.fffffap-31f};
+constexpr float kLogisticF16[] = {0x1.68e5fp-40f,  0x1.3c0d4cp-37f, 0x1.c69112p-35f,
+                                  0x1.ebfafcp-33f, 0x1.62e428p-31f, 0x1.fffffep-31f};
+// 1 / (1 + exp(-x)), each of them times 2^-30, so that the divisor is finite where the result is a
+// denormal.
+template <class Type>
+struct Logistic {
+  PJRT_INLINE Words Bound(Words x, Words size) {
+    return WithSigns(SizeAtMost<Type>(size, 0x42be, 0x4d00), x);
+  }
+  PJRT_INLINE Floats Run(Floats x) {
+    constexpr float kUnit = 0x1p-30f;
+    if constexpr (kIsBf16<Type>) {
+      const Floats n = Nearest(_mm512_mul_ps(x, All(-kLog2E)));
+      const Floats r = _mm512_fmsub_ps(x, All(-kLog2E), n);
+      const Floats power = _mm512_scalef_ps(Polynomial(r, kLogisticBf16), n);
+      return _mm512_div_ps(All(kUnit), _mm512_add_ps(All(kUnit), power));
+    } else {
+      const Floats shifted = Fused(x, All(-kLog2E), All(kShift));
+      const Floats n = _mm512_sub_ps(shifted, All(kShift));
+      const Floats r = _mm512_fmsub_ps(x, All(-kLog2E), n);
+      const Floats power = TimesPower(Polynomial(r, kLogisticF16), shifted);
+      const Floats y = _mm512_div_ps(All(kUnit), _mm512_add_ps(All(kUnit), power));
+      // Exact, because many results lie halfway.
+      const Floats near = Fused(x, All(0.25f), All(0.5f));
+      const Words size = (Words)_mm512_abs_ps(x);
+      return _mm512_mask_mov_ps(y, _mm512_cmplt_epi32_mask(size, (Words)All(0x1p-7f)), near);
+    }
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+    if constexpr (!kIsBf16<Type>) y = Mend(y, x, 0xb13f, -1);
+    return KeepNans<Type>(y, x, size);
+  }
+};
+
+constexpr float kExpm1Bf16[] = {0x1.2c5afp-10f, 0x1.316018p-7f, 0x1.c6bf08p-5f, 0x1.ec1632p-3f,
+                                0x1.62e416p-1f};
+constexpr float kExpm1F16[] = {0x1.0c6e58p-7f, 0x1.5641a4p-5f, 0x1.555b46p-3f, 0x1.ffffep-2f};
+// 2^n - 1 + 2^n (exp(r) - 1), where n is 0 near 0.
+template <class Type>
+struct Expm1 {
+  PJRT_INLINE Words Bound(Words x, Words) {  // what is negative, then the rest
+    const Words raised = _mm512_min_epu16(x, EachWord(kIsBf16<Type> ? 0xc1a0 : 0xcd00));
+    return _mm512_min_epi16(raised, EachWord(kIsBf16<Type> ? 0x42b2 : 0x4d00));
+  }
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats shifted = Fused(x, All(kLog2E), All(kShift));
+    const Floats n = _mm512_sub_ps(shifted, All(kShift));
+    if constexpr (kIsBf16<Type>) {
+      const Floats r = _mm512_fmsub_ps(x, All(kLog2E), n);
+      const Floats rest = _mm512_mul_ps(Polynomial(r, kExpm1Bf16), r);
+      // Half of everything, since n goes up to 128.
+      const Floats power = TimesPower(All(0.5f), shifted);
+      const Floats half = Fused(power, rest, _mm512_sub_ps(power, All(0.5f)));
+      return _mm512_add_ps(half, half);
+    } else {
+      const Floats r = Fused(n, All(-kLn2Low), Fused(n, All(-kLn2High), x));
+      const Floats rest = Fused(_mm512_mul_ps(r, r), Polynomial(r, kExpm1F16), r);
+      const Floats power = TimesPower(All(1), shifted);
+      return Fused(power, rest, _mm512_sub_ps(power, All(1)));
+    }
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+    return KeepNans<Type>(WithSigns(y, x), x, size);
+  }
+};
+
+constexpr float kLogBf16[] = {0x1.6a34ep-3f, -0x1.174102p-2f, 0x1.5718cap-2f, -0x1.ff3ffep-2f};
+constexpr float kLogF16[] = {0x1.3f6c48p-4f,  -0x1.4d4ep-3f,  0x1.a636c8p-3f,
+                             -0x1.0144d4p-2f, 0x1.55384ap-2f, -0x1.fff6fep-2f};
+constexpr float kLog1pBf16[] = {-0x1.828222p-4f, 0x1.93d37ap-3f, -0x1.05d696p-2f, 0x1.55d6a8p-2f,
+                                -0x1.ffdfa2p-2f};
+constexpr float kLog1pF16[] = {-0x1.791feap-4f, 0x1.478868p-3f, -0x1.619d5cp-3f, 0x1.96290cp-3f,
+                               -0x1.ff1c6ap-3f, 0x1.5565ep-2f,  -0x1.00013p-1f};
+// k log(2) + log(1 + f) for -1/4 <= f < 1/2.
+template <int kCount>
+PJRT_INLINE Floats LogOfParts(Floats k, Floats f, const float (&c)[kCount]) {
+  return Fused(k, All(kLn2), Fused(_mm512_mul_ps(f, f), Polynomial(f, c), f));
+}
+// k for x = 2^k (1 + f), less 1; infinite where x is 0 or infinite.
+PJRT_INLINE Floats BelowExponentOf(Floats x) {
+  return _mm512_getexp_ps(_mm512_mul_ps(x, All(0x1.555556p-1f)));
+}
+template <class Type>
+struct Log {
+  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats k = _mm512_add_ps(BelowExponentOf(x), All(1));
+    const Floats m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero);
+    const Floats f = _mm512_sub_ps(m, All(1));
+    if constexpr (kIsBf16<Type>) return LogOfParts(k, f, kLogBf16);
+    return LogOfParts(k, f, kLogF16);
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words) {
+    if constexpr (kIsBf16<Type>) y = Mend(y, x, 0x35e5, 1);
+    const __mmask32 other = _mm512_cmpgt_epu16_mask(x, EachWord(Type::kInfinity));
+    const __mmask32 nan = _mm512_mask_cmpneq_epu16_mask(other, x, EachWord(0x8000));
+    return _mm512_mask_mov_epi16(y, nan, EachWord(Type::kInfinity | Type::kQuiet));
+  }
+};
+// Of x + 1 = 2^k (1 + f): f = x 2^-k + (2^-k - 1) does not lose what the sum does.
+template <class Type>
+struct Log1p {
+  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats sum = _mm512_add_ps(x, All(1));
+    if constexpr (kIsBf16<Type>) {
+      const Floats k = _mm512_sub_ps(All(-1), BelowExponentOf(sum));  // with the other sign
+      const Floats power = _mm512_scalef_ps(All(1), k);
+      const Floats f = Fused(x, power, _mm512_sub_ps(power, All(1)));
+      const Floats log = Fused(_mm512_mul_ps(f, f), Polynomial(f, kLog1pBf16), f);
+      return Fused(k, All(-kLn2), log);
+    } else {
+      const Words k = SignedShiftRight(_mm512_sub_epi32((Words)sum, (Words)All(0.75f)), 23);
+      const Floats power = (Floats)_mm512_sub_epi32((Words)All(1), ShiftLeft(k, 23));
+      const Floats f = Fused(x, power, _mm512_sub_ps(power, All(1)));
+      return LogOfParts(_mm512_cvtepi32_ps(k), f, kLog1pF16);
+    }
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words) {
+    constexpr int kMinusOne = 0x8000 | Type::kOne;
+    const __mmask32 above = _mm512_cmpge_epi16_mask(x, EachWord(Type::kInfinity));
+    const __mmask32 below = _mm512_cmpge_epu16_mask(x, EachWord(kMinusOne));
+    Words fixed = _mm512_mask_mov_epi16(y, above | below, EachWord(Type::kInfinity | Type::kQuiet));
+    const __mmask32 infinite = _mm512_cmpeq_epi16_mask(x, EachWord(Type::kInfinity)) |
+                               _mm512_cmpeq_epi16_mask(x, EachWord(kMinusOne));
+    if (infinite != 0) fixed = _mm512_mask_mov_epi16(fixed, infinite, EachWord(Type::kInfinity));
+    return WithSigns(fixed, x);
+  }
+};
+
+// 2^n times the root of x / 8^n. For f16 n comes from a third of the bits: no argument is a
+// denormal of f32.
+template <class Type>
+struct Cbrt {
+  PJRT_INLINE Words Bound(Words, Words size) { return size; }
+  PJRT_INLINE Floats Run(Floats x) {
+    if constexpr (kIsBf16<Type>) {
+      const Floats shifted = Fused(_mm512_getexp_ps(x), All(0x1.555556p-2f), All(kShift));
+      const Floats n = _mm512_sub_ps(shifted, All(kShift));
+      const Floats m = _mm512_scalef_ps(x, _mm512_mul_ps(n, All(-3)));
+      return TimesPower(Polynomial(kCbrtBf16, (Words)m, m), shifted);
+    } else {
+      const Floats bits = _mm512_cvtepi32_ps((Words)x);
+      const Floats shifted = Fused(bits, All(0x1.555556p-25f), All(kShift - 42));
+      const Words n = ShiftLeft((Words)shifted, 23);
+      const Words m = _mm512_sub_epi32(_mm512_sub_epi32((Words)x, n), _mm512_add_epi32(n, n));
+      return TimesPower(Polynomial(kCbrtF16, m, (Floats)m), shifted);
+    }
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+    // 0 and infinities stay, too.
+    const __mmask32 kept =
+        _mm512_cmpge_epu16_mask(_mm512_sub_epi16(size, EachWord(1)), EachWord(Type::kInfinity - 1));
+    return KeepNans<Type>(WithSigns(_mm512_mask_mov_epi16(y, kept, size), x), x, size);
+  }
+};
+
+constexpr float kSinBf16[] = {-0x1.9731a6p-13f, 0x1.112bbcp-7f, -0x1.555848p-3f};
+constexpr float kSinF16[] = {0x1.79e51p-19f, -0x1.a0f7cep-13f, 0x1.111484p-7f, -0x1.555562p-3f};
+constexpr float kCosBf16[] = {-0x1.7fa7e8p-13f, 0x1.105366p-7f, -0x1.55538ep-3f};
+constexpr float kCosF16[] = {0x1.80e49ap-19f, -0x1.a2733cp-13f, 0x1.112458p-7f, -0x1.555612p-3f};
+constexpr float kTanBf16[] = {0x1.0f3392p-5f, 0x1.a2ad06p-5f, 0x1.10fc64p-3f, 0x1.555d96p-2f};
+constexpr float kTanF16[] = {-0x1.9b428ep-7f, 0x1.37515p-5f,  0x1.03a5e2p-8f,
+                             0x1.e1d3b8p-5f,  0x1.0fe902p-3f, 0x1.555afap-2f};
+constexpr float kPiHigh = 0x1.921fb4p+1f, kPiLow = 0x1.4442d2p-23f, kByPi = 0x1.45f306p-2f;
+// r + r^3 P(r^2)
+template <int kCount>
+PJRT_INLINE Floats OddPolynomial(Floats r, const float (&c)[kCount]) {
+  const Floats s = _mm512_mul_ps(r, r);
+  return _mm512_mul_ps(Fused(s, Polynomial(s, c), All(1)), r);
+}
+PJRT_INLINE Floats NegativeWhereOdd(Floats x, Floats shifted) {
+  return (Floats)_mm512_xor_si512((Words)x, ShiftLeft((Words)shifted, 31));
+}
+// The way through f32, for angles of bf16 above 2^20, where reductions here end.
+template <BlockOp kOp>
+__attribute__((noinline)) Words ByF32(Words x) {
+  alignas(64) uint16_t words[32];
+  alignas(64) float singles[32];
+  _mm512_store_si512(words, x);
+  _mm512_store_ps(singles, bf16::Load(words));
+  _mm512_store_ps(singles + 16, bf16::Load(words + 16));
+  GetBlockKernels()->op[static_cast<int>(kOp)][static_cast<int>(CType::kF32)][0](
+      singles, singles, nullptr, nullptr, 32);
+  return bf16::RoundTwo(_mm512_load_ps(singles), _mm512_load_ps(singles + 16));
+}
+template <class Type, BlockOp kOp>
+struct Angle {
+  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+    if constexpr (kIsBf16<Type>) {
+      constexpr int kFirst = 0x4981;
+      const __mmask32 huge = _mm512_cmplt_epu16_mask(_mm512_sub_epi16(size, EachWord(kFirst)),
+                                                     EachWord(Type::kInfinity - kFirst));
+      if (huge != 0) y = _mm512_mask_mov_epi16(y, huge, ByF32<kOp>(x));
+    }
+    return KeepNans<Type>(y, x, size);
+  }
+};
+// x = n pi + r.
+template <class Type>
+struct Sin : Angle<Type, BlockOp::kSin> {
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats shifted = Fused(x, All(kByPi), All(kShift));
+    const Floats n = _mm512_sub_ps(shifted, All(kShift));
+    const Floats r = Fused(n, All(-kPiLow), Fused(n, All(-kPiHigh), x));
+    if constexpr (kIsBf16<Type>) return NegativeWhereOdd(OddPolynomial(r, kSinBf16), shifted);
+    return NegativeWhereOdd(OddPolynomial(r, kSinF16), shifted);
+  }
+};
+// x = (n - 1/2) pi + r.
+template <class Type>
+struct Cos : Angle<Type, BlockOp::kCos> {
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats turns = Fused(x, All(kByPi), All(-0.5f));
+    const Floats shifted = _mm512_add_ps(turns, All(kShift + 1));
+    const Floats n = _mm512_sub_ps(_mm512_sub_ps(shifted, All(kShift)), All(0.5f));
+    const Floats r = Fused(n, All(-kPiLow), Fused(n, All(-kPiHigh), x));
+    if constexpr (kIsBf16<Type>) return NegativeWhereOdd(OddPolynomial(r, kCosBf16), shifted);
+    return NegativeWhereOdd(OddPolynomial(r, kCosF16), shifted);
+  }
+};
+// x = n pi/2 + r.
+template <class Type>
+struct Tan : Angle<Type, BlockOp::kTan> {
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats shifted = Fused(x, All(2 * kByPi), All(kShift));
+    const Floats n = _mm512_sub_ps(shifted, All(kShift));
+    const Floats r = Fused(n, All(-kPiLow / 2), Fused(n, All(-kPiHigh / 2), x));
+    Floats tangent;
+    if constexpr (kIsBf16<Type>) {
+      tangent = OddPolynomial(r, kTanBf16);
+    } else {
+      tangent = OddPolynomial(r, kTanF16);
+    }
+    const __mmask16 odd = _mm512_test_epi32_mask((Words)shifted, _mm512_set1_epi32(1));
+    return _mm512_mask_div_ps(tangent, odd, All(-1), tangent);
+  }
+  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+    if constexpr (!kIsBf16<Type>) y = Mend(y, size, 0x499d, 1);
+    return Angle<Type, BlockOp::kTan>::Fix(y, x, size);
+  }
+};
+
+constexpr float kErfcPowerBf16[] = {0x1.3cbf6p-7f, 0x1.ca1ce2p-5f, 0x1.ebfa4cp-3f, 0x1.62e0c2p-1f,
+                                    0x1p+0f};
+// Of the magnitude: for bf16 exp(-x^2) times a factor that pieces give, for f16 by pieces alone,
+// whose polynomials begin in their middle.
+template <class Type>
+struct Erfc {
+  PJRT_INLINE Words Bound(Words x, Words size) {
+    return WithSigns(SizeAtMost<Type>(size, 0x411a, 0x43ff), x);
+  }
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats size = _mm512_abs_ps(x);
+    Floats y;
+    if constexpr (kIsBf16<Type>) {
+      const Floats square = _mm512_mul_ps(size, size);
+      const Floats n = Nearest(_mm512_mul_ps(square, All(-kLog2E)));
+      const Floats r = _mm512_fmsub_ps(square, All(-kLog2E), n);
+      const Floats factor = Polynomial(kErfcBf16, AtLeast(size, 0x1p-4f), size);
+      y = _mm512_scalef_ps(_mm512_mul_ps(Polynomial(r, kErfcPowerBf16), factor), n);
+    } else {
+      const Words bits = AtLeast(size, 0x1p-2f);
+      constexpr int kHalfPiece = 1 << 19;
+      const Floats middle = (Floats)_mm512_ternarylogic_epi32(
+          bits, _mm512_set1_epi32(-2 * kHalfPiece), _mm512_set1_epi32(kHalfPiece), 0xea);
+      y = Polynomial(kErfcF16, bits, _mm512_sub_ps(size, middle));
+    }
+    return _mm512_mask_sub_ps(y, _mm512_movepi32_mask((Words)x), All(2), y);
+  }
+  PJRT_INLINE Words Fix(Words y, Words, Words size) { return KeepNans<Type>(y, size, size); }
+};
+
+template <template <class> class Function, class Type>
+PJRT_INLINE Words RunOn(Words x) {
+  const Words size = _mm512_and_si512(x, EachWord(0x7fff));
+  const TwoFloats parts = Type::Split(Function<Type>::Bound(x, size));
+  const TwoFloats y = {Function<Type>::Run(parts.first), Function<Type>::Run(parts.second)};
+  return Function<Type>::Fix(Type::Join(y), x, size);
+}
+template <template <class> class Function, class Type>
+void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  uint16_t* const d = static_cast<uint16_t*>(dst);
+  const uint16_t* const x = static_cast<const uint16_t*>(a);
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32)
+    _mm512_storeu_si512(d + i, RunOn<Function, Type>(_mm512_loadu_si512(x + i)));
+  if (i == n) return;
+  const __mmask32 rest = (__mmask32{1} << (n - i)) - 1;
+  const Words last = _mm512_maskz_loadu_epi16(rest, x + i);
+  _mm512_mask_storeu_epi16(d + i, rest, RunOn<Function, Type>(last));
+}
+
+template <template <class> class Function>
+void Set(BlockKernels* k, BlockOp op) {
+  k->narrow[static_cast<int>(NarrowType::kBf16)][static_cast<int>(op)] = Loop<Function, Bf16>;
+  k->narrow[static_cast<int>(NarrowType::kF16)][static_cast<int>(op)] = Loop<Function, F16>;
+}
+
+}  // namespace
+
+void FillNarrow(BlockKernels* k) {
+  Set<Cbrt>(k, BlockOp::kCbrt);
+  Set<Exp>(k, BlockOp::kExp);
+  Set<Expm1>(k, BlockOp::kExpm1);
+  Set<Log>(k, BlockOp::kLog);
+  Set<Log1p>(k, BlockOp::kLog1p);
+  Set<Logistic>(k, BlockOp::kLogistic);
+  Set<Tanh>(k, BlockOp::kTanh);
+  Set<Sin>(k, BlockOp::kSin);
+  Set<Cos>(k, BlockOp::kCos);
+  Set<Tan>(k, BlockOp::kTan);
+  Set<Erf>(k, BlockOp::kErf);
+  Set<Erfc>(k, BlockOp::kErfc);
+}
+#else
+void FillNarrow(BlockKernels*) {}
+#endif
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

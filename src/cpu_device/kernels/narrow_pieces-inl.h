@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Coefficients of functions of bf16 and f16 by pieces of their range, for levels/block_narrow.cc.
+// See level-inl.h for who may include this.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_NARROW_PIECES_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_NARROW_PIECES_INL_H_
+
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// A polynomial for each piece of an octave: 2^kCut pieces, their number in the last bits of the
+// exponent and the first digits.
+template <int kCount, int kParts, int kCut>
+struct Pieces {
+  alignas(64) float c[kCount][kParts][16];
+};
+
+constexpr Pieces<3, 2, 2> kTanhBf16 = {{
+    {{-0x1.b60f94p-5f, 0x1.020408p-13f, 0x1.11267p-4f, 0x1.d0d452p-41f, 0, 0, 0, 0, 0, 0, 0, 0,
+      0x1.720158p-13f, -0x1.f1e7aap+2f, 0x1.10c854p-40f, 0x1.cc520cp-41f},
+     {0x1.fa895ap-1f, 0x1.2b9e04p+1f, 0x1.7df60ep+1f, -0x1.20d88p+0f, -0x1.02865p-3f,
+      -0x1.ae9d9ap-6f, -0x1.9030bep-2f, -0x1.c4c6aap-2f, -0x1.a87p-2f, -0x1.2a4ad8p-2f,
+      -0x1.d631dep-3f, -0x1.1c1c98p-3f, -0x1.25862cp-2f, -0x1.9dcc34p-3f, -0x1.9aa1ccp-4f,
+      -0x1.29142ep-4f}},
+    {{0x1.22c6dep-2f, 0x1.e98306p-7f, -0x1.b8ab02p-2f, -0x1.bf6358p-38f, 0, 0, 0, 0, 0, 0, 0, 0,
+      0x1p+0f, 0x1.241696p+1f, 0x1p+0f, 0x1p+0f},
+     {0x1.6bce4p-1f, 0x1.17b7a2p-3f, -0x1.11fe94p-2f, 0x1.772ce4p+0f, 0x1.fdfaf4p-1f,
+      0x1.d066ecp-1f, 0x1.2bfeb6p+0f, 0x1.3769ep+0f, 0x1.34fa34p+0f, 0x1.0aabe2p+0f, 0x1.d7ba0ap-1f,
+      0x1.6f57ap-1f, 0x1.fc844cp-1f, 0x1.8fd8cep-1f, 0x1.e3f8f8p-2f, 0x1.727614p-2f}},
+    {{0x1.38430cp-1f, 0x1.e62d38p-1f, 0x1.b04aacp+0f, 0x1.004p+0f, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+      -0x1.aed4b2p-5f, -0x1p-11f, -0x1p-11f},
+     {0x1.498052p-6f, 0x1.3c55ccp-4f, 0x1.0ccb2ep-3f, -0x1.a431b6p-5f, 0x1.fea49cp-9f,
+      0x1.6933aap-6f, -0x1.ad72f6p-6f, -0x1.25d43ap-5f, -0x1.36423cp-5f, 0x1.23458p-6f,
+      0x1.2e7b46p-4f, 0x1.77836ap-3f, 0x1.bfee4ap-5f, 0x1.811eap-3f, 0x1.b00deap-2f,
+      0x1.0fb07cp-1f}},
+}};
+constexpr Pieces<4, 2, 2> kTanhF16 = {{
+    {{0x1.c795dap-6f, 0x1.24cce8p-7f, 0x1.e5498p-9f, 0x1.07c1eap-7f, -0x1.0def86p-7f,
+      0x1.df6608p-49f, 0x1.df6608p-49f, -0x1.c73f66p-43f, -0x1.54cbfp-2f, 0x1.5c8ddcp+3f,
+      0x1.6e931cp+9f, -0x1.8fc4cep+5f, -0x1.83cabap+3f, 0x1.21189ep+8f, -0x1.9835e2p+2f,
+      -0x1.a4faaap-1f},
+     {0x1.83596cp-3f, -0x1.9ba522p-1f, -0x1.ff2bc8p-3f, -0x1.f9245ap-1f, 0x1.5de4c8p-4f,
+      -0x1.3d676ep-1f, 0x1.0708acp-2f, -0x1.14c4aap-1f, -0x1.c0dd3ep-6f, 0x1.d9780cp-6f,
+      0x1.643d9p-4f, 0x1.0a6c6cp-3f, 0x1.a04f2p-4f, 0x1.b6475p-4f, 0x1.5af554p-4f, 0x1.f754bp-5f}},
+    {{-0x1.d88a4cp-3f, -0x1.6f4294p-4f, -0x1.58cbdap-5f, -0x1.7aa0b2p-4f, 0x1.cca99ep-4f,
+      -0x1.eb0b88p-45f, -0x1.227754p-44f, 0x1.3432p-38f, -0x1.34de4cp-16f, -0x1.67519ep+0f,
+      -0x1.c6239ep+6f, 0x1.768f4cp+2f, 0x1.456c4cp+1f, -0x1.2b4a0cp+6f, 0x1.cf42a2p+0f,
+      0x1.5e4432p-3f},
+     {-0x1.bbe524p-3f, 0x1.03568ep-2f, -0x1.ff68acp-6f, 0x1.f53236p-2f, -0x1.4216ep-2f,
+      0x1.67f376p-2f, -0x1.46d17ep-1f, 0x1.a0196cp-2f, -0x1.51dc12p-2f, -0x1.c73396p-2f,
+      -0x1.280678p-1f, -0x1.67fc0cp-1f, -0x1.3e926ap-1f, -0x1.47dd1p-1f, -0x1.1805c2p-1f,
+      -0x1.ba637p-2f}},
+    {{0x1.519cap-1f, 0x1.3a08fep-2f, 0x1.4c4c38p-3f, 0x1.6c2b72p-2f, -0x1.04a6eap-1f,
+      0x1.4ea39ep-42f, 0x1.d4a2e4p-42f, -0x1.1570bep-35f, 0x1p+0f, 0x1.0f644cp+0f, 0x1.b6056p+2f,
+      0x1.a6b4b6p-1f, 0x1.a2a302p-1f, 0x1.dbe3f6p+2f, 0x1.a3b0c2p-1f, 0x1.f5daecp-1f},
+     {0x1.07ba9p+0f, 0x1.e9209p-1f, 0x1.00e586p+0f, 0x1.c2b638p-1f, 0x1.14d0fap+0f, 0x1.bcd2fcp-1f,
+      0x1.3e2732p+0f, 0x1.9198e6p-1f, 0x1.231de8p+0f, 0x1.36edb2p+0f, 0x1.512908p+0f,
+      0x1.6fb1dap+0f, 0x1.5bf0bcp+0f, 0x1.61450cp+0f, 0x1.4009d4p+0f, 0x1.0fcf5cp+0f}},
+    {{0x1.620686p-2f, 0x1.480ff2p-1f, 0x1.9303f6p-1f, 0x1.14d5fap-1f, 0x1.c38ba4p+0f, 0x1.0008p+0f,
+      0x1.0008p+0f, 0x1.0008p+0f, 0, -0x1.d0db2ap-11f, -0x1.99bbe2p-4f, 0x1.13aadp-13f,
+      0x1.1cf206p-8f, -0x1.793442p-3f, 0x1.87dc8ep-8f, 0x1.902ba6p-11f},
+     {-0x1.7036eep-10f, 0x1.559566p-9f, -0x1.4e7edap-14f, 0x1.3cdd5ap-7f, -0x1.cff5fcp-8f,
+      0x1.031d3cp-6f, -0x1.01d5a2p-5f, 0x1.2626acp-5f, -0x1.50dceap-6f, -0x1.369ea6p-5f,
+      -0x1.068136p-4f, -0x1.a094bcp-4f, -0x1.3b3f5ep-4f, -0x1.5c90e8p-4f, -0x1.a06784p-6f,
+      0x1.3ba4bap-4f}},
+}};
+constexpr Pieces<4, 1, 1> kErfBf16 = {{
+    {{-0x1.bc6dcap-6f, 0x1.1e48fep-40f, 0, 0, 0, 0, -0x1.6e9a78p-2f, -0x1.b63b96p+2f, 0x1.023c1p+2f,
+      0x1.a2be84p+1f, -0x1.b2252p+1f, -0x1.f0eedp+0f, -0x1.2e55eap-1f, 0x1.139d48p-3f,
+      0x1.16a82ap-3f, 0x1.52d96ep-4f}},
+    {{0x1.67462cp-3f, -0x1.847f16p-37f, 0, 0, 0, 0, -0x1.0ebfecp-10f, 0x1.104ceap+1f,
+      -0x1.f9478cp+0f, -0x1.282216p+1f, 0x1.6b046cp+1f, 0x1.0a1f3ap+1f, 0x1.314478p-1f,
+      -0x1.a49b1cp-1f, -0x1.9d83e2p-1f, -0x1.0e1942p-1f}},
+    {{-0x1.6f052ep-2f, 0x1.5e21acp-35f, 0, 0, 0, 0, 0x1.20dd88p+0f, 0x1.cb9298p-1f, 0x1.6bb06ep+0f,
+      0x1.9e22c6p+0f, 0x1.0bca6cp-2f, 0x1.d352fcp-3f, 0x1.6d192p-1f, 0x1.a71b1p+0f, 0x1.9e9fe8p+0f,
+      0x1.23a46ep+0f}},
+    {{0x1.39f74p+0f, 0x1.004p+0f, 0, 0, 0, 0, 0, 0x1.0ee532p-7f, -0x1.d53b2ep-7f, -0x1.1a54a4p-5f,
+      0x1.631266p-4f, 0x1.078abep-3f, 0x1.6c3d1ap-4f, -0x1.f86e2ap-4f, -0x1.af9398p-4f,
+      0x1.52720cp-3f}},
+}};
+constexpr Pieces<4, 2, 2> kErfF16 = {{
+    {{0x1.a289a2p-6f, -0x1.917ce8p-6f, 0x1.df6608p-46f, -0x1.b3fb3cp-39f, 0, 0, 0, 0,
+      -0x1.7966d2p-2f, 0x1.b7f1ecp+3f, -0x1.7f4b0ep+6f, 0x1.9e8c6ap+6f, -0x1.8008ep+2f,
+      0x1.33f3a2p-6f, 0x1.4e0e34p+2f, -0x1.61ce2ep+3f},
+     {-0x1.3aa06p-1f, -0x1.94ba8cp+0f, 0x1.d02be4p-2f, 0x1.6e1318p+0f, -0x1.aa36c4p-2f,
+      -0x1.10aa2p+0f, 0x1.4cf2dep-2f, -0x1.1aef7ap+0f, 0x1.3e7e5ep-6f, -0x1.56211ap-6f,
+      0x1.3e263cp-4f, 0x1.13e21ep-4f, 0x1.448928p-3f, 0x1.20a1e4p-3f, 0x1.b4aebep-4f,
+      0x1.02219ep-4f}},
+    {{-0x1.835d12p-3f, 0x1.81367ap-3f, -0x1.227754p-42f, 0x1.283a3p-35f, 0, 0, 0, 0,
+      -0x1.70a5ap-13f, -0x1.cb773cp+0f, 0x1.cc561cp+3f, -0x1.25d998p+4f, 0x1.2fca3ap+0f,
+      -0x1.7e7a7ap-4f, -0x1.afe732p+0f, 0x1.e01868p+1f},
+     {0x1.f0ae12p-4f, 0x1.462ae8p-1f, -0x1.006a94p-1f, -0x1.3bf362p+0f, 0x1.e4185ep-5f,
+      0x1.6aff7cp-1f, -0x1.93a25cp-1f, 0x1.20ab8p+0f, -0x1.f821f2p-2f, -0x1.c1c8cp-2f,
+      -0x1.551e64p-1f, -0x1.43a21ep-1f, -0x1.ca3248p-1f, -0x1.a1b746p-1f, -0x1.4d3744p-1f,
+      -0x1.ac5348p-2f}},
+    {{0x1.e18aap-2f, -0x1.e78188p-2f, 0x1.d4a2e4p-41f, -0x1.0bb74ep-33f, 0, 0, 0, 0, 0x1.20dd7cp+0f,
+      0x1.344b5cp+0f, 0x1.a0eafcp-2f, 0x1.1a9bdap+1f, 0x1.0b8372p+0f, 0x1.22ba54p+0f,
+      0x1.4c3a12p+0f, 0x1.615412p-1f},
+     {0x1.1bd6b6p+0f, 0x1.044fd2p+0f, 0x1.3ae368p+0f, 0x1.6927fep+0f, 0x1.1bb1bap+0f,
+      0x1.c99074p-1f, 0x1.6f9d4p+0f, 0x1.27afccp-1f, 0x1.5b8046p+0f, 0x1.564216p+0f, 0x1.83102ap+0f,
+      0x1.79f30ap+0f, 0x1.badffep+0f, 0x1.9d5c7p+0f, 0x1.59e30cp+0f, 0x1.dffd7cp-1f}},
+    {{0x1.36cb78p-1f, 0x1.6593b6p+0f, 0x1.0008p+0f, 0x1.0008p+0f, 0, 0, 0, 0, 0, -0x1.17fbb4p-10f,
+      0x1.8a28c4p-7f, -0x1.5a0fb8p-6f, 0x1.fff24ep-10f, -0x1.864c2cp-13f, -0x1.730bap-8f,
+      0x1.17424ap-6f},
+     {0x1.0e3e8p-10f, 0x1.a905c4p-8f, -0x1.c4079ap-8f, -0x1.614edp-6f, 0x1.128766p-9f,
+      0x1.a0dbd4p-6f, -0x1.4d3702p-5f, 0x1.68542ep-4f, -0x1.33c5b8p-5f, -0x1.2434d8p-5f,
+      -0x1.4b1de4p-4f, -0x1.1a578cp-4f, -0x1.34e6c2p-3f, -0x1.88f2ecp-4f, 0x1.6809d8p-5f,
+      0x1.2847f2p-2f}},
+}};
+constexpr Pieces<3, 1, 1> kCbrtBf16 = {{
+    {{-0x1.5fb07p-6f, -0x1.8abea6p-7f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -0x1.d0c8c6p-3f,
+      -0x1.0d9c48p-3f, -0x1.3dc56ep-4f, -0x1.839692p-5f}},
+    {{0x1.277ba2p-2f, 0x1.d4c32cp-3f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1.7a44eep-1f, 0x1.3133c8p-1f,
+      0x1.ecdbd6p-2f, 0x1.94bd92p-2f}},
+    {{0x1.8a4d08p-1f, 0x1.babb82p-1f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1.ed84dep-2f, 0x1.12409cp-1f,
+      0x1.319e68p-1f, 0x1.510f2ap-1f}},
+}};
+constexpr Pieces<3, 2, 3> kCbrtF16 = {{
+    {{0, 0, 0, 0, -0x1.e0b096p+0f, -0x1.bb6b58p+0f, -0x1.495674p+0f, -0x1.3e19bap+0f,
+      -0x1.f7d26p-1f, -0x1.99db2cp-1f, -0x1.46d4d4p-1f, -0x1.4644e2p-1f, -0x1.12ac08p-1f,
+      -0x1.7a681p-2f, -0x1.c72dd2p-2f, -0x1.5cf8fap-2f},
+     {-0x1.24cafcp-2f, -0x1.046418p-2f, -0x1.b9800ap-3f, -0x1.7fe478p-3f, -0x1.d30968p-4f,
+      -0x1.1fabd8p-3f, -0x1.2b6e1ap-3f, -0x1.ae3af6p-4f, -0x1.c2bbfcp-4f, -0x1.602bc6p-4f,
+      -0x1.9719a2p-5f, -0x1.0c849cp-4f, 0, 0, 0, 0}},
+    {{0, 0, 0, 0, 0x1.b911b6p+0f, 0x1.abd7fp+0f, 0x1.7af4a4p+0f, 0x1.75a99ep+0f, 0x1.546da2p+0f,
+      0x1.3979cap+0f, 0x1.1e973ap+0f, 0x1.1dbaaap+0f, 0x1.0ae6acp+0f, 0x1.ceb6a6p-1f,
+      0x1.ef7936p-1f, 0x1.bdd592p-1f},
+     {0x1.a0d00ap-1f, 0x1.8c7d84p-1f, 0x1.72f08ep-1f, 0x1.5ea8dcp-1f, 0x1.243106p-1f,
+      0x1.38972ep-1f, 0x1.3df47ap-1f, 0x1.16d47cp-1f, 0x1.1bbbe8p-1f, 0x1.00d7acp-1f,
+      0x1.a2b34cp-2f, 0x1.cd0342p-2f, 0, 0, 0, 0}},
+    {{0, 0, 0, 0, 0x1.42e2dp-2f, 0x1.477e9cp-2f, 0x1.5c728cp-2f, 0x1.5eefeap-2f, 0x1.6fa342p-2f,
+      0x1.7f1afcp-2f, 0x1.9081b6p-2f, 0x1.919626p-2f, 0x1.9f5716p-2f, 0x1.bcee7cp-2f,
+      0x1.aef32cp-2f, 0x1.c62ac4p-2f},
+     {0x1.d520dp-2f, 0x1.e1a15p-2f, 0x1.f2129p-2f, 0x1.002bdp-1f, 0x1.16e88cp-1f, 0x1.0f41c8p-1f,
+      0x1.0ccf24p-1f, 0x1.1ef6fcp-1f, 0x1.1c97f8p-1f, 0x1.2b4308p-1f, 0x1.49a0dep-1f, 0x1.3bd9bp-1f,
+      0, 0, 0, 0}},
+}};
+constexpr Pieces<4, 1, 1> kErfcBf16 = {{
+    {{-0x1.30e80ap-7f, -0x1.8dda0cp-9f, -0x1.bca7ap-11f, -0x1.ba4f58p-13f, 0x1.60079cp-15f, 0,
+      -0x1.206c2cp+0f, 0x1.dbb45p+5f, 0x1.7c68e6p+1f, -0x1.515ae8p+2f, 0x1.828d66p+2f,
+      -0x1.109fc8p+1f, -0x1.53523cp-2f, -0x1.e304eap-4f, -0x1.6a7aecp-5f, 0x1.586f2ap-11f}},
+    {{0x1.8501cep-4f, 0x1.5dacd2p-5f, 0x1.136c5cp-6f, 0x1.85bb0ap-8f, -0x1.906182p-13f, 0,
+      0x1.0915acp+0f, -0x1.3d4d56p+4f, -0x1.79bf46p-1f, 0x1.0c9168p+2f, -0x1.529d38p+2f,
+      0x1.8dff94p+1f, 0x1.cd7c7ap-1f, 0x1.0a2c4ep-1f, 0x1.1d07b8p-2f, 0x1.e705e2p-5f}},
+    {{-0x1.7f8e0ep-2f, -0x1.d40184p-3f, -0x1.01abc6p-3f, -0x1.03e6b8p-4f, -0x1.bb733p-7f, 0,
+      -0x1.210ffep+0f, 0x1.42d3b8p+0f, -0x1.b4f85p-1f, -0x1.db3a5p+0f, 0x1.b272ep-1f,
+      -0x1.06dda4p+1f, -0x1.2b7a02p+0f, -0x1.e9432p-1f, -0x1.657644p-1f, -0x1.62295p-2f}},
+    {{0x1.65ed2p-1f, 0x1.1fecdcp-1f, 0x1.b3bfb2p-2f, 0x1.383c84p-2f, 0x1.5a0a3ap-3f, 0, 0x1p+0f,
+      0x1.d17ce2p-1f, 0x1.f89d3ap-1f, 0x1.0df5eep+0f, 0x1.9645bcp-1f, 0x1.2182c2p+0f,
+      0x1.044d8cp+0f, 0x1.f6726ap-1f, 0x1.c8ae88p-1f, 0x1.68bff2p-1f}},
+}};
+constexpr Pieces<5, 2, 3> kErfcF16 = {{
+    {{0x1.b61334p-6f, 0x1.b3194ap-7f, 0x1.63317p-8f, 0x1.f6b20ep-10f, 0x1.262ec8p-11f,
+      0x1.391a38p-13f, -0x1.cc6d9cp-15f, 0x1.44fc5ep-12f, -0x1.9e5448p-5f, 0x1.3e84d4p+11f,
+      0x1.2abe22p+13f, -0x1.31b33p+13f, 0x1.9c7f9p+10f, 0x1.9e6d5ap+7f, 0x1.3aac84p+8f,
+      0x1.320c04p+9f},
+     {0x1.47fd66p+6f, 0x1.06fc0ap+6f, 0x1.89139ap+5f, 0x1.b11e56p+3f, 0x1.0c783cp+2f,
+      -0x1.5c3ce2p+4f, 0x1.a7738p+0f, -0x1.2c8a4ep+5f, 0x1.d1a84p-2f, -0x1.30fadap-1f,
+      0x1.2a65b8p-2f, -0x1.11fa96p-2f, 0x1.25a7fep-3f, 0x1.66de6p-2f, 0x1.e872dcp-4f,
+      0x1.87be1p-5f}},
+    {{-0x1.10790cp-5f, -0x1.c7b8f4p-7f, -0x1.464d02p-8f, -0x1.8f3c12p-10f, -0x1.ab0044p-12f,
+      -0x1.93415cp-14f, -0x1.5e564ap-16f, -0x1.3fa8eap-17f, 0x1.510dc6p-2f, 0x1.bd0accp+4f,
+      0x1.4bfd6cp+2f, -0x1.049f8p+7f, -0x1.4aca06p+1f, -0x1.2b7b4p+3f, -0x1.66a8d6p+0f,
+      -0x1.453264p+3f},
+     {0x1.0d45bp+0f, 0x1.506548p-1f, 0x1.ab3a02p-2f, -0x1.0f9964p-2f, -0x1.a9d91ap-2f,
+      0x1.1360b2p-1f, -0x1.9d77dcp-4f, -0x1.9abc62p-2f, -0x1.a635ccp-3f, -0x1.4ba4cep-3f,
+      -0x1.aa847ap-3f, -0x1.507bc6p-3f, -0x1.edd042p-4f, -0x1.a9547cp-4f, -0x1.3b5cdp-4f,
+      -0x1.b947bcp-5f}},
+    {{0x1.ad974ap-6f, 0x1.37c74ap-7f, 0x1.8afb46p-9f, 0x1.b5757ap-11f, 0x1.a88eeap-13f,
+      0x1.67571cp-15f, 0x1.2f4772p-17f, -0x1.b7ba54p-19f, 0x1.223cfcp-2f, 0x1.3b48a4p-4f,
+      -0x1.038eeep+1f, 0x1.7e04cp+1f, 0x1.77a894p-4f, 0x1.4f7066p-2f, 0x1.891ee8p-2f,
+      0x1.6af5ep-2f},
+     {0x1.7c6c16p-2f, 0x1.bb01eap-2f, 0x1.c6342cp-2f, 0x1.ecf7a8p-2f, 0x1.e565a8p-2f,
+      0x1.ed7988p-2f, 0x1.cca2eap-2f, 0x1.d1810cp-2f, 0x1.8c170ep-2f, 0x1.5148e4p-2f,
+      0x1.0dd7f2p-2f, 0x1.a6191ap-3f, 0x1.394d62p-3f, 0x1.bfac5ap-4f, 0x1.386a7ap-4f,
+      0x1.a3812ap-5f}},
+    {{-0x1.945c84p-7f, -0x1.0682a6p-8f, -0x1.2ccd9p-10f, -0x1.304f06p-12f, -0x1.0f96f8p-14f,
+      -0x1.ab8c74p-17f, -0x1.281b3p-19f, -0x1.7782f8p-22f, -0x1.0d1fe2p+0f, -0x1.09256ep+0f,
+      -0x1.056a4ap+0f, -0x1.efd5cep-1f, -0x1.ef8c3ap-1f, -0x1.e30f52p-1f, -0x1.d664bp-1f,
+      -0x1.c85b18p-1f},
+     {-0x1.b4000ep-1f, -0x1.9644b8p-1f, -0x1.77c8a4p-1f, -0x1.588f28p-1f, -0x1.39b4a8p-1f,
+      -0x1.1bb65p-1f, -0x1.fc43dp-2f, -0x1.c3df82p-2f, -0x1.7593dep-2f, -0x1.1a118ap-2f,
+      -0x1.9c818p-3f, -0x1.249ba6p-3f, -0x1.9256cp-4f, -0x1.0bea82p-4f, -0x1.5a1686p-5f,
+      -0x1.b126aap-6f}},
+    {{0x1.5bddfcp-9f, 0x1.9a7c6p-11f, 0x1.aeb392p-13f, 0x1.9170cap-15f, 0x1.4c177cp-17f,
+      0x1.e76714p-20f, 0x1.3ac6e2p-22f, 0x1.bc313ep-25f, 0x1.6a136cp-1f, 0x1.59652p-1f,
+      0x1.490cecp-1f, 0x1.38eb2ep-1f, 0x1.294cb6p-1f, 0x1.19fd8p-1f, 0x1.0b13dep-1f,
+      0x1.f92cd6p-2f},
+     {0x1.cf589p-2f, 0x1.9ab54cp-2f, 0x1.69d9bep-2f, 0x1.3cd53cp-2f, 0x1.13af62p-2f, 0x1.dcb814p-3f,
+      0x1.998af8p-3f, 0x1.5d8dd4p-3f, 0x1.10437ep-3f, 0x1.7d3e5cp-4f, 0x1.03cfbcp-4f,
+      0x1.588c78p-5f, 0x1.bc6e7p-6f, 0x1.16b41ap-6f, 0x1.53c932p-7f, 0x1.92999ep-8f}},
+}};
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_NARROW_PIECES_INL_H_
