@@ -16,12 +16,22 @@
 #endif
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+constexpr int kTableEntries = 16;
+struct Table {
+  alignas(64) double entry[kTableEntries];
+};
+
+// What moves the integer next to a number below 2^51 into the low bits.
+constexpr double kIntegerShift = 0x1.8p+52;
 
 // Of a NaN and a number Larger and Smaller give the second. FusedLess is c - a b.
 #if defined(__AVX512F__)
 using Doubles = __m512d;
 using Words = __m512i;
 using Mask = __mmask8;
+using Places = Words;
 PJRT_INLINE Doubles All(double x) { return _mm512_set1_pd(x); }
 PJRT_INLINE Words AllWords(uint64_t x) { return _mm512_set1_epi64(static_cast<int64_t>(x)); }
 PJRT_INLINE Doubles Magnitude(Doubles x) { return _mm512_abs_pd(x); }
@@ -29,9 +39,12 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
-// Of whole numbers nearby the nearest or the one towards 0.
+// Of whole numbers nearby the nearest, the one below or the one towards 0.
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+PJRT_INLINE Doubles Floor(Doubles x) {
+  return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
 PJRT_INLINE Doubles Truncated(Doubles x) {
   return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
@@ -61,10 +74,39 @@ template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
   return _mm512_srli_epi64(x, kShift);
 }
+template <int kShift>
+PJRT_INLINE Words ShiftedLeft(Words x) {
+  return _mm512_slli_epi64(x, kShift);
+}
+// The table's entries by the last four bits of places. FetchOfFour: of a table whose first four
+// entries only are asked for.
+PJRT_INLINE Places PlacesOf(Words x) { return x; }
+PJRT_INLINE Doubles Fetch(const Table& table, Places places) {
+  return _mm512_permutex2var_pd(_mm512_load_pd(table.entry), places,
+                                _mm512_load_pd(table.entry + 8));
+}
+PJRT_INLINE Doubles FetchOfFour(const Table& table, Places places) {
+  return _mm512_permutexvar_pd(places, _mm512_load_pd(table.entry));
+}
+// For positive finite numbers: exponent and mantissa, between 1 and 2.
+PJRT_INLINE Doubles ExponentOf(Doubles x) { return _mm512_getexp_pd(x); }
+PJRT_INLINE Doubles MantissaOf(Doubles x) {
+  return _mm512_getmant_pd(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
+}
+PJRT_INLINE Mask IsZeroOrNotFinite(Doubles x) { return _mm512_fpclass_pd_mask(x, 0x9f); }
+// x 2^floor(n), rounded once, for n from -2044 to 2046.
+PJRT_INLINE Doubles Scaled(Doubles x, Doubles n) { return _mm512_scalef_pd(x, n); }
+// The same for an integer n with a normal 2^n.
+PJRT_INLINE Doubles ScaledInside(Doubles x, Doubles n) { return Scaled(x, n); }
 #else
 using Doubles = __m256d;
 using Words = __m256i;
 using Mask = __m256d;
+// The last two bits of a place as those of its halves, in 32 bits, and the bits above in signs.
+struct Places {
+  __m256i halves;
+  __m256d odd_quarter, upper;
+};
 PJRT_INLINE Doubles All(double x) { return _mm256_set1_pd(x); }
 PJRT_INLINE Words AllWords(uint64_t x) { return _mm256_set1_epi64x(static_cast<int64_t>(x)); }
 PJRT_INLINE Doubles Magnitude(Doubles x) { return _mm256_andnot_pd(All(-0.0), x); }
@@ -75,6 +117,7 @@ PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm256_f
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+PJRT_INLINE Doubles Floor(Doubles x) { return _mm256_floor_pd(x); }
 PJRT_INLINE Doubles Truncated(Doubles x) {
   return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
@@ -97,6 +140,52 @@ PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
 template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
   return _mm256_srli_epi64(x, kShift);
+}
+template <int kShift>
+PJRT_INLINE Words ShiftedLeft(Words x) {
+  return _mm256_slli_epi64(x, kShift);
+}
+PJRT_INLINE Places PlacesOf(Words x) {
+  const Words twice = _mm256_shuffle_epi32(ShiftedLeft<1>(x), 0xa0);
+  return {_mm256_or_si256(twice, AllWords(uint64_t{1} << 32)), (Doubles)ShiftedLeft<61>(x),
+          (Doubles)ShiftedLeft<60>(x)};
+}
+PJRT_INLINE Doubles FetchQuarter(const double* quarter, const Places& places) {
+  return _mm256_castps_pd(
+      _mm256_permutevar8x32_ps(_mm256_castpd_ps(_mm256_load_pd(quarter)), places.halves));
+}
+PJRT_INLINE Doubles Fetch(const Table& table, const Places& places) {
+  const auto half = [&](const double* quarters) {
+    return Choose(places.odd_quarter, FetchQuarter(quarters + 4, places),
+                  FetchQuarter(quarters, places));
+  };
+  return Choose(places.upper, half(table.entry + 8), half(table.entry));
+}
+PJRT_INLINE Doubles FetchOfFour(const Table& table, const Places& places) {
+  return FetchQuarter(table.entry, places);
+}
+PJRT_INLINE Doubles NormalOf(Doubles x, Mask small) { return Choose(small, x * All(0x1p+54), x); }
+PJRT_INLINE Doubles ExponentOf(Doubles x) {
+  const Mask small = Compare<_CMP_LT_OQ>(x, All(0x1p-1022));
+  const Doubles exponent = (Doubles)ShiftedRight<52>((Words)NormalOf(x, small));
+  return _mm256_or_pd(exponent, All(0x1p+52)) -
+         Choose(small, All(0x1p+52 + 1077), All(0x1p+52 + 1023));
+}
+PJRT_INLINE Doubles MantissaOf(Doubles x) {
+  const Mask small = Compare<_CMP_LT_OQ>(x, All(0x1p-1022));
+  const Doubles digits = (Doubles)AllWords((uint64_t{1} << 52) - 1);
+  return _mm256_or_pd(_mm256_and_pd(NormalOf(x, small), digits), All(1));
+}
+PJRT_INLINE Mask IsZeroOrNotFinite(Doubles x) {
+  return Either(Compare<_CMP_EQ_OQ>(x, All(0)), Compare<_CMP_NEQ_UQ>(x - x, All(0)));
+}
+PJRT_INLINE Doubles ScaledInside(Doubles x, Doubles n) {
+  return x * (Doubles)ShiftedLeft<52>((Words)(n + All(kIntegerShift + 1023)));
+}
+// In two steps, of which only the second can round.
+PJRT_INLINE Doubles Scaled(Doubles x, Doubles n) {
+  const Doubles whole = Floor(n), half = Floor(whole * All(0.5));
+  return ScaledInside(ScaledInside(x, half), whole - half);
 }
 // Four doubles from each of four addresses, turned: out[i] has the i-th of each.
 PJRT_INLINE void FetchTurned(const double* const (&from)[4], Doubles* out) {
@@ -175,6 +264,7 @@ void BinaryDoublesLoopInTwo(void* dst, const void* a, const void* b, const void*
   OverVectors<kScalar>(dst, a, b, n, run);
 }
 
+}  // namespace
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 #endif
 

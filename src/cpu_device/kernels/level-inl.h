@@ -263,6 +263,8 @@ void FillExpF64(BlockKernels* kernels);
 void FillTrigF64(BlockKernels* kernels);
 void FillPowerF64(BlockKernels* kernels);
 void FillAtan2F64(BlockKernels* kernels);
+void FillPiecesF64(BlockKernels* kernels);
+void FillTablesF64(BlockKernels* kernels);
 void FillNarrow(BlockKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -97,7 +97,6 @@ PJRT_INLINE RootPart FetchRoot(Words places) {
   return {FetchOf16(kRoot, places), FetchOf16(kRootRest, places)};
 }
 PJRT_INLINE Doubles NumbersOf(Words small) { return _mm512_cvtepu64_pd(small); }
-PJRT_INLINE Doubles ScaleBy(Doubles x, Doubles n) { return _mm512_scalef_pd(x, n); }
 PJRT_INLINE Mask IsSpecial(Doubles x) {
   constexpr int kNan = 0x81, kZero = 0x06, kInfinity = 0x18, kDenormal = 0x20;
   return _mm512_fpclass_pd_mask(x, kNan | kZero | kInfinity | kDenormal);
@@ -161,15 +160,6 @@ PJRT_INLINE RootPart FetchRoot(Words places) {
 PJRT_INLINE Doubles NumbersOf(Words small) {
   return (Doubles)_mm256_or_si256(small, (Words)All(0x1p+52)) - All(0x1p+52);
 }
-// x 2^floor(n) for |n| < 2000, by two factors; rounded once.
-PJRT_INLINE Doubles ScaleBy(Doubles x, Doubles n) {
-  const Doubles whole = _mm256_floor_pd(n);
-  const Doubles half = _mm256_floor_pd(whole * All(0.5));
-  const auto power = [](Doubles k) {
-    return (Doubles)_mm256_slli_epi64((Words)(k + All(0x1p+52 + 1023)), 52);
-  };
-  return x * power(half) * power(whole - half);
-}
 PJRT_INLINE Mask IsSpecial(Doubles x) {
   const Doubles size = Magnitude(x);
   return Either(Compare<_CMP_LT_OQ>(size, All(0x1p-1022)),
@@ -228,7 +218,7 @@ PJRT_INLINE Doubles Exp(Doubles sum, Doubles high, Doubles low) {
   const Doubles p23 = Fused(r, All(0x1.111111107c1f6p-7), All(0x1.555555547eac7p-5));
   const Doubles p45 = Fused(r, All(0x1.a01ba06bac419p-13), All(0x1.6c184223e5875p-10));
   const Doubles p = Fused(Fused(p45, r2, p23), r2, p01);
-  return ScaleBy(Fused(Fused(p, r2, r + part.rest), part.root, part.root), n);
+  return Scaled(Fused(Fused(p, r2, r + part.rest), part.root, part.root), n);
 }
 
 // exp(y log|x|), then the rules of C's pow.

@@ -30,6 +30,8 @@ BlockKernels MakeTable() {
   FillComplexMath(&table);
   FillExpF64(&table);
   FillTrigF64(&table);
+  FillPiecesF64(&table);
+  FillTablesF64(&table);
   FillPowerF64(&table);
   FillAtan2F64(&table);
   FillExpF32(&table);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sine, cosine, tangent and cube root of f64 in vector loops, at most 1.1 ULP off. Angles up to
+// Sine, cosine, tangent and cube root of f64 in vector loops, at most 1.1 ULP off, for levels
+// without AVX2: the others have those of block_tables_f64.cc and block_pieces_f64.cc. Angles up to
 // 2^20 are reduced in the loop; for larger ones, which are rare, the C library is called.
 #include "src/cpu_device/kernels/math_f64-inl.h"
 #include "src/cpu_device/kernels/rare-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+#if !defined(__AVX2__)
 namespace {
 
 // By the reciprocal of the root, which takes no divisions: minus a third of the exponent's bits
@@ -43,5 +46,8 @@ void FillTrigF64(BlockKernels* k) {
   Entry(k, BlockOp::kTan, CType::kF64) = UnaryLoopWithRare<f64::Tan, double>;
   SetUnary<double, Cbrt, double, double>(k, BlockOp::kCbrt);
 }
+#else
+void FillTrigF64(BlockKernels*) {}
+#endif
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sine, cosine, tangent and the logistic function of f64 from tables of 16 entries, which a
+// permutation fetches, and short polynomials between them. Levels without such an instruction have
+// those of block_trig_f64.cc and block_exp_f64.cc. Largest errors seen, over some 10^7 arguments:
+// Sin and Cos 0.65, Tan 0.67, Logistic 0.76 ULP. With AVX-512 they take 0.43, 0.53 and 0.51 ns an
+// element, where functions without tables took 0.87, 1.68 and 1.0.
+#define PJRT_VECTORS_AT_ONCE 2
+#include "src/cpu_device/kernels/double_groups-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+#if defined(__AVX2__)
+namespace {
+
+// sin(k pi / 16) and cos(k pi / 16), and what rounding them lost.
+constexpr Table kSine = {{0, 0x1.8f8b83c69a60bp-3, 0x1.87de2a6aea963p-2, 0x1.1c73b39ae68c8p-1,
+                          0x1.6a09e667f3bcdp-1, 0x1.a9b66290ea1a3p-1, 0x1.d906bcf328d46p-1,
+                          0x1.f6297cff75cb0p-1, 1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1,
+                          0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1,
+                          0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3}};
+constexpr Table kSineRest = {
+    {0, -0x1.26d19b9ff8d82p-57, -0x1.72cedd3d5a610p-57, 0x1.b25dd267f6600p-55,
+     -0x1.bdd3413b26456p-55, 0x1.9f630e8b6dac8p-60, 0x1.457e610231ac2p-56, 0x1.562172a361fd3p-56, 0,
+     0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60, -0x1.bdd3413b26456p-55,
+     0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57, -0x1.26d19b9ff8d82p-57}};
+constexpr Table kCosine = {{1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1,
+                            0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1, 0x1.87de2a6aea963p-2,
+                            0x1.8f8b83c69a60bp-3, 0, -0x1.8f8b83c69a60bp-3, -0x1.87de2a6aea963p-2,
+                            -0x1.1c73b39ae68c8p-1, -0x1.6a09e667f3bcdp-1, -0x1.a9b66290ea1a3p-1,
+                            -0x1.d906bcf328d46p-1, -0x1.f6297cff75cb0p-1}};
+constexpr Table kCosineRest = {
+    {0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60, -0x1.bdd3413b26456p-55,
+     0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57, -0x1.26d19b9ff8d82p-57, 0,
+     0x1.26d19b9ff8d82p-57, 0x1.72cedd3d5a610p-57, -0x1.b25dd267f6600p-55, 0x1.bdd3413b26456p-55,
+     -0x1.9f630e8b6dac8p-60, -0x1.457e610231ac2p-56, -0x1.562172a361fd3p-56}};
+
+// An angle as r + tail + k pi / 16, |r| <= pi / 32, with k in the low bits.
+struct Angle {
+  DoubleGroup r, tail;
+  WordGroup k;
+};
+// For |x| <= kLargestAngle. pi / 16 in three parts. The first subtraction is exact, since nothing
+// below the first part's last bit is left, and so is the second part's product with k; what its
+// subtraction loses is kept. So numbers as near to a multiple of pi / 2 as 2^-60 keep all their
+// digits.
+constexpr double kLargestAngle = 0x1p+20;
+PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
+  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
+                   kPart3 = -0x1.d747f23e32ed7p-86;
+  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const DoubleGroup most = FusedLess(k, kPart1, x), part = k * kPart2;
+  const DoubleGroup r = most - part;
+  const DoubleGroup lost = (most - r) - part;
+  return {r, FusedLess(k, kPart3, lost), ToWords(shifted)};
+}
+
+// sin(r + k pi / 16) = s + c r + s (cos(r) - 1) + c (sin(r) - r) with the table's s and c; the
+// first sum is kept in two parts. The halves of a period differ in sign only.
+PJRT_INLINE DoubleGroup SineOf(Angle angle, WordGroup k) {
+  const PlaceGroup places = PlacesOf(k);
+  const DoubleGroup s = Fetch(kSine, places), c = Fetch(kCosine, places), r = angle.r;
+  const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
+  const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
+  const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
+  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
+  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
+  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
+  const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
+  const DoubleGroup high = Fused(c, r, s);
+  const DoubleGroup lost = Fused(c, r, s - high) + Fetch(kSineRest, places);
+  const DoubleGroup low = Fused(s, less_cosine, Fused(c, more_sine, lost));
+  return Turned(high + low, ShiftedLeft<59>(k));
+}
+
+struct Sin {
+  static constexpr double kLargest = kLargestAngle;
+  PJRT_INLINE double RunRare(double x) { return __builtin_sin(x); }
+  // -0 would come out as 0.
+  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+    const Angle angle = ReduceAngle(x);
+    return Choose(Compare<_CMP_EQ_OQ>(x, 0.0), x, SineOf(angle, angle.k));
+  }
+};
+struct Cos {
+  static constexpr double kLargest = kLargestAngle;
+  PJRT_INLINE double RunRare(double x) { return __builtin_cos(x); }
+  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+    const Angle angle = ReduceAngle(x);
+    return SineOf(angle, angle.k + AllWords(8));
+  }
+};
+
+// (s + c t) / (c - s t) for t = tan(r), both in two parts.
+struct Tan {
+  static constexpr double kLargest = kLargestAngle;
+  PJRT_INLINE double RunRare(double x) { return __builtin_tan(x); }
+  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+    const Angle angle = ReduceAngle(x);
+    const PlaceGroup places = PlacesOf(angle.k);
+    const DoubleGroup s = Fetch(kSine, places), c = Fetch(kCosine, places), r = angle.r;
+    const DoubleGroup r2 = r * r, r4 = r2 * r2;
+    const DoubleGroup p01 = Fused(r2, 0x1.11111110f62ddp-3, 0x1.5555555555560p-2);
+    const DoubleGroup p23 = Fused(r2, 0x1.664c321f2de61p-6, 0x1.ba1ba316acd9dp-5);
+    const DoubleGroup p = Fused(r4, Fused(r4, 0x1.2548eab8b8086p-7, p23), p01);
+    const DoubleGroup more = Fused(r * r2, p, angle.tail);
+    const DoubleGroup above = Fused(c, r, s), below = FusedLess(s, r, c);
+    const DoubleGroup above_lost = Fused(c, r, s - above) + Fetch(kSineRest, places);
+    const DoubleGroup below_lost = FusedLess(s, r, c - below) + Fetch(kCosineRest, places);
+    const DoubleGroup above_low = Fused(c, more, above_lost);
+    const DoubleGroup below_rest = FusedLess(s, more, below_lost);
+    const DoubleGroup divisor = below + below_rest, divisor_low = (below - divisor) + below_rest;
+    const DoubleGroup inverse = DoubleGroup(1.0) / divisor;
+    const DoubleGroup ratio = above * inverse;
+    const DoubleGroup rest =
+        FusedLess(ratio, divisor_low, FusedLess(ratio, divisor, above) + above_low);
+    return Choose(Compare<_CMP_EQ_OQ>(x, 0.0), x, Fused(rest, inverse, ratio));
+  }
+};
+
+// 2^n / (2^n + e) with e = 2^n exp(-x) between 1 and 2. The divisor has two parts, and the quotient
+// is corrected by what the second one and its own rounding amount to.
+struct Logistic {
+  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+    // 1 from 37.4 on, and 0 from -745.2 on. A NaN stays.
+    const TableExp e = ExpByTable(-Smaller(40.0, Larger(-745.2, x)), 0.0);
+    const DoubleGroup n = -Floor(e.n), scale = Scaled(1.0, n);
+    const DoubleGroup larger = Larger(scale, e.power), smaller = Smaller(scale, e.power);
+    const DoubleGroup most = larger + smaller, most_low = (larger - most) + smaller;
+    const DoubleGroup divisor = Fused(e.power, e.part, most);
+    const DoubleGroup divisor_low = Fused(e.power, e.part, most - divisor) + most_low;
+    const DoubleGroup quotient = DoubleGroup(1.0) / divisor;
+    const DoubleGroup rest = FusedLess(quotient, divisor_low, FusedLess(quotient, divisor, 1.0));
+    return Scaled(Fused(quotient, rest, quotient), n);
+  }
+};
+
+}  // namespace
+
+void FillTablesF64(BlockKernels* k) {
+  Entry(k, BlockOp::kSin, CType::kF64) = DoublesLoop<Sin, true>;
+  Entry(k, BlockOp::kCos, CType::kF64) = DoublesLoop<Cos, true>;
+  Entry(k, BlockOp::kTan, CType::kF64) = DoublesLoop<Tan, true>;
+  Entry(k, BlockOp::kLogistic, CType::kF64) = DoublesLoop<Logistic>;
+}
+#else
+void FillTablesF64(BlockKernels*) {}
+#endif
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
