@@ -2,8 +2,8 @@
 //
 // Functions of c64 made of exponentials, sines and cosines, in f64, with tables that a permutation
 // reads so that polynomials are short. Levels without AVX2 have those of complex_pieces-inl.h.
-// Parts are within 0.52 ULP but where sums cancel. With AVX-512, an exponential takes 0.54 ns an
-// element, a sine 0.60, a tangent 0.70.
+// Parts are within 0.52 ULP but where sums cancel. With AVX-512, an exponential takes 0.53 ns an
+// element, a sine 0.59, a tangent 0.66, a logistic function 0.71.
 #include "src/cpu_device/kernels/complex_pieces-inl.h"
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 
@@ -77,6 +77,10 @@ PJRT_INLINE Doubles Fetch(const double (&table)[kEntries], Integers n) {
 struct Numbers {
   Doubles re, im;
 };
+struct Quotients {
+  Numbers dividend;
+  Doubles divisor;
+};
 
 // x * factor to the nearest integer: as a number, and in the last 48 bits of `bits`.
 struct Rounded {
@@ -128,7 +132,7 @@ PJRT_INLINE Doubles PowerDown(Integers n) {
   return {(Vector)((Bits)p.a - ShiftLeft(n.a, 48)), (Vector)((Bits)p.b - ShiftLeft(n.b, 48))};
 }
 
-// exp(kTimes * x) = scale (1 + part), to 2^-37, or 2^-47 where sums may cancel.
+// exp(kTimes * x) = scale (1 + part), to 2^-37, or 2^-47 for sums that may cancel.
 struct ExpParts {
   Doubles scale, part;
 };
@@ -259,31 +263,30 @@ struct Cos {
 };
 
 // (g (g + 2) + 4 i p sin y cos y) / (g^2 + 4 p cos(y)^2) with p = exp(2x) and g = p - 1.
-PJRT_INLINE Numbers TanhOf(Doubles x, Doubles y) {
+PJRT_INLINE Quotients TanhOf(Doubles x, Doubles y) {
   const ExpParts e = SplitExp<false, 2>(x);
   const Angle angle = AngleOf<false, 2>(y);
   const Doubles g = LessOne(e);
   const Doubles cosine = CosOf(angle), product = PowerOf(e) * cosine;
-  const Doubles inverse = All(1) / Fused(product, cosine, g * g);
-  return {g * (g + All(2)) * inverse, product * SinOf(angle) * inverse};
+  return {{g * (g + All(2)), product * SinOf(angle)}, Fused(product, cosine, g * g)};
 }
 struct Tanh {
+  static constexpr bool kTurned = false;
   static constexpr C64 kLargest = {kLargestDoubled, kLargestAngle};
   PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteTanh(z); }
-  PJRT_INLINE Numbers Run(Numbers z) { return TanhOf(z.re, z.im); }
+  PJRT_INLINE Quotients Run(Numbers z) { return TanhOf(z.re, z.im); }
 };
-// tan(z) = -i tanh(iz).
+// tan(z) = -i tanh(iz), whose parts change places when they are stored: before, it takes 0.02 ns
+// more.
 struct Tan {
+  static constexpr bool kTurned = true;
   static constexpr C64 kLargest = {kLargestAngle, kLargestDoubled};
   PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteTan(z); }
-  PJRT_INLINE Numbers Run(Numbers z) {
-    const Numbers turned = TanhOf(z.im, z.re);
-    return {turned.im, turned.re};
-  }
+  PJRT_INLINE Quotients Run(Numbers z) { return TanhOf(z.im, z.re); }
 };
 
 // p (g + 1 + cos y + i sin y) / (g^2 + 2 p (1 + cos y)) with p = exp(x) and g = p - 1: beside the
-// pole no digits are lost.
+// pole no term of the divisor loses digits.
 struct Logistic {
   static constexpr C64 kLargest = {kLargestSquared, kLargestAngle};
   PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteLogistic(z); }
@@ -297,7 +300,7 @@ struct Logistic {
 };
 
 // Elements that are looked at together.
-constexpr int64_t kPiece = 64;
+constexpr int64_t kPiece = 128;
 
 // Whether |x| is beyond; NaN is.
 PJRT_INLINE int IsBeyond(float x, float largest) {
@@ -326,6 +329,39 @@ PJRT_INLINE bool HasRare(const C64* z) {
   return HasNegative((Bits)any);
 }
 
+PJRT_INLINE Numbers Load(const C64* from) {
+  const float* const in = &from->re;
+  const Vector a = Widen(in), b = Widen(in + kLanes);
+  const Vector c = Widen(in + 2 * kLanes), d = Widen(in + 3 * kLanes);
+  return {{Evens(a, b), Evens(c, d)}, {Odds(a, b), Odds(c, d)}};
+}
+PJRT_INLINE void Store(C64* to, Numbers z) {
+  float* const out = &to->re;
+  Narrow(out, Evens(z.re.a, z.im.a));
+  Narrow(out + kLanes, Odds(z.re.a, z.im.a));
+  Narrow(out + 2 * kLanes, Evens(z.re.b, z.im.b));
+  Narrow(out + 3 * kLanes, Odds(z.re.b, z.im.b));
+}
+constexpr int64_t kStep = 2 * kLanes;
+
+template <class Function>
+PJRT_INLINE void RunPiece(C64* to, const C64* from, int64_t count, Numbers (*)(Numbers)) {
+  for (int64_t i = 0; i < count; i += kStep) Store(to + i, Function::Run(Load(from + i)));
+}
+// The divisions of a piece come after all else: with shorter chains of dependent instructions a
+// tangent takes 0.66 ns an element instead of 0.70.
+template <class Function>
+PJRT_INLINE void RunPiece(C64* to, const C64* from, int64_t count, Quotients (*)(Numbers)) {
+  Quotients quotients[kPiece / kStep];
+  for (int64_t i = 0; i < count; i += kStep) quotients[i / kStep] = Function::Run(Load(from + i));
+  for (int64_t i = 0; i < count; i += kStep) {
+    const Quotients& q = quotients[i / kStep];
+    const Doubles inverse = All(1) / q.divisor;
+    const Doubles re = q.dividend.re * inverse, im = q.dividend.im * inverse;
+    Store(to + i, Function::kTurned ? Numbers{im, re} : Numbers{re, im});
+  }
+}
+
 template <class Function>
 void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
   C64* d = static_cast<C64*>(dst);
@@ -341,17 +377,7 @@ void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
       from = kept;
       to = result;
     }
-    for (int64_t i = 0; i < count; i += 2 * kLanes) {
-      const float* const in = &from[i].re;
-      float* const out = &to[i].re;
-      const Vector p = Widen(in), q = Widen(in + kLanes), r = Widen(in + 2 * kLanes),
-                   s = Widen(in + 3 * kLanes);
-      const Numbers z = Function::Run({{Evens(p, q), Evens(r, s)}, {Odds(p, q), Odds(r, s)}});
-      Narrow(out, Evens(z.re.a, z.im.a));
-      Narrow(out + kLanes, Odds(z.re.a, z.im.a));
-      Narrow(out + 2 * kLanes, Evens(z.re.b, z.im.b));
-      Narrow(out + 3 * kLanes, Odds(z.re.b, z.im.b));
-    }
+    RunPiece<Function>(to, from, count, Function::Run);
     if (direct) continue;
     for (int64_t i = 0; i < count; ++i)
       d[i] = IsRare<Function>(kept[i]) ? Function::RunRare(kept[i]) : result[i];
