@@ -130,6 +130,8 @@ TEST(C64MathTest, FunctionsAreWithinOneUlpBesideTheUnitCircleAndOfLargeAngles) {
     };
     check(BlockOp::kLog, circle, [](Wide z) { return std::log(z); });
     check(BlockOp::kSqrt, circle, [](Wide z) { return std::sqrt(z); });
+    check(BlockOp::kSin, circle, [](Wide z) { return std::sin(z); });
+    check(BlockOp::kCos, circle, [](Wide z) { return std::cos(z); });
     check(BlockOp::kTanh, circle, [](Wide z) { return std::tanh(z); });
     check(BlockOp::kTan, circle, [](Wide z) { return std::tan(z); });
     check(BlockOp::kExp, wide, [](Wide z) { return std::exp(z); });
