@@ -412,16 +412,6 @@ struct RsqrtC64 {
   }
 };
 
-// --- Complete functions of c64, one at a time, for levels/block_complex_exp.cc ---
-
-C64 CompleteExp(C64 z);
-C64 CompleteExpm1(C64 z);
-C64 CompleteSin(C64 z);
-C64 CompleteCos(C64 z);
-C64 CompleteTan(C64 z);
-C64 CompleteTanh(C64 z);
-C64 CompleteLogistic(C64 z);
-
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::complexes
 
 #endif  // PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PIECES_INL_H_

@@ -4,6 +4,7 @@
 // reads so that polynomials are short. Levels without AVX2 have those of complex_pieces-inl.h.
 // Parts are within 0.52 ULP but where sums cancel. With AVX-512, an exponential takes 0.53 ns an
 // element, a sine 0.59, a tangent 0.66, a logistic function 0.71.
+#include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_pieces-inl.h"
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 

@@ -5,9 +5,10 @@
 //
 // A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp,
 // c128 in long double where the C library's double function is more than 3 ULP off. W is the wider
-// type. Most arguments of the common functions go through the loops of complex_pieces-inl.h and
-// block_complex_exp.cc instead.
+// type. Most arguments of the common functions go through the loops of complex_pieces-inl.h,
+// block_complex_exp.cc and block_complex_log.cc instead.
 #include "src/cpu_device/kernels/complex-inl.h"
+#include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_pieces-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -352,7 +353,6 @@ PJRT_INLINE void BinaryByPieces(BlockKernels* k, BlockOp op) {
 
 }  // namespace
 
-#if defined(__AVX2__)
 namespace complexes {
 
 C64 CompleteExp(C64 z) { return InF64<Exp>::Run(z); }
@@ -362,13 +362,21 @@ C64 CompleteCos(C64 z) { return InF64<Cos>::Run(z); }
 C64 CompleteTan(C64 z) { return InF64<Tan>::Run(z); }
 C64 CompleteTanh(C64 z) { return InF64<Tanh>::Run(z); }
 C64 CompleteLogistic(C64 z) { return InF64<Logistic>::Run(z); }
+C64 CompleteSqrt(C64 z) { return InF64<Sqrt>::Run(z); }
+C64 CompleteRsqrt(C64 z) { return InF64<Rsqrt>::Run(z); }
+C64 CompleteLog(C64 z) { return InF64<Log>::Run(z); }
+C64 CompleteLog1p(C64 z) { return InF64<Log1p>::Run(z); }
+C64 CompleteCbrt(C64 z) { return InF64<Cbrt>::Run(z); }
+C64 CompletePower(C64 a, C64 b) { return InF64<Power>::Run(a, b); }
+C64 CompleteAtan2(C64 y, C64 x) { return InF64<Atan2>::Run(y, x); }
 
 }  // namespace complexes
 
-void FillComplexExp(BlockKernels* kernels);
+void FillComplexMath(BlockKernels* k) {
+#if defined(__AVX2__)
+  FillComplexExp(k);
+  FillComplexLog(k);
 #else
-// Those of block_complex_exp.cc by pieces.
-static void FillComplexExp(BlockKernels* k) {
   UnaryByPieces<complexes::ExpC64, InF64<Exp>, float>(k, BlockOp::kExp);
   UnaryByPieces<complexes::Expm1C64, InF64<Expm1>, float>(k, BlockOp::kExpm1);
   UnaryByPieces<complexes::SinC64, InF64<Sin>, float>(k, BlockOp::kSin);
@@ -376,20 +384,16 @@ static void FillComplexExp(BlockKernels* k) {
   UnaryByPieces<complexes::TanC64, InF64<Tan>, float>(k, BlockOp::kTan);
   UnaryByPieces<complexes::TanhC64, InF64<Tanh>, float>(k, BlockOp::kTanh);
   UnaryByPieces<complexes::LogisticC64, InF64<Logistic>, float>(k, BlockOp::kLogistic);
-}
-#endif
-
-void FillComplexMath(BlockKernels* k) {
-  FillComplexExp(k);
-  UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
   UnaryByPieces<complexes::LogC64, InF64<Log>, float>(k, BlockOp::kLog);
   UnaryByPieces<complexes::SqrtOf, InF64<Sqrt>, float>(k, BlockOp::kSqrt);
   UnaryByPieces<complexes::RsqrtC64, InF64<Rsqrt>, float>(k, BlockOp::kRsqrt);
-  UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
   UnaryByPieces<complexes::Log1pC64, InF64<Log1p>, float>(k, BlockOp::kLog1p);
   UnaryByPieces<complexes::CbrtC64, InF64<Cbrt>, float>(k, BlockOp::kCbrt);
   BinaryByPieces<complexes::PowerC64, InF64<Power>, float>(k, BlockOp::kPower);
   BinaryByPieces<complexes::Atan2C64, InF64<Atan2>, float>(k, BlockOp::kAtan2);
+#endif
+  UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
+  UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kSecond) = DivideC64<false, true>;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What block_complex_math.cc, block_complex_exp.cc and block_complex_log.cc have for each other. See level-inl.h for who
+// may include this.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_COMPLETE_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_COMPLETE_INL_H_
+
+#include "src/cpu_device/kernels/level-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// Vector loops, at levels with fused multiply-add.
+void FillComplexExp(BlockKernels* kernels);
+void FillComplexLog(BlockKernels* kernels);
+
+namespace complexes {
+
+// Complete functions, for the arguments that those loops leave.
+C64 CompleteExp(C64 z);
+C64 CompleteExpm1(C64 z);
+C64 CompleteSin(C64 z);
+C64 CompleteCos(C64 z);
+C64 CompleteTan(C64 z);
+C64 CompleteTanh(C64 z);
+C64 CompleteLogistic(C64 z);
+C64 CompleteSqrt(C64 z);
+C64 CompleteRsqrt(C64 z);
+C64 CompleteLog(C64 z);
+C64 CompleteLog1p(C64 z);
+C64 CompleteCbrt(C64 z);
+C64 CompletePower(C64 a, C64 b);
+C64 CompleteAtan2(C64 y, C64 x);
+
+}  // namespace complexes
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_COMPLETE_INL_H_
