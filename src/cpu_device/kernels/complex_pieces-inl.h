@@ -5,8 +5,9 @@
 // at a time to the complete function of block_complex_math.cc. See level-inl.h for who may include
 // this.
 //
-// c64 functions are computed in f64 to 2^-34 or better and rounded once; c128 ones are algebraic or
-// products of real functions, and at most 3 ULP off.
+// c64 functions are computed in f64 to 2^-34 or better and rounded once; c128 ones are algebraic
+// and at most 3 ULP off. The other ones of c128 are in block_complex_c128.cc and
+// block_complex_exp_c128.cc.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PIECES_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PIECES_INL_H_
 
@@ -98,6 +99,21 @@ void BinaryPieces(void* dst, const void* a, const void* b, const void*, int64_t 
   }
 }
 
+// The complete functions of c128 numbers that have their vector loops in other sources.
+C128 CompleteLog(C128 z);
+C128 CompleteLog1p(C128 z);
+C128 CompleteRsqrt(C128 z);
+C128 CompleteCbrt(C128 z);
+C128 CompleteExp(C128 z);
+C128 CompleteExpm1(C128 z);
+C128 CompleteLogistic(C128 z);
+C128 CompleteTanh(C128 z);
+C128 CompleteTan(C128 z);
+C128 CompleteSin(C128 z);
+C128 CompleteCos(C128 z);
+C128 CompletePower(C128 a, C128 b);
+C128 CompleteAtan2(C128 y, C128 x);
+
 PJRT_INLINE double Larger(C128 z) {
   const double x = wide::Abs(z.re), y = wide::Abs(z.im);
   return x > y ? x : y;
@@ -123,23 +139,6 @@ struct Hyperbolic {
 PJRT_INLINE Hyperbolic HyperbolicOf(double x) {
   const double grown = wide::Expm1(wide::Abs(x)), power = grown + 1, inverse = 1 / power;
   return {wide::CopySign(0.5 * MulAdd(grown, inverse, grown), x), 0.5 * (power + inverse)};
-}
-
-// The same in f64; sinh below 1 by its series.
-PJRT_INLINE Hyperbolic PreciseHyperbolicOf(double x) {
-  const double size = wide::Abs(x), power = f64::ExpInside(size), inverse = 1 / power;
-  const double s = size * size;
-  double p = 1.0 / 121645100408832000;  // 1 / 19!
-  p = MulAdd(p, s, 1.0 / 355687428096000);
-  p = MulAdd(p, s, 1.0 / 1307674368000);
-  p = MulAdd(p, s, 1.0 / 6227020800);
-  p = MulAdd(p, s, 1.0 / 39916800);
-  p = MulAdd(p, s, 1.0 / 362880);
-  p = MulAdd(p, s, 1.0 / 5040);
-  p = MulAdd(p, s, 1.0 / 120);
-  p = MulAdd(p, s, 1.0 / 6);
-  const double small = MulAdd(size * s, p, size), large = 0.5 * (power - inverse);
-  return {wide::CopySign(size < 1 ? small : large, x), 0.5 * (power + inverse)};
 }
 
 // r (cos y + i sin y).
@@ -269,67 +268,6 @@ struct PowerC64 {
     const C128 log = LogOf(a);
     const C128 product = Multiply::Run(b, log);
     return Polar(wide::Exp(wide::Bound(product.re, -650, 650)), product.im);
-  }
-};
-
-// --- c128: products of real functions ---
-
-struct ExpC128 {
-  PJRT_INLINE int IsRare(C128 z) {
-    const int re = wide::Abs(z.re) < 700, im = wide::Abs(z.im) <= f64::Sin::kLargest;
-    return (re & im) == 0;
-  }
-  PJRT_INLINE C128 Run(C128 z) {
-    const double power = f64::ExpInside(z.re);
-    return {power * f64::Cos::Run(z.im), power * f64::Sin::Run(z.im)};
-  }
-};
-struct SinC128 {
-  PJRT_INLINE int IsRare(C128 z) { return ExpC128::IsRare({z.im, z.re}); }
-  PJRT_INLINE C128 Run(C128 z) {
-    const Hyperbolic h = PreciseHyperbolicOf(z.im);
-    return {f64::Sin::Run(z.re) * h.cosh, f64::Cos::Run(z.re) * h.sinh};
-  }
-};
-struct CosC128 {
-  PJRT_INLINE int IsRare(C128 z) { return SinC128::IsRare(z); }
-  PJRT_INLINE C128 Run(C128 z) {
-    const Hyperbolic h = PreciseHyperbolicOf(z.im);
-    return {f64::Cos::Run(z.re) * h.cosh, -f64::Sin::Run(z.re) * h.sinh};
-  }
-};
-
-// With u = exp(-2 |x|) and v = 1 - u, (v (1 + u) + 4 u i sin y cos y) / (v^2 + 4 u cos(y)^2): no
-// term overflows, and none is taken away. All are pairs.
-struct TanhC128 {
-  PJRT_INLINE int IsRare(C128 z) {
-    const int re = wide::Abs(z.re) < 1e300, im = wide::Abs(z.im) <= f64::Sin::kLargest;
-    return (re & im) == 0;
-  }
-  PJRT_INLINE C128 Run(C128 z) {
-    const f64::ExpParts e = f64::SplitExp(-wide::Bound(2 * wide::Abs(z.re), 0, 746));
-    const double scale = e.first * e.second;
-    const f64::Pair grown = f64::Plus({1, 0}, {e.r, e.rest});
-    const f64::Pair u = {grown.high * e.first * e.second, grown.low * e.first * e.second};
-    const f64::Pair v = f64::Plus({1 - scale, 0}, {-scale * e.r, -scale * e.rest});
-    const f64::Angle angle = f64::ReduceAngle(z.im);
-    const f64::Pair sine = f64::SinOf(angle.r, angle.tail);
-    const f64::Pair cosine = f64::CosOf(angle.r, angle.tail);
-    const bool odd = (angle.quadrant & 1) != 0;  // the two change places, one its sign
-    const f64::Pair cos_y = f64::Choose(odd, sine, cosine), u4 = {4 * u.high, 4 * u.low};
-    const f64::Pair divisor = f64::Plus(f64::Times(v, v), f64::Times(u4, f64::Times(cos_y, cos_y)));
-    const double inverse = 1 / divisor.high;
-    const double re = f64::Quotient(f64::Times(v, f64::Plus({1, 0}, u)), divisor, inverse);
-    const double im = f64::Quotient(f64::Times(u4, f64::Times(sine, cosine)), divisor, inverse);
-    const double side = z.im == 0 ? z.im : odd ? -angle.r : angle.r;
-    return {wide::CopySign(re, z.re), wide::CopySign(im, side)};
-  }
-};
-struct TanC128 {
-  PJRT_INLINE int IsRare(C128 z) { return TanhC128::IsRare({z.im, z.re}); }
-  PJRT_INLINE C128 Run(C128 z) {
-    const C128 turned = TanhC128::Run({-z.im, z.re});
-    return {turned.im, -turned.re};
   }
 };
 

@@ -255,6 +255,8 @@ void FillLookup(BlockKernels* kernels);
 void FillReduce(BlockKernels* kernels);
 void FillComplex(BlockKernels* kernels);
 void FillComplexMath(BlockKernels* kernels);
+void FillComplexC128(BlockKernels* kernels);
+void FillComplexExpC128(BlockKernels* kernels);
 void FillExpF32(BlockKernels* kernels);
 void FillPiecewiseF32(BlockKernels* kernels);
 void FillTrigF32(BlockKernels* kernels);

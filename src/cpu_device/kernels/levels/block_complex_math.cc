@@ -370,6 +370,20 @@ C64 CompleteCbrt(C64 z) { return InF64<Cbrt>::Run(z); }
 C64 CompletePower(C64 a, C64 b) { return InF64<Power>::Run(a, b); }
 C64 CompleteAtan2(C64 y, C64 x) { return InF64<Atan2>::Run(y, x); }
 
+C128 CompleteLog(C128 z) { return Log::Run(z); }
+C128 CompleteLog1p(C128 z) { return Log1p::Run(z); }
+C128 CompleteRsqrt(C128 z) { return InLongDouble<Rsqrt>::Run(z); }
+C128 CompleteCbrt(C128 z) { return InLongDouble<Cbrt>::Run(z); }
+C128 CompleteExp(C128 z) { return Exp::Run(z); }
+C128 CompleteExpm1(C128 z) { return InLongDouble<Expm1>::Run(z); }
+C128 CompleteLogistic(C128 z) { return InLongDouble<Logistic>::Run(z); }
+C128 CompleteTanh(C128 z) { return InLongDouble<Tanh>::Run(z); }
+C128 CompleteTan(C128 z) { return InLongDouble<Tan>::Run(z); }
+C128 CompleteSin(C128 z) { return Sin::Run(z); }
+C128 CompleteCos(C128 z) { return Cos::Run(z); }
+C128 CompletePower(C128 a, C128 b) { return InLongDouble<Power>::Run(a, b); }
+C128 CompleteAtan2(C128 y, C128 x) { return InLongDouble<Atan2>::Run(y, x); }
+
 }  // namespace complexes
 
 void FillComplexMath(BlockKernels* k) {
@@ -402,20 +416,6 @@ void FillComplexMath(BlockKernels* k) {
   UnaryByPieces<complexes::SqrtOf, Sqrt, double>(k, BlockOp::kSqrt);
   UnaryByPieces<complexes::SignC128, InLongDouble<Sign>, double>(k, BlockOp::kSign);
   BinaryByPieces<DivideModerate, Divide, double>(k, BlockOp::kDivide);
-  UnaryByPieces<complexes::ExpC128, Exp, double>(k, BlockOp::kExp);
-  UnaryByPieces<complexes::SinC128, Sin, double>(k, BlockOp::kSin);
-  UnaryByPieces<complexes::CosC128, Cos, double>(k, BlockOp::kCos);
-  SetUnary<C128, Log, C128, C128>(k, BlockOp::kLog);
-  // The C library has these well enough in long double only.
-  UnaryByPieces<complexes::TanC128, InLongDouble<Tan>, double>(k, BlockOp::kTan);
-  UnaryByPieces<complexes::TanhC128, InLongDouble<Tanh>, double>(k, BlockOp::kTanh);
-  SetUnary<C128, InLongDouble<Rsqrt>, C128, C128>(k, BlockOp::kRsqrt);
-  SetUnary<C128, Log1p, C128, C128>(k, BlockOp::kLog1p);
-  SetUnary<C128, InLongDouble<Expm1>, C128, C128>(k, BlockOp::kExpm1);
-  SetUnary<C128, InLongDouble<Cbrt>, C128, C128>(k, BlockOp::kCbrt);
-  SetUnary<C128, InLongDouble<Logistic>, C128, C128>(k, BlockOp::kLogistic);
-  Entry(k, BlockOp::kPower, CType::kC128) = BinaryLoop<InLongDouble<Power>, C128, C128>;
-  Entry(k, BlockOp::kAtan2, CType::kC128) = BinaryLoop<InLongDouble<Atan2>, C128, C128>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

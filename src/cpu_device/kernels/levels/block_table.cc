@@ -28,6 +28,8 @@ BlockKernels MakeTable() {
   FillReduce(&table);
   FillComplex(&table);
   FillComplexMath(&table);
+  FillComplexC128(&table);
+  FillComplexExpC128(&table);
   FillExpF64(&table);
   FillTrigF64(&table);
   FillPiecesF64(&table);
