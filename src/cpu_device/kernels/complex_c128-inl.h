@@ -55,8 +55,9 @@ PJRT_INLINE uint64_t IsFar(double re, double im) {
   return ToBits(wide::Abs(re) + wide::Abs(im)) - kLow > kRange ? 1 : 0;
 }
 
-// Fast::Run of pieces, and kComplete where Fast::IsRare or the first part is a NaN.
-template <class Fast, C128 (*kComplete)(C128)>
+// Fast::Run of pieces, and kComplete where Fast::IsRare; if kMarked, where its first part is a NaN,
+// too.
+template <class Fast, C128 (*kComplete)(C128), bool kMarked = false>
 void UnaryStages(void* dst, const void* a, const void*, const void*, int64_t n) {
   C128* d = static_cast<C128*>(dst);
   const C128* x = static_cast<const C128*>(a);
@@ -67,8 +68,8 @@ void UnaryStages(void* dst, const void* a, const void*, const void*, int64_t n) 
     LoadPiece(&in, x, count);
     Fast::Run(in, &out);
     const auto is_rare = [&](int64_t i) {
-      const uint64_t is_nan = out.re[i] != out.re[i] ? 1 : 0;
-      return is_nan | Fast::IsRare(in.re[i], in.im[i]);
+      const uint64_t is_marked = kMarked && out.re[i] != out.re[i] ? 1 : 0;
+      return is_marked | Fast::IsRare(in.re[i], in.im[i]);
     };
     uint64_t rare = 0;
     for (int64_t i = 0; i < kPiece; ++i) rare |= is_rare(i);
@@ -80,7 +81,7 @@ void UnaryStages(void* dst, const void* a, const void*, const void*, int64_t n) 
   }
 }
 
-// The same of two operands. kFirst, kSecond: that operand is one element.
+// The same of two operands, with marks. kFirst, kSecond: that operand is one element.
 template <class Fast, C128 (*kComplete)(C128, C128), bool kFirst, bool kSecond>
 void BinaryStages(void* dst, const void* a, const void* b, const void*, int64_t n) {
   C128* d = static_cast<C128*>(dst);

@@ -37,7 +37,8 @@ struct Log {
 // errors; where little is left of the 1, (1 + x)^2 + y^2.
 struct Log1p {
   PJRT_INLINE uint64_t IsRare(double re, double im) {
-    const bool pole = (re == -1) & (wide::Abs(im) < 0x1p-400);
+    const double height = wide::Abs(im);
+    const bool pole = (re == -1) & (height < 0x1p-400);
     return complexes::IsFar(re, im) | (pole ? 1 : 0);
   }
   PJRT_INLINE void Run(const Piece& z, Piece* log) {
@@ -249,7 +250,8 @@ struct Power {
     complexes::SineCosineOf<false>([&](int64_t i) { return im[i]; }, &sc);
     ForPiece([&](int64_t i) {
       const Pair power = complexes::PowerOf(e, i);
-      const bool inside = (wide::Abs(re.high[i]) < 700) & (wide::Abs(im.high[i]) <= 0x1p+20);
+      const double exponent = wide::Abs(re.high[i]), turn = wide::Abs(im.high[i]);
+      const bool inside = (exponent < 700) & (turn <= 0x1p+20);
       const double real = complexes::SignedTimes<true>(sc, i, power);
       const double imaginary = complexes::SignedTimes<false>(sc, i, power);
       result->re[i] = inside ? real : wide::kNan;
@@ -325,8 +327,9 @@ struct Atan2 {
       const Pair opposite = FastSum(sign * wide::kPi, half);
       const double rest = MulAdd(sign, 0x1.1a62633145c07p-53, opposite.low + half_low);
       // Beside the root's cut or where x^2 + y^2 is nearly 0 that is too little.
+      const double across_cut = wide::Abs(s_im);
       const bool clear =
-          (right | (wide::Abs(s_im) > 0x1p-40 * large)) & (nearer.high[i] > 0) & (half != 0);
+          (right | (across_cut > 0x1p-40 * large)) & (nearer.high[i] > 0) & (half != 0);
       const double re = side < 0 ? opposite.high + rest : half;
       result->re[i] = clear ? re : wide::kNan;
     });

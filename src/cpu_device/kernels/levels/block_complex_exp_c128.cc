@@ -27,7 +27,8 @@ using f64::Choose;
 constexpr double kLargestAngle = 0x1p+20;
 // Whether exp(x) may leave the range, or an angle is large.
 PJRT_INLINE uint64_t IsOutside(double x, double angle) {
-  const bool inside = (wide::Abs(x) < 700) & (wide::Abs(angle) <= kLargestAngle);
+  const double size = wide::Abs(x), turn = wide::Abs(angle);
+  const bool inside = (size < 700) & (turn <= kLargestAngle);
   return inside ? 0 : 1;
 }
 
@@ -118,7 +119,8 @@ PJRT_INLINE void TanhOf(X x, Y y, double (&re)[complexes::kPiece],
   });
 }
 PJRT_INLINE uint64_t IsOutsideOfTanh(double x, double angle) {
-  const bool inside = (wide::Abs(x) < 1e300) & (wide::Abs(angle) <= kLargestAngle);
+  const double size = wide::Abs(x), turn = wide::Abs(angle);
+  const bool inside = (size < 1e300) & (turn <= kLargestAngle);
   return inside ? 0 : 1;
 }
 struct Tanh {
@@ -245,7 +247,7 @@ void FillComplexExpC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kExp, CType::kC128) = UnaryStages<Exp, CompleteExp>;
   Entry(k, BlockOp::kExpm1, CType::kC128) = UnaryStages<Expm1, CompleteExpm1>;
-  Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic>;
+  Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic, true>;
   Entry(k, BlockOp::kTanh, CType::kC128) = UnaryStages<Tanh, CompleteTanh>;
   Entry(k, BlockOp::kTan, CType::kC128) = UnaryStages<Tan, CompleteTan>;
   Entry(k, BlockOp::kSin, CType::kC128) = UnaryStages<Sin, CompleteSin>;
