@@ -180,7 +180,7 @@ struct Logistic {
       const double turning = f64::Quotient(imaginary[i], divisor[i], inverse);
       const double im = turning * e.scale[i] * e.second[i];
       // Beside the poles the complete function gives the quotient by 1 + exp(-z) itself.
-      result->re[i] = wide::Abs(re) + wide::Abs(im) > 8 ? wide::kNan : re;
+      result->re[i] = wide::Abs(re) + wide::Abs(im) > 32 ? wide::kNan : re;
       result->im[i] = z.im[i] == 0 ? z.im[i] : im;
     });
   }
