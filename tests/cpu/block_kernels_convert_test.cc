@@ -207,6 +207,56 @@ TEST(ConvertKernelsTest, ToComplexKeepsOrAddsTheImaginaryPart) {
   CheckConvertTo<std::complex<double>>();
 }
 
+// A number of f32, or of its two neighbours in f32 the odd one.
+template <typename From>
+float ExpectedOdd(From x) {
+  if (x != x) return std::numeric_limits<float>::quiet_NaN();
+  constexpr float kMax = std::numeric_limits<float>::max();
+  const long double wide = x, size = std::fabs(wide);
+  if (std::isinf(wide)) return static_cast<float>(wide);
+  float cut = size > kMax ? kMax : static_cast<float>(size);
+  if (cut > size) cut = std::nextafter(cut, 0.0f);
+  uint32_t bits;
+  std::memcpy(&bits, &cut, sizeof(bits));
+  if (cut != size) bits |= 1;
+  std::memcpy(&cut, &bits, sizeof(bits));
+  return std::signbit(wide) ? -cut : cut;
+}
+template <typename From>
+void CheckRoundOdd() {
+  std::vector<From> all = Numbers<From>();
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 100000; ++i) {  // numbers of all sizes, some of few digits and a trace
+    const uint64_t bits = random(), size = bits >> random() % 64;
+    const uint64_t kept = i % 2 == 0 ? size : size & ~(uint64_t{0xffffff} << random() % 32);
+    if constexpr (std::is_same_v<From, double>) {
+      const double number = static_cast<double>(static_cast<int64_t>(kept));
+      all.push_back(std::ldexp(number, static_cast<int>(random() % 300) - 200));
+    } else {
+      all.push_back(static_cast<From>(i % 3 == 0 ? uint64_t{0} - kept : kept));
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (size_t n : {size_t{0}, size_t{1}, size_t{9}, all.size()}) {
+      std::vector<float> result(n + 1);
+      Find(*kernels, BlockOp::kRoundOdd, TypeOf<From>())(result.data(), all.data(), nullptr,
+                                                         nullptr, static_cast<int64_t>(n));
+      for (size_t i = 0; i < n; ++i) {
+        ASSERT_TRUE(SameValue(result[i], ExpectedOdd(all[i])))
+            << kernels->level << ", of " << static_cast<long double>(all[i]) << ": " << result[i];
+      }
+    }
+  }
+}
+
+TEST(ConvertKernelsTest, RoundOddKeepsATraceOfWhatIsLost) {
+  CheckRoundOdd<int32_t>();
+  CheckRoundOdd<uint32_t>();
+  CheckRoundOdd<int64_t>();
+  CheckRoundOdd<uint64_t>();
+  CheckRoundOdd<double>();
+}
+
 // f32 numbers around each number of a format and each middle between two of them, and random bits.
 template <class Format>
 std::vector<float> AroundNumbersOf() {

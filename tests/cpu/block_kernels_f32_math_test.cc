@@ -134,6 +134,9 @@ const BinaryCase kBinaryCases[] = {
     {"power", BlockOp::kPower, std::pow, 1.5},
     {"atan2", BlockOp::kAtan2, std::atan2, 1.5},
     {"remainder", BlockOp::kRemainder, std::fmod, 0},
+    // For results that are rounded to 11 digits or less.
+    {"narrow_power", BlockOp::kNarrowPower, std::pow, 512},
+    {"narrow_atan2", BlockOp::kNarrowAtan2, std::atan2, 32},
 };
 
 class F32BinaryMathTest : public testing::TestWithParam<BinaryCase> {
@@ -180,6 +183,29 @@ TEST_P(F32BinaryMathTest, ErrorStaysInItsBoundOnRandomNumbers) {
     if (i % 3 == 0) b.back() = std::rint(b.back());
   }
   Check(a, b);
+}
+
+TEST_P(F32BinaryMathTest, OneElementOperandsGiveTheBitsOfBlocks) {
+  const BlockOp op = GetParam().op;
+  const std::vector<float> all = Landmarks();
+  const int64_t n = static_cast<int64_t>(all.size());
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (float x : all) {
+      const std::vector<float> one(all.size(), x);
+      for (const Scalars form : {Scalars::kFirst, Scalars::kSecond}) {
+        const BlockFn function = Find(*kernels, op, CType::kF32, form);
+        if (function == nullptr) continue;
+        const bool first = form == Scalars::kFirst;
+        const std::vector<float>&a = first ? one : all, &b = first ? all : one;
+        std::vector<float> expected(all.size()), results(all.size());
+        Find(*kernels, op, CType::kF32)(expected.data(), a.data(), b.data(), nullptr, n);
+        function(results.data(), first ? &x : a.data(), first ? b.data() : &x, nullptr, n);
+        for (size_t i = 0; i < all.size(); ++i) {
+          ASSERT_TRUE(SameValue(results[i], expected[i])) << kernels->level << " " << x << " " << i;
+        }
+      }
+    }
+  }
 }
 
 // Exponents that lead from any base, most of them near 1, to all results, denormals included: the

@@ -284,9 +284,8 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
     case OpCode::kConvert: {
       const PrimitiveType from = op.operand_type(0).primitive_type();
       if (from == result_type) return operands[0];
-      LoopValue value = Convert(
-          IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0], result_type) : operands[0],
-          result);
+      LoopValue value =
+          Convert(IsNarrowFloat(result_type) ? PrepareToNarrow(operands[0]) : operands[0], result);
       if (IsNarrowInt(result_type) && (IsFloating(from) || IsComplex(from))) {
         // Saturates at the narrow type's bounds, as it does at those of wider ones.
         const bool is_signed = IsSignedInteger(result_type);
@@ -345,9 +344,14 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
       return Op(BlockOp::kSubtract, result, result, operands[0],
                 Op(BlockOp::kMultiply, result, result, quotient, operands[1]));
   }
+  BlockOp code = row->op;
+  if (IsNarrowFloat(result_type)) {
+    if (code == BlockOp::kPower) code = BlockOp::kNarrowPower;
+    if (code == BlockOp::kAtan2) code = BlockOp::kNarrowAtan2;
+  }
   const CType operand_type = op.Is(OpCode::kSelect) ? type(operands[1]) : type(operands[0]);
   const LoopValue value =
-      Op(row->op, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
+      Op(code, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
          operands.size() > 2 ? operands[2] : -1);
   return RoundResult(value, result_type, row->exact);
 }
@@ -375,71 +379,23 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
   return Append(std::move(instr));
 }
 
-// `value`, of a type with more digits than f32, as a float that rounds by way of f32 to `to`, a
-// narrower one, as `value` itself does: digits too many leave a trace in the last one kept, which
-// becomes odd.
-LoopValue LoopBuilder::PrepareToNarrow(LoopValue value, PrimitiveType to) {
-  // Of the two numbers of fewer digits beside one that loses some, the odd one. In two's complement
-  // whatever the sign.
-  const auto keep_trace = [&](LoopValue bits, int dropped) {
-    const CType of = type(bits);
-    const PrimitiveType memory = of == CType::kS32 ? S32 : of == CType::kS64 ? S64 : U64;
-    const int64_t unit = int64_t{1} << dropped;
-    const LoopValue low = Op(BlockOp::kAnd, of, of, bits, Constant(memory, unit - 1));
-    const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, of, low, Constant(memory, 0));
-    const LoopValue kept = Op(BlockOp::kSubtract, of, of, bits, low);
-    const LoopValue odd = Op(BlockOp::kOr, of, of, kept, Constant(memory, unit));
-    return Op(BlockOp::kSelect, of, of, lost, odd, kept);
-  };
-  // Integers that lose digits in a float with `digits` beside the sign keep a trace; those that it
-  // holds stay.
-  const auto round_integer = [&](CType as_unsigned, PrimitiveType memory, int digits, int dropped) {
-    const CType from = type(value);
-    LoopValue size = value;
-    int64_t end = int64_t{1} << digits;
-    if (from != as_unsigned) {  // both ends move to where 0 is the lowest
-      size =
-          Op(BlockOp::kCopy, as_unsigned, from,
-             Op(BlockOp::kAdd, from, from, value, Constant(from == CType::kS32 ? S32 : S64, end)));
-      end *= 2;
-    }
-    const LoopValue fits =
-        Op(BlockOp::kCompareLt, CType::kPred, as_unsigned, size, Constant(memory, end));
-    return Op(BlockOp::kSelect, from, from, fits, value, keep_trace(value, dropped));
-  };
+// `value`, of a type with more digits than f32, as a float that rounds to a narrower type as
+// `value` itself does.
+LoopValue LoopBuilder::PrepareToNarrow(LoopValue value) {
   switch (type(value)) {
+    case CType::kC128:
+      value = Convert(value, CType::kF64);
+      break;
     case CType::kS32:
-      return Convert(round_integer(CType::kU32, U32, 24, 8), CType::kF32);
+    case CType::kU32:
     case CType::kS64:
     case CType::kU64:
-      value = round_integer(CType::kU64, U64, 53, 11);
-      break;
-    case CType::kU32:
-      break;
     case CType::kF64:
-    case CType::kC128: {
-      value = Convert(value, CType::kF64);
-      // Only these have numbers where f32 is denormal and keeps fewer digits. There, what it lost
-      // tells: if it lost some, it is rounded towards zero and then made odd.
-      if (to != BF16 && to != F8E8M0FNU) break;
-      const LoopValue nearest = Convert(value, CType::kF32), back = Convert(nearest, CType::kF64);
-      const auto size = [&](LoopValue v) { return Op(BlockOp::kAbs, CType::kF64, CType::kF64, v); };
-      const LoopValue lost = Op(BlockOp::kCompareNe, CType::kPred, CType::kF64, value, back);
-      const LoopValue beyond =
-          Op(BlockOp::kCompareGt, CType::kPred, CType::kF64, size(back), size(value));
-      constexpr CType kBits = CType::kU32;
-      const LoopValue bits = Op(BlockOp::kCopy, kBits, CType::kF32, nearest);
-      const LoopValue below = Op(BlockOp::kSubtract, kBits, kBits, bits, Constant(U32, 1));
-      const LoopValue cut = Op(BlockOp::kSelect, kBits, kBits, beyond, below, bits);
-      const LoopValue odd = Op(BlockOp::kOr, kBits, kBits, cut, Constant(U32, 1));
-      return Op(BlockOp::kCopy, CType::kF32, kBits,
-                Op(BlockOp::kSelect, kBits, kBits, lost, odd, bits));
-    }
+      break;
     default:
       return value;
   }
-  const LoopValue bits = Op(BlockOp::kCopy, CType::kU64, CType::kF64, Convert(value, CType::kF64));
-  return Op(BlockOp::kCopy, CType::kF64, CType::kU64, keep_trace(bits, 29));
+  return Op(BlockOp::kRoundOdd, CType::kF32, type(value), value);
 }
 
 LoopValue LoopBuilder::Constant(PrimitiveType type, int64_t value) {

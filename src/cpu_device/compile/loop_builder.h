@@ -71,7 +71,7 @@ class LoopBuilder {
   LoopValue Append(LoopInstr instr);
   LoopValue RoundResult(LoopValue value, PrimitiveType type, bool exact);
   LoopValue Constant(PrimitiveType type, int64_t value);
-  LoopValue PrepareToNarrow(LoopValue value, PrimitiveType to);
+  LoopValue PrepareToNarrow(LoopValue value);
   // Ops on 2- and 4-bit integers that must see no more than those bits.
   std::optional<LoopValue> EmitNarrowInt(const ir::Op& op, absl::Span<const LoopValue> operands);
 

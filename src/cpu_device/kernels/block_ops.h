@@ -85,7 +85,8 @@ inline constexpr int kCTypeSize[kNumCTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 
   X(Cos)                                                                                        \
   X(Tan)                                                                                        \
   X(Erf) /* floats: these too */                                                                \
-  X(Erfc)
+  X(Erfc)                                                                                       \
+  X(RoundOdd) /* ints of 4 and 8 bytes, f64 -> f32: of the two numbers beside one, the odd one */
 // Binary:
 #define PJRT_BINARY_BLOCK_OPS(X)                                                                 \
   X(Add)       /* pred (or), ints, floats, complex */                                            \
@@ -112,7 +113,9 @@ inline constexpr int kCTypeSize[kNumCTypes] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 
   X(CompareGe)                                                                                   \
   X(TotalEq) /* floats: total order, -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN, by bits */ \
   X(TotalLt)                                                                                     \
-  X(TotalLe)
+  X(TotalLe)                                                                                     \
+  X(NarrowPower) /* f32: good enough for results that are rounded to f16 or less */              \
+  X(NarrowAtan2) /* likewise */
 // Ternary:
 #define PJRT_TERNARY_BLOCK_OPS(X)         \
   X(Select) /* all: first operand pred */ \

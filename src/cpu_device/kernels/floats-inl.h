@@ -45,6 +45,19 @@ PJRT_INLINE Floats WithSign(Floats size, Floats x) {
   return (Floats)_mm512_ternarylogic_epi32((__m512i)size, (__m512i)x, _mm512_set1_epi32(1 << 31),
                                            0xd8);
 }
+// x with its sign changed where that of y is set.
+PJRT_INLINE Floats FlipSign(Floats x, Floats y) {
+  return (Floats)_mm512_ternarylogic_epi32((__m512i)x, (__m512i)y, _mm512_set1_epi32(1 << 31),
+                                           0x78);
+}
+PJRT_INLINE Mask Negative(Floats x) { return _mm512_movepi32_mask((__m512i)x); }
+PJRT_INLINE Floats Nearest(Floats x) {  // integer
+  return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+// What Nearest leaves; some number where x is infinite.
+PJRT_INLINE Floats Fraction(Floats x) {
+  return _mm512_reduce_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 PJRT_INLINE Floats Truncate(Floats x) {
   return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
@@ -88,6 +101,14 @@ PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
 PJRT_INLINE Floats WithSign(Floats size, Floats x) {
   return _mm256_or_ps(size, _mm256_and_ps(x, All(-0.0f)));
 }
+PJRT_INLINE Floats FlipSign(Floats x, Floats y) {
+  return _mm256_xor_ps(x, _mm256_and_ps(y, All(-0.0f)));
+}
+PJRT_INLINE Mask Negative(Floats x) { return (Mask)_mm256_srai_epi32((__m256i)x, 31); }
+PJRT_INLINE Floats Nearest(Floats x) {
+  return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+PJRT_INLINE Floats Fraction(Floats x) { return Smaller(Larger(x - Nearest(x), All(-1)), All(1)); }
 PJRT_INLINE Floats Truncate(Floats x) {
   return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }

@@ -48,6 +48,8 @@ double OpCostNs(BlockOp op, CType type) {
     case BlockOp::kCbrt:
     case BlockOp::kPower:
     case BlockOp::kAtan2:
+    case BlockOp::kNarrowPower:
+    case BlockOp::kNarrowAtan2:
     case BlockOp::kRemainder:
       return complex ? 80 : 4 * width;
     default:

@@ -138,6 +138,84 @@ void NarrowF32Loop(void* dst, const void* src, int64_t n) {
 }
 #endif
 
+// To f32, of the two numbers beside one that it does not hold to the odd one: f32 then tells
+// numbers from those halfway between two of a narrower type.
+PJRT_INLINE float OddOf(double x) {
+  const float nearest = static_cast<float>(x);
+  const double back = nearest;
+  const uint32_t beyond = x < 0 ? back < x : back > x;
+  const uint32_t lost = (back < x) | (back > x);
+  return BitCast<float>((ToBits(nearest) - beyond) | lost);
+}
+template <typename T>
+PJRT_INLINE double DoubleOf(T x) {
+  if constexpr (sizeof(T) == 4 || std::is_same_v<T, double>) {
+    return x;
+  } else {
+    // Those with more than 53 digits lose 11, and the last one kept becomes odd, in two's
+    // complement whatever the sign.
+    constexpr bool kSigned = std::is_signed_v<T>;
+    constexpr uint64_t kEnd = uint64_t{1} << 53;
+    const uint64_t bits = static_cast<uint64_t>(x), low = bits & 0x7ff;
+    const uint64_t kept = (bits - low) | (low != 0 ? uint64_t{0x800} : uint64_t{0});
+    const bool fits = kSigned ? bits + kEnd < 2 * kEnd : bits < kEnd;
+    const uint64_t exact = fits ? bits : kept;
+    // By halves, since few processors convert vectors of 64 bits: 2^52 + the lower one and 2^84 +
+    // 2^32 times the higher one, to which 2^31 is added if it has a sign.
+    constexpr double kLowest = 0x1p+52, kHighest = kSigned ? 0x1p+84 + 0x1p+63 : 0x1p+84;
+    const double lower = BitCast<double>((exact & 0xffffffff) | 0x4330000000000000) - kLowest;
+    const double higher =
+        BitCast<double>((exact >> 32) ^ (kSigned ? 0x4530000080000000 : 0x4530000000000000)) -
+        kHighest;
+    return higher + lower;
+  }
+}
+#if defined(__AVX512F__)
+PJRT_INLINE __m256i OddOf(__m256 down, __m256 up) {  // they are equal or neighbours
+  const __m256i a = _mm256_castps_si256(down), b = _mm256_castps_si256(up);
+  return _mm256_or_si256(_mm256_min_epu32(a, b),
+                         _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi32(1)));
+}
+template <typename T>
+PJRT_INLINE __m256i EightOddOf(const T* from) {
+  constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+  constexpr int kUp = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+  if constexpr (std::is_same_v<T, int64_t>) {
+    const __m512i x = _mm512_loadu_si512(from);
+    return OddOf(_mm512_cvt_roundepi64_ps(x, kDown), _mm512_cvt_roundepi64_ps(x, kUp));
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    const __m512i x = _mm512_loadu_si512(from);
+    return OddOf(_mm512_cvt_roundepu64_ps(x, kDown), _mm512_cvt_roundepu64_ps(x, kUp));
+  } else {
+    __m512d x;
+    if constexpr (std::is_same_v<T, double>) {
+      x = _mm512_loadu_pd(from);
+    } else {
+      const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+      x = std::is_signed_v<T> ? _mm512_cvtepi32_pd(integers) : _mm512_cvtepu32_pd(integers);
+    }
+    return OddOf(_mm512_cvt_roundpd_ps(x, kDown), _mm512_cvt_roundpd_ps(x, kUp));
+  }
+}
+#endif
+template <typename T>
+void RoundOddLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  float* const d = static_cast<float*>(dst);
+  const T* const x = static_cast<const T*>(a);
+  int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(d + i), EightOddOf(x + i));
+  }
+#endif
+  PJRT_INDEPENDENT_ITERATIONS
+  for (; i < n; ++i) d[i] = OddOf(DoubleOf(x[i]));
+}
+template <typename T>
+void SetRoundOdd(BlockKernels* k) {
+  Entry(k, BlockOp::kRoundOdd, kCType<T>) = RoundOddLoop<T>;
+}
+
 // Integers narrow and change sign by bits alone: the source's sign matters only where it is
 // extended.
 template <typename To, typename From>
@@ -200,6 +278,11 @@ void FillConvert(BlockKernels* k) {
   FillTo<double>(k);
   FillTo<C64>(k);
   FillTo<C128>(k);
+  SetRoundOdd<int32_t>(k);
+  SetRoundOdd<uint32_t>(k);
+  SetRoundOdd<int64_t>(k);
+  SetRoundOdd<uint64_t>(k);
+  SetRoundOdd<double>(k);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

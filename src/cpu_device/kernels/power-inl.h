@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binary functions of Floats: remainders, and powers and angles of numbers of bf16, f16 and less.
+// See level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_POWER_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_POWER_INL_H_
+
+#include "src/cpu_device/kernels/floats-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// The exponent of |x| as a number, also of a denormal; of 0 and infinity, -infinity and infinity.
+// The mantissa of 0 and infinity is 1.
+struct Normal {
+  Floats exponent, mantissa;
+};
+#if defined(__AVX512F__)
+PJRT_INLINE Normal NormalOf(Floats x) {
+  return {_mm512_getexp_ps(x), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
+}
+// `power` with the rules for the sign and for what does not exist.
+PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
+  if (!Any(Negative(x))) return power;  // most are positive
+  const __m512 whole = Nearest(y);
+  const __mmask16 integer = _mm512_cmp_ps_mask(whole, y, _CMP_EQ_OQ);
+  // Large numbers, which are even, have a last bit of 0 here as well.
+  const __m512i odd = _mm512_maskz_slli_epi32(integer, _mm512_cvtps_epi32(y), 31);
+  const __m512 result =
+      (__m512)_mm512_ternarylogic_epi32((__m512i)power, (__m512i)x, odd, 0x78);  // a ^ (b & c)
+  constexpr int kNegativeFinite = 0x40;
+  const __mmask16 undefined =
+      _mm512_mask_fpclass_ps_mask(static_cast<__mmask16>(~integer), x, kNegativeFinite);
+  return _mm512_mask_mov_ps(result, undefined, All(__builtin_nanf("")));
+}
+#else
+PJRT_INLINE Normal NormalOf(Floats x) {
+  constexpr float kInfinity = __builtin_inff();
+  const Floats size = Magnitude(x);
+  const Floats denormal = Compare<_CMP_LT_OQ>(size, All(0x1p-126f));
+  const Floats normal = Choose(denormal, size * All(0x1p+24f), size);
+  const Floats exponent = _mm256_cvtepi32_ps(_mm256_srli_epi32((__m256i)normal, 23)) -
+                          Choose(denormal, All(127 + 24), All(127));
+  const Floats above = Choose(Compare<_CMP_LT_OQ>(size, All(kInfinity)), exponent, size);
+  return {Choose(Compare<_CMP_EQ_OQ>(size, All(0)), All(-kInfinity), above),
+          _mm256_or_ps(_mm256_andnot_ps(All(-kInfinity), normal), All(1))};
+}
+PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
+  if (!Any(Negative(x))) return power;
+  const Floats whole = Nearest(y);
+  const Floats integer = Compare<_CMP_EQ_OQ>(whole, y);
+  const Floats odd = (Floats)_mm256_slli_epi32(_mm256_cvtps_epi32(y), 31);
+  const Floats result = _mm256_xor_ps(power, _mm256_and_ps(_mm256_and_ps(integer, odd), x));
+  const Floats undefined = _mm256_andnot_ps(
+      integer,
+      Both(Compare<_CMP_LT_OQ>(x, All(0)), Compare<_CMP_GT_OQ>(x, All(-__builtin_inff()))));
+  return Choose(undefined, All(__builtin_nanf("")), result);
+}
+#endif
+
+// 2^(y log2|x|) for results that are rounded to f16 or less: relative error below 2^-17, and 2^-15
+// where they are outside of f16's range. For x = 2^k m and the 16th part of [1, 2) in which m lies:
+// 1 + r = m c, and c such that -log2(c) has no more than 24 bits after the point. As for f32, the
+// last c is 1/2. With AVX-512 0.24 ns an element, where that of f32 takes 0.40.
+alignas(64) constexpr float kNarrowInverse[16] = {
+    0x1p+0f,        0x1.d38ee4p-1f, 0x1.ba76ccp-1f, 0x1.a38beep-1f, 0x1.901e88p-1f, 0x1.7d3916p-1f,
+    0x1.6c81aap-1f, 0x1.5d064p-1f,  0x1.4e5cc8p-1f, 0x1.40f572p-1f, 0x1.34c4fap-1f, 0x1.29b82ap-1f,
+    0x1.1efe22p-1f, 0x1.1596eep-1f, 0x1.0d22f2p-1f, 0x1p-1f};
+alignas(64) constexpr float kNarrowLog[16] = {
+    0x0p+0f,        0x1.0c48a8p-3f, 0x1.af467p-3f,  0x1.26355p-2f,  0x1.6c4038p-2f, 0x1.b3b88cp-2f,
+    0x1.f5f6ccp-2f, 0x1.1b0aaep-1f, 0x1.3abe08p-1f, 0x1.58f686p-1f, 0x1.758ff2p-1f, 0x1.907b4ap-1f,
+    0x1.ab962p-1f,  0x1.c4318ap-1f, 0x1.db095ap-1f, 0x1p+0f};
+struct NarrowPower {
+  PJRT_INLINE Floats Run(Floats x, Floats y) {
+    const Normal normal = NormalOf(x);
+    const Places part = PlacesOf<19>(normal.mantissa);
+    const Floats r = Fused(normal.mantissa, Fetch(kNarrowInverse, part), All(-1));
+    Floats p = Fused(All(-0x1.6007b4p-2f), r, All(0x1.eca644p-2f));
+    p = Fused(p, r, All(-0x1.715652p-1f));
+    p = Fused(p, r, All(0x1.715476p+0f));
+    const Floats log = Fused(r, p, normal.exponent + Fetch(kNarrowLog, part));
+    // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
+    const Mask some = Both(Compare<_CMP_NEQ_UQ>(log, All(0)), Compare<_CMP_NEQ_UQ>(y, All(0)));
+    const Floats product = Keep(some, y * log), f = Fraction(product);
+    Floats power = Fused(All(0x1.5bd97ap-10f), f, All(0x1.3ce8b2p-7f));
+    power = Fused(power, f, All(0x1.c6b6dap-5f));
+    power = Fused(power, f, All(0x1.ebf9c2p-3f));
+    power = Fused(power, f, All(0x1.62e42ap-1f));
+    power = Fused(power, f, All(1));
+    return WithSignOfPower(Scale(power, Nearest(product)), x, y);
+  }
+};
+
+// The angle of (x, y) for results that are rounded to f16 or less: relative error below 2^-19. With
+// t = smaller / larger of |y| and |x|: arctan(t) = t + t^3 P(t^2), added to a multiple of pi/2 or
+// subtracted from it. With AVX-512 0.19 ns an element, where that of f32 takes 0.37.
+struct NarrowAtan2 {
+  PJRT_INLINE Floats Run(Floats y, Floats x) {
+    const Floats height = Magnitude(y), width = Magnitude(x);
+    const Floats larger = Larger(All(0x1p-149f), Larger(height, width));  // one of them keeps a NaN
+    const Floats smaller = Smaller(width, height);
+    const Mask equal = Compare<_CMP_EQ_OQ>(smaller, larger);  // infinities as well
+    const Floats t = Choose(equal, All(1), smaller / larger);
+    const Floats s = t * t;
+    Floats p = Fused(All(0x1.09a026p-7f), s, All(-0x1.35a0b4p-5f));
+    p = Fused(p, s, All(0x1.5b81d6p-4f));
+    p = Fused(p, s, All(-0x1.156478p-3f));
+    p = Fused(p, s, All(0x1.978222p-3f));
+    p = Fused(p, s, All(-0x1.5548a4p-2f));
+    const Floats arc = FlipSign(Fused(t * s, p, t), x);
+    const Mask steep = Compare<_CMP_GT_OQ>(height, width);
+    const Floats straight = Keep(Negative(x), All(0x1.921fb6p+1f));
+    return WithSign(Choose(steep, All(0x1.921fb6p+0f) - arc, straight + arc), y);
+  }
+};
+
+// x - trunc(x / y) y, exact while the quotient has no more than 24 bits. Rounding can make it one
+// too large. Where it has more, y is first multiplied by powers of two: with AVX-512 8 ns an
+// element for pairs of any bits, where the C library takes 130. Other pairs take 0.12, where f64
+// took 0.41.
+struct Remainder {
+  PJRT_INLINE Floats Reduced(Floats x, Floats y, Floats quotient) {
+    const Floats rest = Fused(-Truncate(quotient), y, x);
+    return Choose(Compare<_CMP_LT_OQ>(rest, All(0)), rest + y, rest);
+  }
+  PJRT_INLINE Floats Run(Floats dividend, Floats divisor) {
+    const Floats x = Magnitude(dividend), y = Magnitude(divisor);
+    Floats rest = x, quotient = x / y;
+    while (__builtin_expect(Any(Compare<_CMP_GE_OQ>(quotient, All(0x1p+24f))), 0)) {
+      const Floats shift = NormalOf(rest).exponent - NormalOf(y).exponent - All(23);
+      const Floats multiple = Scale(y, Larger(shift, All(0)));
+      rest = Reduced(rest, multiple, rest / multiple);
+      quotient = rest / y;
+    }
+    rest = Reduced(rest, y, quotient);
+    return WithSign(Choose(Compare<_CMP_LT_OQ>(x, y), x, rest), dividend);  // y may be infinite
+  }
+};
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_POWER_INL_H_
