@@ -6,6 +6,7 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_C128_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_C128_INL_H_
 
+#include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_pieces-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL::complexes {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What block_complex_math.cc, block_complex_exp.cc and block_complex_log.cc have for each other. See level-inl.h for who
-// may include this.
+// What block_complex_math.cc and the other sources of complex functions have for each other. See
+// level-inl.h for who may include this.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_COMPLETE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_COMPLETE_INL_H_
 
@@ -30,6 +30,20 @@ C64 CompleteLog1p(C64 z);
 C64 CompleteCbrt(C64 z);
 C64 CompletePower(C64 a, C64 b);
 C64 CompleteAtan2(C64 y, C64 x);
+
+C128 CompleteLog(C128 z);
+C128 CompleteLog1p(C128 z);
+C128 CompleteRsqrt(C128 z);
+C128 CompleteCbrt(C128 z);
+C128 CompleteExp(C128 z);
+C128 CompleteExpm1(C128 z);
+C128 CompleteLogistic(C128 z);
+C128 CompleteTanh(C128 z);
+C128 CompleteTan(C128 z);
+C128 CompleteSin(C128 z);
+C128 CompleteCos(C128 z);
+C128 CompletePower(C128 a, C128 b);
+C128 CompleteAtan2(C128 y, C128 x);
 
 }  // namespace complexes
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -99,21 +99,6 @@ void BinaryPieces(void* dst, const void* a, const void* b, const void*, int64_t 
   }
 }
 
-// The complete functions of c128 numbers that have their vector loops in other sources.
-C128 CompleteLog(C128 z);
-C128 CompleteLog1p(C128 z);
-C128 CompleteRsqrt(C128 z);
-C128 CompleteCbrt(C128 z);
-C128 CompleteExp(C128 z);
-C128 CompleteExpm1(C128 z);
-C128 CompleteLogistic(C128 z);
-C128 CompleteTanh(C128 z);
-C128 CompleteTan(C128 z);
-C128 CompleteSin(C128 z);
-C128 CompleteCos(C128 z);
-C128 CompletePower(C128 a, C128 b);
-C128 CompleteAtan2(C128 y, C128 x);
-
 PJRT_INLINE double Larger(C128 z) {
   const double x = wide::Abs(z.re), y = wide::Abs(z.im);
   return x > y ? x : y;
