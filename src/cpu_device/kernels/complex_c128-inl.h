@@ -56,9 +56,8 @@ PJRT_INLINE uint64_t IsFar(double re, double im) {
   return ToBits(wide::Abs(re) + wide::Abs(im)) - kLow > kRange ? 1 : 0;
 }
 
-// Fast::Run of pieces, and kComplete where Fast::IsRare; if kMarked, where its first part is a NaN,
-// too.
-template <class Fast, C128 (*kComplete)(C128), bool kMarked = false>
+// Fast::Run of pieces, and kComplete where Fast::IsRare.
+template <class Fast, C128 (*kComplete)(C128)>
 void UnaryStages(void* dst, const void* a, const void*, const void*, int64_t n) {
   C128* d = static_cast<C128*>(dst);
   const C128* x = static_cast<const C128*>(a);
@@ -68,16 +67,12 @@ void UnaryStages(void* dst, const void* a, const void*, const void*, int64_t n) 
     if (count < kPiece) FillPiece(&in, C128{1, 1});
     LoadPiece(&in, x, count);
     Fast::Run(in, &out);
-    const auto is_rare = [&](int64_t i) {
-      const uint64_t is_marked = kMarked && out.re[i] != out.re[i] ? 1 : 0;
-      return is_marked | Fast::IsRare(in.re[i], in.im[i]);
-    };
     uint64_t rare = 0;
-    for (int64_t i = 0; i < kPiece; ++i) rare |= is_rare(i);
+    for (int64_t i = 0; i < kPiece; ++i) rare |= Fast::IsRare(in.re[i], in.im[i]);
     PJRT_INDEPENDENT_ITERATIONS
     for (int64_t i = 0; i < count; ++i) d[i] = {out.re[i], out.im[i]};
     for (int64_t i = 0; rare != 0 && i < count; ++i) {
-      if (is_rare(i) != 0) d[i] = kComplete(At<double>(in, i));
+      if (Fast::IsRare(in.re[i], in.im[i]) != 0) d[i] = kComplete(At<double>(in, i));
     }
   }
 }

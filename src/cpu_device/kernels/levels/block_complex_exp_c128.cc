@@ -179,8 +179,7 @@ struct Logistic {
       const double re = quotient * (left ? e.scale[i] : 1.0) * (left ? e.second[i] : 1.0);
       const double turning = f64::Quotient(imaginary[i], divisor[i], inverse);
       const double im = turning * e.scale[i] * e.second[i];
-      // Beside the poles the complete function gives the quotient by 1 + exp(-z) itself.
-      result->re[i] = wide::Abs(re) + wide::Abs(im) > 32 ? wide::kNan : re;
+      result->re[i] = re;
       result->im[i] = z.im[i] == 0 ? z.im[i] : im;
     });
   }
@@ -244,7 +243,7 @@ void FillComplexExpC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kExp, CType::kC128) = UnaryStages<Exp, CompleteExp>;
   Entry(k, BlockOp::kExpm1, CType::kC128) = UnaryStages<Expm1, CompleteExpm1>;
-  Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic, true>;
+  Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic>;
   Entry(k, BlockOp::kTanh, CType::kC128) = UnaryStages<Tanh, CompleteTanh>;
   Entry(k, BlockOp::kTan, CType::kC128) = UnaryStages<Tan, CompleteTan>;
   Entry(k, BlockOp::kSin, CType::kC128) = UnaryStages<Sin, CompleteSin>;
