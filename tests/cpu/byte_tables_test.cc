@@ -66,7 +66,7 @@ struct Result {
   std::vector<Bytes> stored;
   bool looked_up = false;
 };
-Result Run(const Kernels& level, const LoopProgram& program, const Bytes& input) {
+Result RunLoop(const Kernels& level, const LoopProgram& program, const Bytes& input) {
   Result result;
   const auto compiled = MakeBlockEngine(level)->Compile(program);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
@@ -104,9 +104,9 @@ class ByteTablesTest : public testing::TestWithParam<const Kernels*> {
 
   // That a loop over many bytes looks up what one over each byte computes.
   void ExpectTables(const LoopProgram& many, const LoopProgram& each, const Bytes& bytes) {
-    const Result want = Run(*GetParam(), each, EachByte());
+    const Result want = RunLoop(*GetParam(), each, EachByte());
     ASSERT_FALSE(want.looked_up);
-    const Result got = Run(*GetParam(), many, bytes);
+    const Result got = RunLoop(*GetParam(), many, bytes);
     EXPECT_TRUE(got.looked_up);
     ASSERT_EQ(got.stored.size(), want.stored.size());
     for (size_t store = 0; store < got.stored.size(); ++store) {
@@ -150,7 +150,8 @@ TEST_P(ByteTablesTest, EachResultHasItsTable) {
 TEST_P(ByteTablesTest, BytesAreReadAsTheInputLies) {
   constexpr int64_t kRows = 160, kColumns = 125;
   const Bytes input = ManyBytes();
-  const Bytes want = Run(*GetParam(), Function(256, U8, BlockOp::kLog1p, U8), EachByte()).stored[0];
+  const Bytes want =
+      RunLoop(*GetParam(), Function(256, U8, BlockOp::kLog1p, U8), EachByte()).stored[0];
   LoopProgram p = Function(0, U8, BlockOp::kLog1p, U8);
   p.dims = {kRows, kColumns};
   p.num_outer = 2;
@@ -158,7 +159,7 @@ TEST_P(ByteTablesTest, BytesAreReadAsTheInputLies) {
   for (const LoopView& view : {LoopView{0, {1, kRows}}, LoopView{kMany - 1, {-kColumns, -1}},
                                LoopView{3, {0, 1}}, LoopView{5, {7, 0}}}) {
     p.inputs[0].view = view;
-    const Result got = Run(*GetParam(), p, input);
+    const Result got = RunLoop(*GetParam(), p, input);
     EXPECT_TRUE(got.looked_up);
     for (int64_t i = 0; i < kRows; ++i) {
       for (int64_t j = 0; j < kColumns; ++j) {
