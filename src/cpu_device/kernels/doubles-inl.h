@@ -18,9 +18,17 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-constexpr int kTableEntries = 16;
-struct Table {
-  alignas(64) double entry[kTableEntries];
+template <int kEntries>
+struct TableOf {
+  alignas(64) double entry[kEntries];
+};
+using Table = TableOf<16>;
+// Tables that are asked for the same entries, such as a column for each coefficient of polynomials
+// on pieces.
+template <int kNumber, int kNumberOfEntries = 16>
+struct Columns {
+  static constexpr int kCount = kNumber, kEntries = kNumberOfEntries;
+  TableOf<kEntries> column[kCount];
 };
 
 // What moves the integer next to a number below 2^51 into the low bits.
@@ -39,6 +47,7 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
+PJRT_INLINE Doubles SquareRoot(Doubles x) { return _mm512_sqrt_pd(x); }
 // Of whole numbers nearby the nearest, the one below or the one towards 0.
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -53,6 +62,8 @@ template <int kPredicate>
 PJRT_INLINE Mask Compare(Doubles a, Doubles b) {
   return _mm512_cmp_pd_mask(a, b, kPredicate);
 }
+// By the sign, also of zeros and NaNs: a mask for Choose.
+PJRT_INLINE Mask IsNegative(Doubles x) { return _mm512_movepi64_mask((Words)x); }
 PJRT_INLINE Mask Both(Mask a, Mask b) { return a & b; }
 PJRT_INLINE Mask Either(Mask a, Mask b) { return a | b; }
 PJRT_INLINE bool Any(Mask a, Mask b) { return !_kortestz_mask8_u8(a, b); }
@@ -85,8 +96,25 @@ PJRT_INLINE Doubles Fetch(const Table& table, Places places) {
   return _mm512_permutex2var_pd(_mm512_load_pd(table.entry), places,
                                 _mm512_load_pd(table.entry + 8));
 }
+PJRT_INLINE Doubles Fetch(const TableOf<32>& table, Places places) {  // by five bits
+  const auto half = [&](const double* entries) {
+    return _mm512_permutex2var_pd(_mm512_load_pd(entries), places, _mm512_load_pd(entries + 8));
+  };
+  const Mask upper = _mm512_test_epi64_mask(places, AllWords(16));
+  return Choose(upper, half(table.entry + 16), half(table.entry));
+}
 PJRT_INLINE Doubles FetchOfFour(const Table& table, Places places) {
   return _mm512_permutexvar_pd(places, _mm512_load_pd(table.entry));
+}
+// The entries at one place of each table, for each element.
+template <const auto& kColumns>
+struct Entries {
+  Places places;
+  PJRT_INLINE_MEMBER Doubles operator[](int i) const { return Fetch(kColumns.column[i], places); }
+};
+template <const auto& kColumns>
+PJRT_INLINE Entries<kColumns> EntriesAt(Words places) {
+  return {PlacesOf(places)};
 }
 // For positive finite numbers: exponent and mantissa, between 1 and 2.
 PJRT_INLINE Doubles ExponentOf(Doubles x) { return _mm512_getexp_pd(x); }
@@ -114,6 +142,7 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
+PJRT_INLINE Doubles SquareRoot(Doubles x) { return _mm256_sqrt_pd(x); }
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
@@ -125,6 +154,7 @@ template <int kPredicate>
 PJRT_INLINE Mask Compare(Doubles a, Doubles b) {
   return _mm256_cmp_pd(a, b, kPredicate);
 }
+PJRT_INLINE Mask IsNegative(Doubles x) { return x; }
 PJRT_INLINE Mask Both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
 PJRT_INLINE Mask Either(Mask a, Mask b) { return _mm256_or_pd(a, b); }
 PJRT_INLINE bool Any(Mask a, Mask b) { return _mm256_movemask_pd(Either(a, b)) != 0; }
@@ -164,6 +194,43 @@ PJRT_INLINE Doubles Fetch(const Table& table, const Places& places) {
 PJRT_INLINE Doubles FetchOfFour(const Table& table, const Places& places) {
   return FetchQuarter(table.entry, places);
 }
+// With a row for each place: to read rows and turn them takes three instructions for each column,
+// and Fetch takes seven.
+template <int kCount, int kEntries>
+struct Rows {
+  alignas(64) double row[kEntries][kCount + kCount % 2] = {};
+  constexpr explicit Rows(const Columns<kCount, kEntries>& columns) {
+    for (int i = 0; i < kCount; ++i) {
+      for (int j = 0; j < kEntries; ++j) row[j][i] = columns.column[i].entry[j];
+    }
+  }
+};
+template <const auto& kColumns>
+constexpr Rows kRows = Rows(kColumns);
+template <const auto& kColumns>
+struct Entries {
+  Doubles column[kColumns.kCount + 1];
+  PJRT_INLINE_MEMBER Doubles operator[](int i) const { return column[i]; }
+};
+template <const auto& kColumns>
+PJRT_INLINE Entries<kColumns> EntriesAt(Words places) {
+  const auto& rows = kRows<kColumns>.row;
+  const Words last = _mm256_and_si256(places, AllWords(kColumns.kEntries - 1));
+  const double* const row[] = {
+      rows[_mm256_extract_epi64(last, 0)], rows[_mm256_extract_epi64(last, 1)],
+      rows[_mm256_extract_epi64(last, 2)], rows[_mm256_extract_epi64(last, 3)]};
+  Entries<kColumns> entries;
+#pragma GCC unroll 16
+  for (int i = 0; i < kColumns.kCount; i += 2) {
+    const Doubles even = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(row[0] + i)),
+                                              _mm_load_pd(row[2] + i), 1);
+    const Doubles odd = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(row[1] + i)),
+                                             _mm_load_pd(row[3] + i), 1);
+    entries.column[i] = _mm256_unpacklo_pd(even, odd);
+    entries.column[i + 1] = _mm256_unpackhi_pd(even, odd);
+  }
+  return entries;
+}
 PJRT_INLINE Doubles NormalOf(Doubles x, Mask small) { return Choose(small, x * All(0x1p+54), x); }
 PJRT_INLINE Doubles ExponentOf(Doubles x) {
   const Mask small = Compare<_CMP_LT_OQ>(x, All(0x1p-1022));
@@ -187,18 +254,19 @@ PJRT_INLINE Doubles Scaled(Doubles x, Doubles n) {
   const Doubles whole = Floor(n), half = Floor(whole * All(0.5));
   return ScaledInside(ScaledInside(x, half), whole - half);
 }
-// Four doubles from each of four addresses, turned: out[i] has the i-th of each.
-PJRT_INLINE void FetchTurned(const double* const (&from)[4], Doubles* out) {
-  const Doubles a = _mm256_loadu_pd(from[0]), b = _mm256_loadu_pd(from[1]);
-  const Doubles c = _mm256_loadu_pd(from[2]), d = _mm256_loadu_pd(from[3]);
-  const Doubles ab0 = _mm256_unpacklo_pd(a, b), ab1 = _mm256_unpackhi_pd(a, b);
-  const Doubles cd0 = _mm256_unpacklo_pd(c, d), cd1 = _mm256_unpackhi_pd(c, d);
-  out[0] = _mm256_permute2f128_pd(ab0, cd0, 0x20);
-  out[1] = _mm256_permute2f128_pd(ab1, cd1, 0x20);
-  out[2] = _mm256_permute2f128_pd(ab0, cd0, 0x31);
-  out[3] = _mm256_permute2f128_pd(ab1, cd1, 0x31);
-}
 #endif
+
+// 2^(i / 16), and what the entries lost, over them.
+constexpr Columns<2> kPowers = {
+    {{{0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+       0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+       0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+       0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0}},
+     {{0, 0x1.79aa65d837b6dp-54, -0x1.01b15eaa59348p-55, 0x1.68efde3a8a894p-54,
+       0x1.34d754db0abb6p-55, 0x1.59f48a72a4c6dp-55, 0x1.690cebb7aafb0p-56, 0x1.063e1e21c5409p-54,
+       -0x1.3b3efbf5e2228p-54, -0x1.b32dcb94da51dp-56, 0x1.db72fc1f0eab4p-55, 0x1.1affc2b91ce27p-56,
+       0x1.c1a7792cb3387p-55, 0x1.36eae30af0cb3p-56, 0x1.4a385a63d07a7p-56,
+       -0x1.ff7128fd391f0p-55}}}};
 
 constexpr int64_t kDoubles = sizeof(Doubles) / sizeof(double);
 

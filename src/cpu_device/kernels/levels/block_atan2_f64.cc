@@ -15,72 +15,59 @@ namespace {
 // bits of its number, that is of the exponent and the first two digits of a slope from 1/8 to 1,
 // say where its numbers stand. The last of all are for the slopes below 1/8, where arctan(t) =
 // t + t^3 P(t^2). Centers are numbers whose values are all but numbers of f64 themselves. To 2^-60.
-constexpr int kPieces = 16, kTerms = 9;
-struct Pieces {  // terms: the highest power first
-  alignas(64) double center[kPieces], value[kPieces], slope[kPieces], term[kTerms][kPieces];
-};
-constexpr Pieces kArctan = {
-    {0x1.200d3977f2739p-3, 0x1.5fedce75b1c81p-3, 0x1.a00cb6ed4f8f6p-3, 0x1.e008810fb7d6p-3,
-     0x1.200ef525aae5ap-2, 0x1.60133f9492b7p-2, 0x1.9ff1a060ea86ap-2, 0x1.dfe9b7cebca88p-2,
-     0x1.1ffbcb5d486c6p-1, 0x1.600984f7db07bp-1, 0x1.a011eda498d4ep-1, 0x1.e01264ec13ffp-1, 0, 0, 0,
-     0},
-    {0x1.1e2ca77ead28fp-3, 0x1.5c8665f6e63d5p-3, 0x1.9a76c48673451p-3, 0x1.d7856da31166p-3,
-     0x1.18cd36989e746p-2, 0x1.531c10550814ep-2, 0x1.8b187d271cddbp-2, 0x1.c0c907d030653p-2,
-     0x1.0654b76ebf3bcp-1, 0x1.3465788e370a7p-1, 0x1.5d6364d7c7aa2p-1, 0x1.81a6d5789f464p-1, 0, 0,
-     0, 0},
-    {0x1.f6115e9f4f524p-1, 0x1.f15093624e90bp-1, 0x1.ebb519a26d6b8p-1, 0x1.e5560487a1f35p-1,
-     0x1.da7464f0a2b61p-1, 0x1.c9df6e45a32f5p-1, 0x1.b77caf24c8ae6p-1, 0x1.a3cb2bbef53dbp-1,
-     0x1.84f2c7188fb4cp-1, 0x1.5ba5c35706d79p-1, 0x1.345d08e6015c2p-1, 0x1.1075f70b798cap-1, 0, 0,
-     0, 0x1p+0},
-    {{-0x1.6d916477c59e6p-4, -0x1.5ef0734d0a225p-4, -0x1.2fb1333b8d083p-4, -0x1.d2bd566389b82p-5,
-      -0x1.b6070a28184d8p-6, 0x1.36e83e5312c96p-7, 0x1.f3c4167721126p-6, 0x1.1ea806cc31f1p-5,
-      0x1.7c33a6391697ep-6, 0x1.f49f3b3510198p-9, -0x1.07f50d40a8efdp-8, -0x1.08fb799ff2ad5p-8, 0,
-      0, 0, 0},
-     {0x1.00c2dc8d82c6bp-5, 0x1.f67beaa53fc9ap-9, -0x1.5df49308a1531p-6, -0x1.5794f3acd1fadp-5,
-      -0x1.f7c4270de579ap-5, -0x1.0f41ed2c80358p-4, -0x1.b09c02e1975bep-5, -0x1.02d1dbe94760ap-5,
-      -0x1.bfa594f45ba95p-9, 0x1.9ba9fc250ad9bp-7, 0x1.6f6aee5301a1fp-7, 0x1.7774098e08d16p-8, 0, 0,
-      0, 0},
-     {0x1.a9ada162d7706p-4, 0x1.bdc928110e5b2p-4, 0x1.b34c4c48d849ap-4, 0x1.8e4b3757e23ecp-4,
-      0x1.32a01277adf77p-4, 0x1.358f745e248c6p-5, 0x1.e8274d6518928p-9, -0x1.49f8ff29f45cfp-6,
-      -0x1.16d833b974833p-5, -0x1.b0df06c18909bp-6, -0x1.8b826d4057154p-7, -0x1.4e71928159112p-9, 0,
-      0, 0, -0x1.02abfa431a5e4p-4},
-     {-0x1.312f606d543e7p-4, -0x1.879a82578e9a5p-5, -0x1.5366db60e42a5p-6, 0x1.3d0f00b40a3b2p-8,
-      0x1.3255cc546ce28p-5, 0x1.0cfcd3d864b53p-4, 0x1.361a41114d387p-4, 0x1.233f31640ac6ep-4,
-      0x1.93a0ebc67517dp-5, 0x1.1f5befeea5c66p-6, -0x1.989bdf540a3f2p-10, -0x1.116f47709cbbbp-7, 0,
-      0, 0, 0x1.3ab8904e6bee9p-4},
-     {-0x1.dea46a0631196p-4, -0x1.0ab63eabb1719p-3, -0x1.1a109b07ab282p-3, -0x1.1d89373b6f85bp-3,
-      -0x1.0edc4f687f642p-3, -0x1.be909bcf47e6bp-4, -0x1.3d9b4dbac21bcp-4, -0x1.70af93c138de3p-5,
-      -0x1.4281d222406b5p-8, 0x1.84fc8611c19b8p-6, 0x1.e636b128fdbbep-6, 0x1.93dbaef124443p-6, 0, 0,
-      0, -0x1.745beaa6c55b8p-4},
-     {0x1.2aa41af466c24p-3, 0x1.f635beb595962p-4, 0x1.8ebd3658314a4p-4, 0x1.23fbbfdf8b66fp-4,
-      0x1.0ca9c258e4fcp-5, -0x1.a4d947c7e04edp-7, -0x1.884d08b569216p-5, -0x1.21f518153b5dbp-4,
-      -0x1.58b6868aec467p-4, -0x1.349820dc4c519p-4, -0x1.bc746e31aa26bp-5, -0x1.12919bd5538ap-5, 0,
-      0, 0, 0x1.c71c6fa4ecf07p-4},
-     {0x1.0512cb096cd98p-3, 0x1.3001b04d1c623p-3, 0x1.534dcde12ae15p-3, 0x1.6e49697a0b037p-3,
-      0x1.8734e69b11206p-3, 0x1.8d2021cf11bap-3, 0x1.791a0a332edc1p-3, 0x1.527db61eaa1a9p-3,
-      0x1.064343a429f3p-3, 0x1.3b9f21fc22acep-4, 0x1.297a0f768505fp-5, 0x1.29b6cfd1a6897p-7, 0, 0,
-      0, -0x1.2492492388a56p-3},
-     {-0x1.2ec033fe15cb1p-2, -0x1.1d165bd2e6979p-2, -0x1.08e756c2d053fp-2, -0x1.e5a1e23d6799cp-3,
-      -0x1.9e441417e13e7p-3, -0x1.3b16b7249602ep-3, -0x1.b41620a245b31p-4, -0x1.00aa30c838248p-4,
-      -0x1.e75d15dbf1aadp-8, 0x1.658b9f065cd57p-5, 0x1.24a6087539f93p-4, 0x1.50eb0a8ceae01p-4, 0, 0,
-      0, 0x1.99999999991fp-3},
-     {-0x1.14fc0078ef258p-3, -0x1.4c07c23d01e99p-3, -0x1.7fb94db5d2991p-3, -0x1.af5630ee1080ap-3,
-      -0x1.eeb8815369984p-3, -0x1.1991b6f91e3ep-2, -0x1.327822c9db8fcp-2, -0x1.429f48fe4f99ep-2,
-      -0x1.4c629b59cd1edp-2, -0x1.449b32904b0a7p-2, -0x1.2dd800fcf8776p-2, -0x1.0fe5a019926fdp-2, 0,
-      0, 0, -0x1.5555555555555p-2}}};
+// The columns are c, arctan(c), s and P's coefficients, the highest power first.
+enum { kCenter, kValue, kSlope, kTerm };
+constexpr Columns<kTerm + 9> kArctan = {
+    {{{0x1.200d3977f2739p-3, 0x1.5fedce75b1c81p-3, 0x1.a00cb6ed4f8f6p-3, 0x1.e008810fb7d6p-3,
+       0x1.200ef525aae5ap-2, 0x1.60133f9492b7p-2, 0x1.9ff1a060ea86ap-2, 0x1.dfe9b7cebca88p-2,
+       0x1.1ffbcb5d486c6p-1, 0x1.600984f7db07bp-1, 0x1.a011eda498d4ep-1, 0x1.e01264ec13ffp-1, 0, 0,
+       0, 0}},
+     {{0x1.1e2ca77ead28fp-3, 0x1.5c8665f6e63d5p-3, 0x1.9a76c48673451p-3, 0x1.d7856da31166p-3,
+       0x1.18cd36989e746p-2, 0x1.531c10550814ep-2, 0x1.8b187d271cddbp-2, 0x1.c0c907d030653p-2,
+       0x1.0654b76ebf3bcp-1, 0x1.3465788e370a7p-1, 0x1.5d6364d7c7aa2p-1, 0x1.81a6d5789f464p-1, 0, 0,
+       0, 0}},
+     {{0x1.f6115e9f4f524p-1, 0x1.f15093624e90bp-1, 0x1.ebb519a26d6b8p-1, 0x1.e5560487a1f35p-1,
+       0x1.da7464f0a2b61p-1, 0x1.c9df6e45a32f5p-1, 0x1.b77caf24c8ae6p-1, 0x1.a3cb2bbef53dbp-1,
+       0x1.84f2c7188fb4cp-1, 0x1.5ba5c35706d79p-1, 0x1.345d08e6015c2p-1, 0x1.1075f70b798cap-1, 0, 0,
+       0, 0x1p+0}},
+     {{-0x1.6d916477c59e6p-4, -0x1.5ef0734d0a225p-4, -0x1.2fb1333b8d083p-4, -0x1.d2bd566389b82p-5,
+       -0x1.b6070a28184d8p-6, 0x1.36e83e5312c96p-7, 0x1.f3c4167721126p-6, 0x1.1ea806cc31f1p-5,
+       0x1.7c33a6391697ep-6, 0x1.f49f3b3510198p-9, -0x1.07f50d40a8efdp-8, -0x1.08fb799ff2ad5p-8, 0,
+       0, 0, 0}},
+     {{0x1.00c2dc8d82c6bp-5, 0x1.f67beaa53fc9ap-9, -0x1.5df49308a1531p-6, -0x1.5794f3acd1fadp-5,
+       -0x1.f7c4270de579ap-5, -0x1.0f41ed2c80358p-4, -0x1.b09c02e1975bep-5, -0x1.02d1dbe94760ap-5,
+       -0x1.bfa594f45ba95p-9, 0x1.9ba9fc250ad9bp-7, 0x1.6f6aee5301a1fp-7, 0x1.7774098e08d16p-8, 0,
+       0, 0, 0}},
+     {{0x1.a9ada162d7706p-4, 0x1.bdc928110e5b2p-4, 0x1.b34c4c48d849ap-4, 0x1.8e4b3757e23ecp-4,
+       0x1.32a01277adf77p-4, 0x1.358f745e248c6p-5, 0x1.e8274d6518928p-9, -0x1.49f8ff29f45cfp-6,
+       -0x1.16d833b974833p-5, -0x1.b0df06c18909bp-6, -0x1.8b826d4057154p-7, -0x1.4e71928159112p-9,
+       0, 0, 0, -0x1.02abfa431a5e4p-4}},
+     {{-0x1.312f606d543e7p-4, -0x1.879a82578e9a5p-5, -0x1.5366db60e42a5p-6, 0x1.3d0f00b40a3b2p-8,
+       0x1.3255cc546ce28p-5, 0x1.0cfcd3d864b53p-4, 0x1.361a41114d387p-4, 0x1.233f31640ac6ep-4,
+       0x1.93a0ebc67517dp-5, 0x1.1f5befeea5c66p-6, -0x1.989bdf540a3f2p-10, -0x1.116f47709cbbbp-7, 0,
+       0, 0, 0x1.3ab8904e6bee9p-4}},
+     {{-0x1.dea46a0631196p-4, -0x1.0ab63eabb1719p-3, -0x1.1a109b07ab282p-3, -0x1.1d89373b6f85bp-3,
+       -0x1.0edc4f687f642p-3, -0x1.be909bcf47e6bp-4, -0x1.3d9b4dbac21bcp-4, -0x1.70af93c138de3p-5,
+       -0x1.4281d222406b5p-8, 0x1.84fc8611c19b8p-6, 0x1.e636b128fdbbep-6, 0x1.93dbaef124443p-6, 0,
+       0, 0, -0x1.745beaa6c55b8p-4}},
+     {{0x1.2aa41af466c24p-3, 0x1.f635beb595962p-4, 0x1.8ebd3658314a4p-4, 0x1.23fbbfdf8b66fp-4,
+       0x1.0ca9c258e4fcp-5, -0x1.a4d947c7e04edp-7, -0x1.884d08b569216p-5, -0x1.21f518153b5dbp-4,
+       -0x1.58b6868aec467p-4, -0x1.349820dc4c519p-4, -0x1.bc746e31aa26bp-5, -0x1.12919bd5538ap-5, 0,
+       0, 0, 0x1.c71c6fa4ecf07p-4}},
+     {{0x1.0512cb096cd98p-3, 0x1.3001b04d1c623p-3, 0x1.534dcde12ae15p-3, 0x1.6e49697a0b037p-3,
+       0x1.8734e69b11206p-3, 0x1.8d2021cf11bap-3, 0x1.791a0a332edc1p-3, 0x1.527db61eaa1a9p-3,
+       0x1.064343a429f3p-3, 0x1.3b9f21fc22acep-4, 0x1.297a0f768505fp-5, 0x1.29b6cfd1a6897p-7, 0, 0,
+       0, -0x1.2492492388a56p-3}},
+     {{-0x1.2ec033fe15cb1p-2, -0x1.1d165bd2e6979p-2, -0x1.08e756c2d053fp-2, -0x1.e5a1e23d6799cp-3,
+       -0x1.9e441417e13e7p-3, -0x1.3b16b7249602ep-3, -0x1.b41620a245b31p-4, -0x1.00aa30c838248p-4,
+       -0x1.e75d15dbf1aadp-8, 0x1.658b9f065cd57p-5, 0x1.24a6087539f93p-4, 0x1.50eb0a8ceae01p-4, 0,
+       0, 0, 0x1.99999999991fp-3}},
+     {{-0x1.14fc0078ef258p-3, -0x1.4c07c23d01e99p-3, -0x1.7fb94db5d2991p-3, -0x1.af5630ee1080ap-3,
+       -0x1.eeb8815369984p-3, -0x1.1991b6f91e3ep-2, -0x1.327822c9db8fcp-2, -0x1.429f48fe4f99ep-2,
+       -0x1.4c629b59cd1edp-2, -0x1.449b32904b0a7p-2, -0x1.2dd800fcf8776p-2, -0x1.0fe5a019926fdp-2,
+       0, 0, 0, -0x1.5555555555555p-2}}}};
 
 #if defined(__AVX512F__)
-struct Piece {
-  Words places;
-  PJRT_INLINE_MEMBER Doubles Fetch(const double (&table)[kPieces]) const {
-    return _mm512_permutex2var_pd(_mm512_load_pd(table), places, _mm512_load_pd(table + 8));
-  }
-  PJRT_INLINE_MEMBER Doubles Center() const { return Fetch(kArctan.center); }
-  PJRT_INLINE_MEMBER Doubles Value() const { return Fetch(kArctan.value); }
-  PJRT_INLINE_MEMBER Doubles Slope() const { return Fetch(kArctan.slope); }
-  PJRT_INLINE_MEMBER Doubles Term(int i) const { return Fetch(kArctan.term[i]); }
-};
-PJRT_INLINE Piece PieceOf(Doubles slope) { return {ShiftedRight<50>((Words)slope)}; }
 // `a` by b where the mask says so.
 PJRT_INLINE Doubles TimesWhere(Mask mask, Doubles a, Doubles b) {
   return _mm512_mask_mul_pd(a, mask, a, b);
@@ -88,46 +75,11 @@ PJRT_INLINE Doubles TimesWhere(Mask mask, Doubles a, Doubles b) {
 PJRT_INLINE Doubles PlusWhere(Mask mask, Doubles a, Doubles b) {
   return _mm512_mask_add_pd(a, mask, a, b);
 }
-PJRT_INLINE Mask IsNegative(Doubles x) { return _mm512_movepi64_mask((Words)x); }
 #else
-// The numbers of a piece side by side.
-constexpr int kRow = 3 + kTerms;
-struct PieceRows {
-  alignas(32) double row[kPieces][kRow];
-};
-constexpr PieceRows MakePieceRows() {
-  PieceRows rows = {};
-  for (int i = 0; i < kPieces; ++i) {
-    rows.row[i][0] = kArctan.center[i];
-    rows.row[i][1] = kArctan.value[i];
-    rows.row[i][2] = kArctan.slope[i];
-    for (int j = 0; j < kTerms; ++j) rows.row[i][3 + j] = kArctan.term[j][i];
-  }
-  return rows;
-}
-constexpr PieceRows kArctanRows = MakePieceRows();
-struct Piece {
-  Doubles number[kRow];
-  PJRT_INLINE_MEMBER Doubles Center() const { return number[0]; }
-  PJRT_INLINE_MEMBER Doubles Value() const { return number[1]; }
-  PJRT_INLINE_MEMBER Doubles Slope() const { return number[2]; }
-  PJRT_INLINE_MEMBER Doubles Term(int i) const { return number[3 + i]; }
-};
-PJRT_INLINE Piece PieceOf(Doubles slope) {
-  const Words places = _mm256_and_si256(ShiftedRight<50>((Words)slope), AllWords(kPieces - 1));
-  const double* const a = kArctanRows.row[_mm256_extract_epi64(places, 0)];
-  const double* const b = kArctanRows.row[_mm256_extract_epi64(places, 1)];
-  const double* const c = kArctanRows.row[_mm256_extract_epi64(places, 2)];
-  const double* const d = kArctanRows.row[_mm256_extract_epi64(places, 3)];
-  Piece piece;
-  for (int i = 0; i < kRow; i += 4) FetchTurned({a + i, b + i, c + i, d + i}, piece.number + i);
-  return piece;
-}
 PJRT_INLINE Doubles TimesWhere(Mask mask, Doubles a, Doubles b) {
   return a * Choose(mask, b, All(1));
 }
 PJRT_INLINE Doubles PlusWhere(Mask mask, Doubles a, Doubles b) { return a + Keep(mask, b); }
-PJRT_INLINE Mask IsNegative(Doubles x) { return x; }
 #endif
 
 // Function::RunRare for the elements of `lanes`, one at a time.
@@ -170,18 +122,19 @@ struct Atan2 {
   }
   PJRT_INLINE Doubles Angle(Doubles y, Doubles x, Doubles slope, Doubles lost, Mask steep) {
     // Rounding may make a slope of 1 larger.
-    const Piece piece =
-        PieceOf(Smaller(Larger(slope, All(0x1.fffffffffffffp-4)), All(0x1.fffffffffffffp-1)));
-    const Doubles t = slope - piece.Center(), square = t * t;
+    const Doubles inside =
+        Smaller(Larger(slope, All(0x1.fffffffffffffp-4)), All(0x1.fffffffffffffp-1));
+    const auto piece = EntriesAt<kArctan>(ShiftedRight<50>((Words)inside));
+    const Doubles t = slope - piece[kCenter], square = t * t;
     const Mask flat = Compare<_CMP_LT_OQ>(slope, All(0.125));
     const Doubles of = Choose(flat, square, t), of2 = of * of;
-    const Doubles p01 = Fused(piece.Term(7), of, piece.Term(8));
-    const Doubles p23 = Fused(piece.Term(5), of, piece.Term(6));
-    const Doubles p45 = Fused(piece.Term(3), of, piece.Term(4));
-    const Doubles p67 = Fused(piece.Term(1), of, piece.Term(2));
-    const Doubles p678 = Fused(piece.Term(0), of2, p67);
+    const Doubles p01 = Fused(piece[kTerm + 7], of, piece[kTerm + 8]);
+    const Doubles p23 = Fused(piece[kTerm + 5], of, piece[kTerm + 6]);
+    const Doubles p45 = Fused(piece[kTerm + 3], of, piece[kTerm + 4]);
+    const Doubles p67 = Fused(piece[kTerm + 1], of, piece[kTerm + 2]);
+    const Doubles p678 = Fused(piece[kTerm], of2, p67);
     const Doubles p = Fused(Fused(Fused(p678, of2, p45), of2, p23), of2, p01);
-    const Doubles s = piece.Slope();
+    const Doubles s = piece[kSlope];
     const Doubles more = Fused(TimesWhere(flat, square, t), p, s * lost);
     const Doubles arc_low = Fused(s, t, more);
     // Steep slopes turn back from the y axis, others left of it from the negative x axis.
@@ -191,7 +144,7 @@ struct Atan2 {
     constexpr double kHalfPiLow = 0x1.1a62633145c07p-54;
     const Doubles from_low =
         Choose(steep, All(kHalfPiLow), Choose(left, All(2 * kHalfPiLow), All(0)));
-    const Doubles value = Turned(piece.Value(), back);
+    const Doubles value = Turned(piece[kValue], back);
     const Doubles sum = from + value, rest = (from - sum) + value;
     return WithSign(sum + ((rest + from_low) + Turned(arc_low, back)), y);
   }

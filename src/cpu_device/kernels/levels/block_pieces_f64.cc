@@ -17,9 +17,9 @@ namespace {
 
 // P(t), where P's last coefficients go two by two, since a chain of dependent instructions for each
 // takes longer; the first ones do not, and nothing is lost there.
-template <int kCount>
-PJRT_INLINE DoubleGroup Slope(const Entries<kCount>& entries, DoubleGroup t) {
-  constexpr int kLast = kCount - 3;  // the highest power of t
+template <const auto& kColumns>
+PJRT_INLINE DoubleGroup Slope(const EntryGroup<kColumns>& entries, DoubleGroup t) {
+  constexpr int kLast = kColumns.kCount - 3;  // the highest power of t
   const DoubleGroup square = t * t;
   constexpr int kEven = kLast / 2 * 2;
   DoubleGroup p = entries[2 + kEven];
@@ -107,7 +107,7 @@ struct Erf {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const DoubleGroup size = Smaller(kErfIsOne, Magnitude(x));  // a NaN stays
     const DoubleGroup shifted = Fused(size, kErfPieces, -kErfShift) + kIntegerShift;
-    const auto entries = EntriesAt<15, kErf>(ToWords(shifted));
+    const auto entries = EntriesAt<kErf>(ToWords(shifted));
     const DoubleGroup t = size - entries[0];
     const DoubleGroup value = Choose(Compare<_CMP_EQ_OQ>(shifted, kIntegerShift), size, entries[1]);
     return WithSign(Fused(Slope(entries, t), t, value), x);
@@ -197,7 +197,7 @@ constexpr Columns<16> kScaledErfc = {
 struct Erfc {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const DoubleGroup size = Smaller(kErfcVanishes, Magnitude(x));
-    const auto entries = EntriesAt<16, kScaledErfc>(ShiftedRight<50>(ToWords(size + 2)));
+    const auto entries = EntriesAt<kScaledErfc>(ShiftedRight<50>(ToWords(size + 2)));
     const DoubleGroup t = size - entries[0], value = entries[1];
     const DoubleGroup slope = Slope(entries, t);
     const DoubleGroup scaled = Fused(slope, t, value), scaled_low = Fused(slope, t, value - scaled);
@@ -267,7 +267,7 @@ struct Cbrt {
     const DoubleGroup third = Floor(Fused(exponent, 1.0 / 3, 0.125));
     const PlaceGroup rest = PlacesOf(ToWords(FusedLess(third, 3, exponent) + kIntegerShift));
     const DoubleGroup root = FetchOfFour(kRoot, rest), root_low = FetchOfFour(kRootRest, rest);
-    const auto entries = EntriesAt<10, kCbrt>(ShiftedRight<48>(ToWords(m)));
+    const auto entries = EntriesAt<kCbrt>(ShiftedRight<48>(ToWords(m)));
     const DoubleGroup t = m - entries[0], t2 = t * t, value = entries[1];
     const DoubleGroup p01 = Fused(entries[3], t, entries[2]),
                       p23 = Fused(entries[5], t, entries[4]);

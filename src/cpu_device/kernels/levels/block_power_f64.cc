@@ -12,90 +12,36 @@ namespace {
 #if defined(__AVX2__)
 // For x = 2^k m, m from 0.742 up to twice that, and the 32nd part of that octave's fractions in
 // which m lies: 1 + z = m c with a c of so few bits that z is exact, below 0.02 in size, and
-// -log(c) in two parts. The first is a multiple of 2^-42, as that of log(2) is. From both parts
-// 1023 log(2) is subtracted, since the exponents of f64 are biased. Numbers near 1 have c = 1.
-constexpr int kParts = 32;
-alignas(64) constexpr double kInverse[kParts] = {
-    0x1.54p+0, 0x1.5p+0, 0x1.48p+0, 0x1.4p+0,  0x1.3cp+0, 0x1.34p+0, 0x1.3p+0,  0x1.28p+0,
-    0x1.24p+0, 0x1.2p+0, 0x1.1cp+0, 0x1.14p+0, 0x1.1p+0,  0x1.0cp+0, 0x1.08p+0, 0x1.04p+0,
-    0x1p+0,    0x1.fp-1, 0x1.ep-1,  0x1.d4p-1, 0x1.c8p-1, 0x1.b8p-1, 0x1.bp-1,  0x1.a4p-1,
-    0x1.98p-1, 0x1.9p-1, 0x1.88p-1, 0x1.7cp-1, 0x1.74p-1, 0x1.6cp-1, 0x1.64p-1, 0x1.5cp-1};
-alignas(64) constexpr double kLogHigh[kParts] = {
-    -0x1.62afc9679f362p+9, -0x1.62ae459cfeee6p+9, -0x1.62ab2ffc14f56p+9, -0x1.62a806db6f31cp+9,
-    -0x1.62a66aacf617ep+9, -0x1.62a3226ca9a8p+9,  -0x1.62a17614183ecp+9, -0x1.629e0c369fb72p+9,
-    -0x1.629c4e622467ap+9, -0x1.629a8a675eacap+9, -0x1.6298c01a44bc8p+9, -0x1.629517cf72a5p+9,
-    -0x1.6293396fd79b8p+9, -0x1.629153f9e523ep+9, -0x1.628f673709662p+9, -0x1.628d72ee32a6ep+9,
-    -0x1.628b76e3a7972p+9, -0x1.6287668c451d4p+9, -0x1.628334174cc8p+9,  -0x1.627ff67a2221cp+9,
-    -0x1.627ca34ff5d5p+9,  -0x1.627810e6f7818p+9, -0x1.6275b7a33c42ep+9, -0x1.62721c88caa02p+9,
-    -0x1.626e66abb531cp+9, -0x1.626bddc73ae36p+9, -0x1.626947c6a3476p+9, -0x1.62654cffe3f06p+9,
-    -0x1.626293c822b3ap+9, -0x1.625fcb67e8e46p+9, -0x1.625cf332ba0a2p+9, -0x1.625a0a705680cp+9};
-alignas(64) constexpr double kLogLow[kParts] = {
-    -0x1.ede66026780a1p-35, -0x1.ef7b6c51c05d1p-35, -0x1.ee9c54b37bc92p-35, -0x1.ee5bc6a084e45p-35,
-    -0x1.eeb8d96b0d63fp-35, -0x1.ee4a3d9c5e153p-35, -0x1.edf6e8656583p-35,  -0x1.ee0be09e85297p-35,
-    -0x1.ef9f42479e7ap-35,  -0x1.ee50db2d7ba26p-35, -0x1.ef64c70685f3bp-35, -0x1.ef483072f37e1p-35,
-    -0x1.ee4445641a882p-35, -0x1.ee2d9cf6fb2cep-35, -0x1.ef1fac78195a8p-35, -0x1.eebd8fadc63cdp-35,
-    -0x1.eeb9abde27626p-35, -0x1.efa89a1dca709p-35, -0x1.eee9779907758p-35, -0x1.eeb2a43abcfaep-35,
-    -0x1.ee84995de8143p-35, -0x1.efb848e3a52dbp-35, -0x1.eede8c25fe339p-35, -0x1.eea1b9b5cec16p-35,
-    -0x1.eed1f65c9d195p-35, -0x1.ef8214049348ap-35, -0x1.ee2a3017b5fa2p-35, -0x1.ef1d35c973e75p-35,
-    -0x1.ee364b164d01cp-35, -0x1.eed3b7083006cp-35, -0x1.ef437fb8fff0ep-35, -0x1.eefb1765befe7p-35};
+// -log(c) in two parts. Of these the first is a multiple of 2^-42, as that of log(2) is. From both
+// parts 1023 log(2) is subtracted, since the exponents of f64 are biased. Numbers near 1 have c
+// = 1.
+constexpr Columns<3, 32> kLogs = {
+    {{{0x1.54p+0, 0x1.5p+0, 0x1.48p+0, 0x1.4p+0,  0x1.3cp+0, 0x1.34p+0, 0x1.3p+0,  0x1.28p+0,
+       0x1.24p+0, 0x1.2p+0, 0x1.1cp+0, 0x1.14p+0, 0x1.1p+0,  0x1.0cp+0, 0x1.08p+0, 0x1.04p+0,
+       0x1p+0,    0x1.fp-1, 0x1.ep-1,  0x1.d4p-1, 0x1.c8p-1, 0x1.b8p-1, 0x1.bp-1,  0x1.a4p-1,
+       0x1.98p-1, 0x1.9p-1, 0x1.88p-1, 0x1.7cp-1, 0x1.74p-1, 0x1.6cp-1, 0x1.64p-1, 0x1.5cp-1}},
+     {{-0x1.62afc9679f362p+9, -0x1.62ae459cfeee6p+9, -0x1.62ab2ffc14f56p+9, -0x1.62a806db6f31cp+9,
+       -0x1.62a66aacf617ep+9, -0x1.62a3226ca9a8p+9,  -0x1.62a17614183ecp+9, -0x1.629e0c369fb72p+9,
+       -0x1.629c4e622467ap+9, -0x1.629a8a675eacap+9, -0x1.6298c01a44bc8p+9, -0x1.629517cf72a5p+9,
+       -0x1.6293396fd79b8p+9, -0x1.629153f9e523ep+9, -0x1.628f673709662p+9, -0x1.628d72ee32a6ep+9,
+       -0x1.628b76e3a7972p+9, -0x1.6287668c451d4p+9, -0x1.628334174cc8p+9,  -0x1.627ff67a2221cp+9,
+       -0x1.627ca34ff5d5p+9,  -0x1.627810e6f7818p+9, -0x1.6275b7a33c42ep+9, -0x1.62721c88caa02p+9,
+       -0x1.626e66abb531cp+9, -0x1.626bddc73ae36p+9, -0x1.626947c6a3476p+9, -0x1.62654cffe3f06p+9,
+       -0x1.626293c822b3ap+9, -0x1.625fcb67e8e46p+9, -0x1.625cf332ba0a2p+9, -0x1.625a0a705680cp+9}},
+     {{-0x1.ede66026780a1p-35, -0x1.ef7b6c51c05d1p-35, -0x1.ee9c54b37bc92p-35,
+       -0x1.ee5bc6a084e45p-35, -0x1.eeb8d96b0d63fp-35, -0x1.ee4a3d9c5e153p-35,
+       -0x1.edf6e8656583p-35,  -0x1.ee0be09e85297p-35, -0x1.ef9f42479e7ap-35,
+       -0x1.ee50db2d7ba26p-35, -0x1.ef64c70685f3bp-35, -0x1.ef483072f37e1p-35,
+       -0x1.ee4445641a882p-35, -0x1.ee2d9cf6fb2cep-35, -0x1.ef1fac78195a8p-35,
+       -0x1.eebd8fadc63cdp-35, -0x1.eeb9abde27626p-35, -0x1.efa89a1dca709p-35,
+       -0x1.eee9779907758p-35, -0x1.eeb2a43abcfaep-35, -0x1.ee84995de8143p-35,
+       -0x1.efb848e3a52dbp-35, -0x1.eede8c25fe339p-35, -0x1.eea1b9b5cec16p-35,
+       -0x1.eed1f65c9d195p-35, -0x1.ef8214049348ap-35, -0x1.ee2a3017b5fa2p-35,
+       -0x1.ef1d35c973e75p-35, -0x1.ee364b164d01cp-35, -0x1.eed3b7083006cp-35,
+       -0x1.ef437fb8fff0ep-35, -0x1.eefb1765befe7p-35}}}};
 constexpr double kLn2High = 0x1.62e42fefa3800p-1, kLn2Low = 0x1.ef35793c76800p-45;
-// 2^(i/16), and what that lacks as a fraction of it.
-alignas(64) constexpr double kRoot[16] = {0x1p+0,
-                                          0x1.0b5586cf9890fp+0,
-                                          0x1.172b83c7d517bp+0,
-                                          0x1.2387a6e756238p+0,
-                                          0x1.306fe0a31b715p+0,
-                                          0x1.3dea64c123422p+0,
-                                          0x1.4bfdad5362a27p+0,
-                                          0x1.5ab07dd485429p+0,
-                                          0x1.6a09e667f3bcdp+0,
-                                          0x1.7a11473eb0187p+0,
-                                          0x1.8ace5422aa0dbp+0,
-                                          0x1.9c49182a3f09p+0,
-                                          0x1.ae89f995ad3adp+0,
-                                          0x1.c199bdd85529cp+0,
-                                          0x1.d5818dcfba487p+0,
-                                          0x1.ea4afa2a490dap+0};
-alignas(64) constexpr double kRootRest[16] = {0,
-                                              0x1.79aa65d837b6dp-54,
-                                              -0x1.01b15eaa59348p-55,
-                                              0x1.68efde3a8a894p-54,
-                                              0x1.34d754db0abb6p-55,
-                                              0x1.59f48a72a4c6dp-55,
-                                              0x1.690cebb7aafbp-56,
-                                              0x1.063e1e21c5409p-54,
-                                              -0x1.3b3efbf5e2228p-54,
-                                              -0x1.b32dcb94da51dp-56,
-                                              0x1.db72fc1f0eab4p-55,
-                                              0x1.1affc2b91ce27p-56,
-                                              0x1.c1a7792cb3387p-55,
-                                              0x1.36eae30af0cb3p-56,
-                                              0x1.4a385a63d07a7p-56,
-                                              -0x1.ff7128fd391fp-55};
-
-struct LogPart {
-  Doubles inverse, high, low;
-};
-struct RootPart {
-  Doubles root, rest;
-};
 
 #if defined(__AVX512F__)
-PJRT_INLINE Doubles FetchOf16(const double* table, Words places) {
-  return _mm512_permutex2var_pd(_mm512_load_pd(table), places, _mm512_load_pd(table + 8));
-}
-// `lifted`: see Log.
-PJRT_INLINE LogPart FetchLog(Words lifted) {
-  const Words places = ShiftedRight<47>(lifted);
-  const Mask upper = _mm512_test_epi64_mask(lifted, AllWords(uint64_t{1} << 51));
-  const auto fetch = [&](const double(&table)[kParts]) {
-    return Choose(upper, FetchOf16(table + 16, places), FetchOf16(table, places));
-  };
-  return {fetch(kInverse), fetch(kLogHigh), fetch(kLogLow)};
-}
-PJRT_INLINE RootPart FetchRoot(Words places) {
-  return {FetchOf16(kRoot, places), FetchOf16(kRootRest, places)};
-}
 PJRT_INLINE Doubles NumbersOf(Words small) { return _mm512_cvtepu64_pd(small); }
 PJRT_INLINE Mask IsSpecial(Doubles x) {
   constexpr int kNan = 0x81, kZero = 0x06, kInfinity = 0x18, kDenormal = 0x20;
@@ -113,50 +59,6 @@ PJRT_INLINE Doubles WithSignOfPower(Doubles power, Doubles x, Doubles y) {
   return _mm512_mask_mov_pd(result, undefined, All(__builtin_nan("")));
 }
 #else
-struct LogRows {
-  alignas(32) double row[kParts][4];
-};
-struct RootRows {
-  alignas(16) double row[16][2];
-};
-constexpr LogRows MakeLogRows() {
-  LogRows rows = {};
-  for (int i = 0; i < kParts; ++i) {
-    rows.row[i][0] = kInverse[i];
-    rows.row[i][1] = kLogHigh[i];
-    rows.row[i][2] = kLogLow[i];
-  }
-  return rows;
-}
-constexpr RootRows MakeRootRows() {
-  RootRows rows = {};
-  for (int i = 0; i < 16; ++i) {
-    rows.row[i][0] = kRoot[i];
-    rows.row[i][1] = kRootRest[i];
-  }
-  return rows;
-}
-constexpr LogRows kLogRows = MakeLogRows();
-constexpr RootRows kRootRows = MakeRootRows();
-
-PJRT_INLINE LogPart FetchLog(Words lifted) {
-  const Words places = _mm256_and_si256(ShiftedRight<47>(lifted), AllWords(kParts - 1));
-  const double* const rows[4] = {
-      kLogRows.row[_mm256_extract_epi64(places, 0)], kLogRows.row[_mm256_extract_epi64(places, 1)],
-      kLogRows.row[_mm256_extract_epi64(places, 2)], kLogRows.row[_mm256_extract_epi64(places, 3)]};
-  Doubles part[4];
-  FetchTurned(rows, part);
-  return {part[0], part[1], part[2]};
-}
-PJRT_INLINE RootPart FetchRoot(Words places) {
-  const Words of = _mm256_and_si256(places, AllWords(15));
-  const double* const a = kRootRows.row[_mm256_extract_epi64(of, 0)];
-  const double* const b = kRootRows.row[_mm256_extract_epi64(of, 1)];
-  const double* const c = kRootRows.row[_mm256_extract_epi64(of, 2)];
-  const double* const d = kRootRows.row[_mm256_extract_epi64(of, 3)];
-  const Doubles even = _mm256_loadu2_m128d(c, a), odd = _mm256_loadu2_m128d(d, b);
-  return {_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd)};
-}
 PJRT_INLINE Doubles NumbersOf(Words small) {
   return (Doubles)_mm256_or_si256(small, (Words)All(0x1p+52)) - All(0x1p+52);
 }
@@ -188,9 +90,9 @@ PJRT_INLINE Parts Log(Doubles size, Doubles less) {
   const Words lifted = (Words)size + AllWords(kUp);
   const Doubles k = NumbersOf(ShiftedRight<52>(lifted)) - less;
   const Doubles m = (Doubles)((lifted & AllWords((uint64_t{1} << 52) - 1)) + AllWords(kLeast));
-  const LogPart part = FetchLog(lifted);
-  const Doubles z = Fused(m, part.inverse, All(-1));
-  const Doubles whole = Fused(k, All(kLn2High), part.high);  // exact
+  const auto part = EntriesAt<kLogs>(ShiftedRight<47>(lifted));
+  const Doubles z = Fused(m, part[0], All(-1));
+  const Doubles whole = Fused(k, All(kLn2High), part[1]);  // exact
   // z - z^2 / 2 - z^3 p / 2
   const Doubles half = z * All(-0.5), square = half * z;
   const Doubles square_low = Fused(half, z, -square);
@@ -203,7 +105,7 @@ PJRT_INLINE Parts Log(Doubles size, Doubles less) {
   // Each number is larger than the next, or 0.
   const Doubles sum = whole + z, sum_low = (whole - sum) + z;
   const Doubles high = sum + square, high_low = (sum - high) + square;
-  const Doubles low = (Fused(k, All(kLn2Low), part.low) + sum_low) + (square_low + high_low);
+  const Doubles low = (Fused(k, All(kLn2Low), part[2]) + sum_low) + (square_low + high_low);
   return {high, Fused(square * z, p, low)};
 }
 // exp(high + low) for numbers below 1000, `sum` being their sum.
@@ -211,14 +113,14 @@ PJRT_INLINE Doubles Exp(Doubles sum, Doubles high, Doubles low) {
   constexpr double kShift = 0x1.8p+48;
   const Doubles shifted = Fused(sum, All(0x1.71547652b82fep+0), All(kShift));
   const Doubles n = shifted - All(kShift);
-  const RootPart part = FetchRoot((Words)shifted);
+  const auto power = EntriesAt<kPowers>((Words)shifted);
   const Doubles rest = FusedLess(n, All(0x1.62e42fefa0000p-1), high) + low;
   const Doubles r = FusedLess(n, All(0x1.cf79abc9e3b3ap-40), rest), r2 = r * r;
   const Doubles p01 = Fused(r, All(0x1.555555555555ap-3), All(0x1.0000000000004p-1));
   const Doubles p23 = Fused(r, All(0x1.111111107c1f6p-7), All(0x1.555555547eac7p-5));
   const Doubles p45 = Fused(r, All(0x1.a01ba06bac419p-13), All(0x1.6c184223e5875p-10));
   const Doubles p = Fused(Fused(p45, r2, p23), r2, p01);
-  return Scaled(Fused(Fused(p, r2, r + part.rest), part.root, part.root), n);
+  return Scaled(Fused(Fused(p, r2, r + power[1]), power[0], power[0]), n);
 }
 
 // exp(y log|x|), then the rules of C's pow.

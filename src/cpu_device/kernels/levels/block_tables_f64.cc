@@ -88,7 +88,7 @@ struct Cos {
   PJRT_INLINE double RunRare(double x) { return __builtin_cos(x); }
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const Angle angle = ReduceAngle(x);
-    return SineOf(angle, angle.k + AllWords(8));
+    return SineOf(angle, angle.k + 8);
   }
 };
 
