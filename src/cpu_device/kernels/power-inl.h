@@ -9,6 +9,7 @@
 
 #if defined(__AVX2__)
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
 
 // The exponent of |x| as a number, also of a denormal; of 0 and infinity, -infinity and infinity.
 // The mantissa of 0 and infinity is 1.
@@ -21,7 +22,7 @@ PJRT_INLINE Normal NormalOf(Floats x) {
 }
 // `power` with the rules for the sign and for what does not exist.
 PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
-  if (!Any(Negative(x))) return power;  // most are positive
+  if (!Any(IsNegative(x))) return power;  // most are positive
   const __m512 whole = Nearest(y);
   const __mmask16 integer = _mm512_cmp_ps_mask(whole, y, _CMP_EQ_OQ);
   // Large numbers, which are even, have a last bit of 0 here as well.
@@ -46,7 +47,7 @@ PJRT_INLINE Normal NormalOf(Floats x) {
           _mm256_or_ps(_mm256_andnot_ps(All(-kInfinity), normal), All(1))};
 }
 PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
-  if (!Any(Negative(x))) return power;
+  if (!Any(IsNegative(x))) return power;
   const Floats whole = Nearest(y);
   const Floats integer = Compare<_CMP_EQ_OQ>(whole, y);
   const Floats odd = (Floats)_mm256_slli_epi32(_mm256_cvtps_epi32(y), 31);
@@ -75,19 +76,15 @@ struct NarrowPower {
     const Normal normal = NormalOf(x);
     const Places part = PlacesOf<19>(normal.mantissa);
     const Floats r = Fused(normal.mantissa, Fetch(kNarrowInverse, part), All(-1));
-    Floats p = Fused(All(-0x1.6007b4p-2f), r, All(0x1.eca644p-2f));
-    p = Fused(p, r, All(-0x1.715652p-1f));
-    p = Fused(p, r, All(0x1.715476p+0f));
+    const Floats p =
+        Polynomial({-0x1.6007b4p-2f, 0x1.eca644p-2f, -0x1.715652p-1f, 0x1.715476p+0f}, r);
     const Floats log = Fused(r, p, normal.exponent + Fetch(kNarrowLog, part));
     // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
     const Mask some = Both(Compare<_CMP_NEQ_UQ>(log, All(0)), Compare<_CMP_NEQ_UQ>(y, All(0)));
     const Floats product = Keep(some, y * log), f = Fraction(product);
-    Floats power = Fused(All(0x1.5bd97ap-10f), f, All(0x1.3ce8b2p-7f));
-    power = Fused(power, f, All(0x1.c6b6dap-5f));
-    power = Fused(power, f, All(0x1.ebf9c2p-3f));
-    power = Fused(power, f, All(0x1.62e42ap-1f));
-    power = Fused(power, f, All(1));
-    return WithSignOfPower(Scale(power, Nearest(product)), x, y);
+    const Floats power = Polynomial(
+        {0x1.5bd97ap-10f, 0x1.3ce8b2p-7f, 0x1.c6b6dap-5f, 0x1.ebf9c2p-3f, 0x1.62e42ap-1f, 1.0f}, f);
+    return WithSignOfPower(Scaled(power, Nearest(product)), x, y);
   }
 };
 
@@ -102,14 +99,12 @@ struct NarrowAtan2 {
     const Mask equal = Compare<_CMP_EQ_OQ>(smaller, larger);  // infinities as well
     const Floats t = Choose(equal, All(1), smaller / larger);
     const Floats s = t * t;
-    Floats p = Fused(All(0x1.09a026p-7f), s, All(-0x1.35a0b4p-5f));
-    p = Fused(p, s, All(0x1.5b81d6p-4f));
-    p = Fused(p, s, All(-0x1.156478p-3f));
-    p = Fused(p, s, All(0x1.978222p-3f));
-    p = Fused(p, s, All(-0x1.5548a4p-2f));
-    const Floats arc = FlipSign(Fused(t * s, p, t), x);
+    const Floats p = Polynomial({0x1.09a026p-7f, -0x1.35a0b4p-5f, 0x1.5b81d6p-4f, -0x1.156478p-3f,
+                                 0x1.978222p-3f, -0x1.5548a4p-2f},
+                                s);
+    const Floats arc = Turned(Fused(t * s, p, t), x);
     const Mask steep = Compare<_CMP_GT_OQ>(height, width);
-    const Floats straight = Keep(Negative(x), All(0x1.921fb6p+1f));
+    const Floats straight = Keep(IsNegative(x), All(0x1.921fb6p+1f));
     return WithSign(Choose(steep, All(0x1.921fb6p+0f) - arc, straight + arc), y);
   }
 };
@@ -120,7 +115,7 @@ struct NarrowAtan2 {
 // took 0.41.
 struct Remainder {
   PJRT_INLINE Floats Reduced(Floats x, Floats y, Floats quotient) {
-    const Floats rest = Fused(-Truncate(quotient), y, x);
+    const Floats rest = FusedLess(Truncated(quotient), y, x);
     return Choose(Compare<_CMP_LT_OQ>(rest, All(0)), rest + y, rest);
   }
   PJRT_INLINE Floats Run(Floats dividend, Floats divisor) {
@@ -128,7 +123,7 @@ struct Remainder {
     Floats rest = x, quotient = x / y;
     while (__builtin_expect(Any(Compare<_CMP_GE_OQ>(quotient, All(0x1p+24f))), 0)) {
       const Floats shift = NormalOf(rest).exponent - NormalOf(y).exponent - All(23);
-      const Floats multiple = Scale(y, Larger(shift, All(0)));
+      const Floats multiple = Scaled(y, Larger(shift, All(0)));
       rest = Reduced(rest, multiple, rest / multiple);
       quotient = rest / y;
     }
@@ -137,6 +132,7 @@ struct Remainder {
   }
 };
 
+}  // namespace
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 #endif
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exponential and logarithmic functions of f32.
-#include "src/cpu_device/kernels/intrinsics-inl.h"
+#include "src/cpu_device/kernels/floats-inl.h"
 #include "src/cpu_device/kernels/math_wide-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -18,8 +18,6 @@ PJRT_INLINE float AbsF32(float x) { return BitCast<float>(ToBits(x) & 0x7fffffff
 
 constexpr float kLog2E = 0x1.715476p+0f, kShift = 0x1.8p+23f;
 constexpr float kLn2High = 0x1.62ep-1f, kLn2Low = 0x1.0bfbe8p-15f;  // n * kLn2High is exact
-// exp(r) = 1 + r + r^2 (1/2 + r g(r)), to 2^-28.
-constexpr float kExpG[] = {0x1.6d7b86p-10f, 0x1.1239fep-7f, 0x1.5554bep-5f, 0x1.555492p-3f, 0.5f};
 
 // exp(x) = (1 + part) * first * second, for -105 <= x <= 89 or NaN.
 struct ExpParts {
@@ -77,38 +75,14 @@ struct Exp {
 #if defined(__AVX512F__)
 // The same bits, here and below, with the instruction that scales by powers of two, which does the
 // work of nine: 0.21 ns an element in place of 0.29, and softmax spends most of its time here.
-PJRT_INLINE __m512 All(float value) { return _mm512_set1_ps(value); }
-PJRT_INLINE __m512 ExpPolynomialVector(__m512 r) {
-  __m512 g = _mm512_fmadd_ps(All(kExpG[0]), r, All(kExpG[1]));
-  g = _mm512_fmadd_ps(g, r, All(kExpG[2]));
-  g = _mm512_fmadd_ps(g, r, All(kExpG[3]));
-  g = _mm512_fmadd_ps(g, r, All(kExpG[4]));
-  return _mm512_fmadd_ps(_mm512_mul_ps(r, r), g, r);
-}
-struct ExpVectorParts {
-  __m512 part, n;
+struct ExpOfFloats {
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats bounded = Smaller(All(kHighestExp), Larger(All(kLowestExp), x));  // a NaN stays
+    const Floats n = Fused(bounded, All(kLog2E), All(kShift)) - All(kShift);
+    const Floats r = Fused(n, All(-kLn2Low), Fused(n, All(-kLn2High), bounded));
+    return Scaled(All(1) + ExpLessOne(r), n);
+  }
 };
-PJRT_INLINE ExpVectorParts SplitExpVector(__m512 x) {
-  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, All(kLog2E), All(kShift)), All(kShift));
-  const __m512 r = _mm512_fmadd_ps(n, All(-kLn2Low), _mm512_fmadd_ps(n, All(-kLn2High), x));
-  return {ExpPolynomialVector(r), n};
-}
-PJRT_INLINE __m512 ExpVector(__m512 x) {
-  // Of a NaN and a number these give the second.
-  const ExpVectorParts e =
-      SplitExpVector(_mm512_min_ps(All(kHighestExp), _mm512_max_ps(All(kLowestExp), x)));
-  return _mm512_scalef_ps(_mm512_add_ps(All(1), e.part), e.n);
-}
-template <__m512 (*kFunction)(__m512)>
-void VectorLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  float* const d = static_cast<float*>(dst);
-  const float* const x = static_cast<const float*>(a);
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) _mm512_storeu_ps(d + i, kFunction(_mm512_loadu_ps(x + i)));
-  if (i == n) return;
-  const __mmask16 rest = static_cast<__mmask16>((1u << (n - i)) - 1);
-  _mm512_mask_storeu_ps(d + i, rest, kFunction(_mm512_maskz_loadu_ps(rest, x + i)));
-}
 #endif
 
 // For x = n log(2) - r: 2^n / (2^n + exp(r)), whose divisor is kept in two parts. The quotient is
@@ -135,19 +109,19 @@ struct Logistic {
 };
 
 #if defined(__AVX512F__)
-PJRT_INLINE __m512 LogisticVector(__m512 x) {
-  // Of a NaN and a number these give the second.
-  const __m512 bounded = _mm512_min_ps(All(20), _mm512_max_ps(All(kLowestExp), x));
-  const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(bounded, All(kLog2E), All(kShift)), All(kShift));
-  const __m512 r = _mm512_fmadd_ps(n, All(kLn2Low), _mm512_fmsub_ps(n, All(kLn2High), bounded));
-  const __m512 part = ExpPolynomialVector(r), power = _mm512_scalef_ps(All(1), n);
-  const __m512 most = _mm512_add_ps(All(1), power), divisor = _mm512_add_ps(most, part);
-  const __m512 low = _mm512_add_ps(_mm512_add_ps(_mm512_sub_ps(most, divisor), part),
-                                   _mm512_add_ps(_mm512_sub_ps(All(1), most), power));
-  const __m512 quotient = _mm512_div_ps(All(1), divisor);
-  const __m512 rest = _mm512_fnmadd_ps(quotient, low, _mm512_fnmadd_ps(quotient, divisor, All(1)));
-  return _mm512_scalef_ps(_mm512_fmadd_ps(quotient, rest, quotient), n);
-}
+struct LogisticOfFloats {
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats bounded = Smaller(All(20), Larger(All(kLowestExp), x));  // a NaN stays
+    const Floats n = Fused(bounded, All(kLog2E), All(kShift)) - All(kShift);
+    const Floats r = Fused(n, All(kLn2Low), Fused(n, All(kLn2High), -bounded));
+    const Floats part = ExpLessOne(r), power = Scaled(All(1), n);
+    const Floats most = All(1) + power, divisor = most + part;
+    const Floats divisor_low = ((most - divisor) + part) + ((All(1) - most) + power);
+    const Floats quotient = All(1) / divisor;
+    const Floats rest = FusedLess(quotient, divisor_low, FusedLess(quotient, divisor, All(1)));
+    return Scaled(Fused(quotient, rest, quotient), n);
+  }
+};
 #endif
 
 // k log(2) + log(1 + f) for -1/4 <= f < 1/2: log(1 + f) = f + f^2 P(f). A division would shorten P,
@@ -320,12 +294,12 @@ struct Expm1 {
 void FillExpF32(BlockKernels* k) {
   SetUnary<float, Exp, float, float>(k, BlockOp::kExp);
 #if defined(__AVX512F__)
-  Entry(k, BlockOp::kExp, CType::kF32) = VectorLoop<ExpVector>;
+  Entry(k, BlockOp::kExp, CType::kF32) = FloatsLoop<ExpOfFloats>;
 #endif
   SetUnary<float, Expm1, float, float>(k, BlockOp::kExpm1);
   SetUnary<float, Logistic, float, float>(k, BlockOp::kLogistic);
 #if defined(__AVX512F__)
-  Entry(k, BlockOp::kLogistic, CType::kF32) = VectorLoop<LogisticVector>;
+  Entry(k, BlockOp::kLogistic, CType::kF32) = FloatsLoop<LogisticOfFloats>;
 #endif
   SetUnary<float, Log, float, float>(k, BlockOp::kLog);
   SetUnary<float, Log1p, float, float>(k, BlockOp::kLog1p);

@@ -143,14 +143,9 @@ struct Erfc {
     const Floats v = Fetch(kErfc.value, places), change = p * t;
     const Floats square = size * size;
     const Floats n = Fused(square, All(-0x1.715476p+0f), All(kShift)) - All(kShift);
-    const Floats r = Fused(n, All(-kLn2Low), Fused(-size, size, n * All(-kLn2High)));
-    // exp(r) = 1 + r + r^2 (1/2 + r g(r)), to 2^-28.
-    Floats g = Fused(All(0x1.6d7b86p-10f), r, All(0x1.1239fep-7f));
-    g = Fused(g, r, All(0x1.5554bep-5f));
-    g = Fused(g, r, All(0x1.555492p-3f));
-    g = Fused(g, r, All(0.5f));
-    const Floats e = Fused(r * r, g, r);
-    const Floats result = Scale(v + Fused(e, v + change, change), n);
+    const Floats r = Fused(n, All(-kLn2Low), FusedLess(size, size, n * All(-kLn2High)));
+    const Floats e = ExpLessOne(r);
+    const Floats result = Scaled(v + Fused(e, v + change, change), n);
     return Choose(Compare<_CMP_LT_OQ>(x, All(0)), All(2) - result, result);
   }
 };

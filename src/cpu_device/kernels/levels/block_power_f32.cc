@@ -61,9 +61,8 @@ struct Power {
     const Floats half = r * All(-0.5f);
     const Floats head = Fused(half, r, r);
     const Floats tail = Fused(half, r, r - head);
-    Floats q = Fused(All(-0x1.4f326ap-3f), r, All(0x1.99cc44p-3f));
-    q = Fused(q, r, All(-0x1.00004ep-2f));
-    q = Fused(q, r, All(0x1.555554p-2f));
+    const Floats q =
+        Polynomial({-0x1.4f326ap-3f, 0x1.99cc44p-3f, -0x1.00004ep-2f, 0x1.555554p-2f}, r);
     const Floats log = whole + head;
     const Floats log_low = ((whole - log) + head) + (whole_low + Fused(r * r * r, q, tail));
     // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
@@ -84,7 +83,7 @@ struct Power {
     const Places sixteenth = PlacesOf<0>(shifted);
     const Floats root = Fetch(kRoot, sixteenth);
     const Floats power = root + Fused(root, grown, Fetch(kRootLow, sixteenth));
-    return WithSignOfPower(Scale(power, n * All(0x1p-4f)), x, y);
+    return WithSignOfPower(Scaled(power, n * All(0x1p-4f)), x, y);
   }
 };
 #else
