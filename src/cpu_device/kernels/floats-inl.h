@@ -16,7 +16,7 @@ namespace {
 constexpr float kExpG[] = {0x1.6d7b86p-10f, 0x1.1239fep-7f, 0x1.5554bep-5f, 0x1.555492p-3f, 0.5f};
 
 #if defined(__AVX2__)
-// Of a NaN and a number Larger and Smaller give the second. FusedLess is c - a b. kBits last bits
+// Of a NaN and a number Larger and Smaller give the second. FusedLess is c - a b. The last bits
 // of a place choose from a table.
 #if defined(__AVX512F__)
 using Floats = __m512;
@@ -35,8 +35,8 @@ PJRT_INLINE Places PlacesOf(Floats x) {
 PJRT_INLINE Floats Fetch(const float (&table)[16], Places places) {
   return _mm512_permutexvar_ps(places, _mm512_load_ps(table));
 }
-PJRT_INLINE Floats Fetch(const float (&table)[32], Places places) {
-  return _mm512_permutex2var_ps(_mm512_load_ps(table), places, _mm512_load_ps(table + 16));
+PJRT_INLINE Floats Fetch(const float (&table)[2][16], Places places) {
+  return _mm512_permutex2var_ps(_mm512_load_ps(table[0]), places, _mm512_load_ps(table[1]));
 }
 template <int kPredicate>
 PJRT_INLINE Mask Compare(Floats a, Floats b) {
@@ -84,17 +84,14 @@ PJRT_INLINE Places PlacesOf(Floats x) {
   return _mm256_srli_epi32(_mm256_castps_si256(x), kShift);
 }
 // The last three bits of a place choose from eight entries, the ones above choose those.
-PJRT_INLINE Floats FetchFrom16(const float* table, Places places) {
+PJRT_INLINE Floats Fetch(const float (&table)[16], Places places) {
   const Floats half = _mm256_castsi256_ps(_mm256_slli_epi32(places, 28));
   return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_load_ps(table), places),
                           _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), places), half);
 }
-PJRT_INLINE Floats Fetch(const float (&table)[16], Places places) {
-  return FetchFrom16(table, places);
-}
-PJRT_INLINE Floats Fetch(const float (&table)[32], Places places) {
+PJRT_INLINE Floats Fetch(const float (&table)[2][16], Places places) {
   const Floats half = _mm256_castsi256_ps(_mm256_slli_epi32(places, 27));
-  return _mm256_blendv_ps(FetchFrom16(table, places), FetchFrom16(table + 16, places), half);
+  return _mm256_blendv_ps(Fetch(table[0], places), Fetch(table[1], places), half);
 }
 template <int kPredicate>
 PJRT_INLINE Mask Compare(Floats a, Floats b) {
