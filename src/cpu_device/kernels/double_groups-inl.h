@@ -41,9 +41,6 @@ struct WordGroup {
 struct MaskGroup {
   Mask v[kWays];
 };
-struct PlaceGroup {
-  Places v[kWays];
-};
 constexpr int64_t kLanes = sizeof(DoubleGroup) / sizeof(double);
 
 template <typename R, typename F>
@@ -135,14 +132,6 @@ PJRT_INLINE bool AnyOf(MaskGroup mask) {
   for (Mask each : mask.v) any |= Lanes(each);
   return any != 0;
 }
-PJRT_INLINE PlaceGroup PlacesOf(WordGroup x) { return PJRT_EACH(PlaceGroup, PlacesOf(x.v[i])); }
-PJRT_INLINE DoubleGroup Fetch(const Table& table, const PlaceGroup& places) {
-  return PJRT_EACH(DoubleGroup, Fetch(table, places.v[i]));
-}
-PJRT_INLINE DoubleGroup FetchOfFour(const Table& table, const PlaceGroup& places) {
-  return PJRT_EACH(DoubleGroup, FetchOfFour(table, places.v[i]));
-}
-
 template <const auto& kColumns>
 struct EntryGroup {
   Entries<kColumns> v[kWays];

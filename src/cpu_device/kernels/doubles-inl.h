@@ -22,7 +22,6 @@ template <int kEntries>
 struct TableOf {
   alignas(64) double entry[kEntries];
 };
-using Table = TableOf<16>;
 // Tables that are asked for the same entries, such as a column for each coefficient of polynomials
 // on pieces.
 template <int kNumber, int kNumberOfEntries = 16>
@@ -39,7 +38,6 @@ constexpr double kIntegerShift = 0x1.8p+52;
 using Doubles = __m512d;
 using Words = __m512i;
 using Mask = __mmask8;
-using Places = Words;
 PJRT_INLINE Doubles All(double x) { return _mm512_set1_pd(x); }
 PJRT_INLINE Words AllWords(uint64_t x) { return _mm512_set1_epi64(static_cast<int64_t>(x)); }
 PJRT_INLINE Doubles Magnitude(Doubles x) { return _mm512_abs_pd(x); }
@@ -89,32 +87,26 @@ template <int kShift>
 PJRT_INLINE Words ShiftedLeft(Words x) {
   return _mm512_slli_epi64(x, kShift);
 }
-// The table's entries by the last four bits of places. FetchOfFour: of a table whose first four
-// entries only are asked for.
-PJRT_INLINE Places PlacesOf(Words x) { return x; }
-PJRT_INLINE Doubles Fetch(const Table& table, Places places) {
+// The entries at one place of each table, for each element: by the last bits of `places`.
+PJRT_INLINE Doubles Fetch(const TableOf<16>& table, Words places) {
   return _mm512_permutex2var_pd(_mm512_load_pd(table.entry), places,
                                 _mm512_load_pd(table.entry + 8));
 }
-PJRT_INLINE Doubles Fetch(const TableOf<32>& table, Places places) {  // by five bits
+PJRT_INLINE Doubles Fetch(const TableOf<32>& table, Words places) {
   const auto half = [&](const double* entries) {
     return _mm512_permutex2var_pd(_mm512_load_pd(entries), places, _mm512_load_pd(entries + 8));
   };
   const Mask upper = _mm512_test_epi64_mask(places, AllWords(16));
   return Choose(upper, half(table.entry + 16), half(table.entry));
 }
-PJRT_INLINE Doubles FetchOfFour(const Table& table, Places places) {
-  return _mm512_permutexvar_pd(places, _mm512_load_pd(table.entry));
-}
-// The entries at one place of each table, for each element.
 template <const auto& kColumns>
 struct Entries {
-  Places places;
+  Words places;
   PJRT_INLINE_MEMBER Doubles operator[](int i) const { return Fetch(kColumns.column[i], places); }
 };
 template <const auto& kColumns>
 PJRT_INLINE Entries<kColumns> EntriesAt(Words places) {
-  return {PlacesOf(places)};
+  return {places};
 }
 // For positive finite numbers: exponent and mantissa, between 1 and 2.
 PJRT_INLINE Doubles ExponentOf(Doubles x) { return _mm512_getexp_pd(x); }
@@ -130,11 +122,6 @@ PJRT_INLINE Doubles ScaledInside(Doubles x, Doubles n) { return Scaled(x, n); }
 using Doubles = __m256d;
 using Words = __m256i;
 using Mask = __m256d;
-// The last two bits of a place as those of its halves, in 32 bits, and the bits above in signs.
-struct Places {
-  __m256i halves;
-  __m256d odd_quarter, upper;
-};
 PJRT_INLINE Doubles All(double x) { return _mm256_set1_pd(x); }
 PJRT_INLINE Words AllWords(uint64_t x) { return _mm256_set1_epi64x(static_cast<int64_t>(x)); }
 PJRT_INLINE Doubles Magnitude(Doubles x) { return _mm256_andnot_pd(All(-0.0), x); }
@@ -175,27 +162,8 @@ template <int kShift>
 PJRT_INLINE Words ShiftedLeft(Words x) {
   return _mm256_slli_epi64(x, kShift);
 }
-PJRT_INLINE Places PlacesOf(Words x) {
-  const Words twice = _mm256_shuffle_epi32(ShiftedLeft<1>(x), 0xa0);
-  return {_mm256_or_si256(twice, AllWords(uint64_t{1} << 32)), (Doubles)ShiftedLeft<61>(x),
-          (Doubles)ShiftedLeft<60>(x)};
-}
-PJRT_INLINE Doubles FetchQuarter(const double* quarter, const Places& places) {
-  return _mm256_castps_pd(
-      _mm256_permutevar8x32_ps(_mm256_castpd_ps(_mm256_load_pd(quarter)), places.halves));
-}
-PJRT_INLINE Doubles Fetch(const Table& table, const Places& places) {
-  const auto half = [&](const double* quarters) {
-    return Choose(places.odd_quarter, FetchQuarter(quarters + 4, places),
-                  FetchQuarter(quarters, places));
-  };
-  return Choose(places.upper, half(table.entry + 8), half(table.entry));
-}
-PJRT_INLINE Doubles FetchOfFour(const Table& table, const Places& places) {
-  return FetchQuarter(table.entry, places);
-}
 // With a row for each place: to read rows and turn them takes three instructions for each column,
-// and Fetch takes seven.
+// and permutations take seven.
 template <int kCount, int kEntries>
 struct Rows {
   alignas(64) double row[kEntries][kCount + kCount % 2] = {};

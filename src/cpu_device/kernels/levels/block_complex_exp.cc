@@ -3,8 +3,8 @@
 // Functions of c64 made of exponentials, sines and cosines, in f64, with tables that a permutation
 // reads so that polynomials are short. Levels without AVX2 have those of complex_pieces-inl.h.
 // Parts are within 0.52 ULP but where sums cancel. With AVX-512, an exponential takes 0.53 ns an
-// element, a sine 0.59, a tangent 0.66, a logistic function 0.71. By single vectors a sine took 0.07
-// more.
+// element, a sine 0.59, a tangent 0.66, a logistic function 0.71. By single vectors a sine took
+// 0.07 more.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_vectors-inl.h"

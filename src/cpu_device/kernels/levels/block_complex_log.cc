@@ -39,9 +39,9 @@ constexpr double kLog1pFine[] = {-0x1.55bc987886c65p-4, 0x1.9a00da26c7a23p-4,
 constexpr double kRoot1p[] = {-0x1.ed0746f7595e8p-6, 0x1.5bdf05741956bp-5, -0x1.1c71c341fddd5p-4,
                               0x1.55555484776cbp-3, 0x1.fffffffffd9cep-1};
 // 2^(i / 6), for i from -3 to 3.
-constexpr Table kSixths = {{1, 0x1.1f59ac3c7d6cp+0, 0x1.428a2f98d728bp+0, 0x1.6a09e667f3bcdp+0, 0,
-                            0, 0, 0, 0, 0, 0, 0, 0, 0x1.6a09e667f3bcdp-1, 0x1.965fea53d6e3dp-1,
-                            0x1.c823e074ec129p-1}};
+constexpr Columns<1> kSixths = {
+    {{{1, 0x1.1f59ac3c7d6cp+0, 0x1.428a2f98d728bp+0, 0x1.6a09e667f3bcdp+0, 0, 0, 0, 0, 0, 0, 0, 0,
+       0, 0x1.6a09e667f3bcdp-1, 0x1.965fea53d6e3dp-1, 0x1.c823e074ec129p-1}}}};
 
 // arctan(t) / t for t beside each fifteenth of [0, 1], to 2^-31 and 2^-37.
 constexpr Columns<5> kAtan = {
@@ -127,10 +127,10 @@ struct LogState {
 };
 PJRT_INLINE LogState StartLog(Doubles square, Doubles excess) {
   const auto middle = EntriesAt<kMiddles>(ShiftedRight<48>((Words)square));
-  const Mask near = Compare<_CMP_LT_OQ>(Magnitude(excess), All(0.03));
+  const Mask far = Compare<_CMP_NLT_UQ>(Magnitude(excess), All(0.03));
   const Doubles rest = Fused(MantissaOf(square), middle[kInverse], All(-1));
-  const Doubles far = Fused(ExponentOf(square), All(0x1.62e42fefa39efp-2), middle[kHalfLog]);
-  return {Choose(near, excess, rest), Choose(near, All(0), far)};
+  const Doubles log = Fused(ExponentOf(square), All(0x1.62e42fefa39efp-2), middle[kHalfLog]);
+  return {Choose(far, rest, excess), Keep(far, log)};
 }
 template <int kCount>
 PJRT_INLINE Doubles FinishLog(LogState log, const double (&log1p)[kCount]) {
@@ -251,8 +251,8 @@ struct Cbrt {
     const Doubles r = Fused(MantissaOf(square), middle[kInverse], All(-1));
     const Doubles shifted = Fused(exponent, All(1.0 / 6), All(kIntegerShift));
     const Doubles sixths = Fused(shifted - All(kIntegerShift), All(-6), exponent);
-    const Places power = PlacesOf((Words)(sixths + All(kIntegerShift)));
-    const Doubles root = Fetch(kSixths, power) * middle[kSixthRoot];
+    const auto power = EntriesAt<kSixths>((Words)(sixths + All(kIntegerShift)));
+    const Doubles root = power[0] * middle[kSixthRoot];
     const AngleState angle = StartAngle(z);
     *state = {angle.dividend / angle.divisor, angle.base, r,
               (Doubles)((Words)root + ShiftedLeft<52>((Words)shifted))};

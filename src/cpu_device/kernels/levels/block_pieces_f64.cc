@@ -257,16 +257,17 @@ constexpr Columns<10> kCbrt = {
        -0x1.5b172b3e61c48p-12, -0x1.052b66df4310ep-12, -0x1.8d4feb80349bcp-13,
        -0x1.30f0941980a2fp-13, -0x1.d887ed445b2bep-14, -0x1.70f94be12ea93p-14}}}};
 // The roots of 1, 2 and 4, and what rounding them lost.
-constexpr Table kRoot = {{1, 0x1.428a2f98d728bp+0, 0x1.965fea53d6e3dp+0}};
-constexpr Table kRootRest = {{0, -0x1.ddc22548ea41ep-56, -0x1.f53e999952f09p-54}};
+constexpr Columns<2> kRoots = {{{{1, 0x1.428a2f98d728bp+0, 0x1.965fea53d6e3dp+0}},
+                                {{0, -0x1.ddc22548ea41ep-56, -0x1.f53e999952f09p-54}}}};
 
 // The product of both roots has two parts, so that roots that are numbers come out exactly.
 struct Cbrt {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const DoubleGroup size = Magnitude(x), exponent = ExponentOf(size), m = MantissaOf(size);
     const DoubleGroup third = Floor(Fused(exponent, 1.0 / 3, 0.125));
-    const PlaceGroup rest = PlacesOf(ToWords(FusedLess(third, 3, exponent) + kIntegerShift));
-    const DoubleGroup root = FetchOfFour(kRoot, rest), root_low = FetchOfFour(kRootRest, rest);
+    const DoubleGroup rest = FusedLess(third, 3, exponent) + kIntegerShift;
+    const auto roots = EntriesAt<kRoots>(ToWords(rest));
+    const DoubleGroup root = roots[0], root_low = roots[1];
     const auto entries = EntriesAt<kCbrt>(ShiftedRight<48>(ToWords(m)));
     const DoubleGroup t = m - entries[0], t2 = t * t, value = entries[1];
     const DoubleGroup p01 = Fused(entries[3], t, entries[2]),

@@ -91,8 +91,9 @@ PJRT_INLINE Parts Log(Doubles size, Doubles less) {
   const Doubles k = NumbersOf(ShiftedRight<52>(lifted)) - less;
   const Doubles m = (Doubles)((lifted & AllWords((uint64_t{1} << 52) - 1)) + AllWords(kLeast));
   const auto part = EntriesAt<kLogs>(ShiftedRight<47>(lifted));
-  const Doubles z = Fused(m, part[0], All(-1));
-  const Doubles whole = Fused(k, All(kLn2High), part[1]);  // exact
+  const Doubles inverse = part[0], part_high = part[1], part_low = part[2];
+  const Doubles z = Fused(m, inverse, All(-1));
+  const Doubles whole = Fused(k, All(kLn2High), part_high);  // exact
   // z - z^2 / 2 - z^3 p / 2
   const Doubles half = z * All(-0.5), square = half * z;
   const Doubles square_low = Fused(half, z, -square);
@@ -105,7 +106,7 @@ PJRT_INLINE Parts Log(Doubles size, Doubles less) {
   // Each number is larger than the next, or 0.
   const Doubles sum = whole + z, sum_low = (whole - sum) + z;
   const Doubles high = sum + square, high_low = (sum - high) + square;
-  const Doubles low = (Fused(k, All(kLn2Low), part[2]) + sum_low) + (square_low + high_low);
+  const Doubles low = (Fused(k, All(kLn2Low), part_low) + sum_low) + (square_low + high_low);
   return {high, Fused(square * z, p, low)};
 }
 // exp(high + low) for numbers below 1000, `sum` being their sum.
@@ -113,14 +114,15 @@ PJRT_INLINE Doubles Exp(Doubles sum, Doubles high, Doubles low) {
   constexpr double kShift = 0x1.8p+48;
   const Doubles shifted = Fused(sum, All(0x1.71547652b82fep+0), All(kShift));
   const Doubles n = shifted - All(kShift);
-  const auto power = EntriesAt<kPowers>((Words)shifted);
+  const auto part = EntriesAt<kPowers>((Words)shifted);
+  const Doubles power = part[0], power_rest = part[1];
   const Doubles rest = FusedLess(n, All(0x1.62e42fefa0000p-1), high) + low;
   const Doubles r = FusedLess(n, All(0x1.cf79abc9e3b3ap-40), rest), r2 = r * r;
   const Doubles p01 = Fused(r, All(0x1.555555555555ap-3), All(0x1.0000000000004p-1));
   const Doubles p23 = Fused(r, All(0x1.111111107c1f6p-7), All(0x1.555555547eac7p-5));
   const Doubles p45 = Fused(r, All(0x1.a01ba06bac419p-13), All(0x1.6c184223e5875p-10));
   const Doubles p = Fused(Fused(p45, r2, p23), r2, p01);
-  return Scaled(Fused(Fused(p, r2, r + power[1]), power[0], power[0]), n);
+  return Scaled(Fused(Fused(p, r2, r + power_rest), power, power), n);
 }
 
 // exp(y log|x|), then the rules of C's pow.

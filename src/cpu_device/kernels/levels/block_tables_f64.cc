@@ -14,26 +14,26 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 // sin(k pi / 16) and cos(k pi / 16), and what rounding them lost.
-constexpr Table kSine = {{0, 0x1.8f8b83c69a60bp-3, 0x1.87de2a6aea963p-2, 0x1.1c73b39ae68c8p-1,
-                          0x1.6a09e667f3bcdp-1, 0x1.a9b66290ea1a3p-1, 0x1.d906bcf328d46p-1,
-                          0x1.f6297cff75cb0p-1, 1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1,
-                          0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1,
-                          0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3}};
-constexpr Table kSineRest = {
-    {0, -0x1.26d19b9ff8d82p-57, -0x1.72cedd3d5a610p-57, 0x1.b25dd267f6600p-55,
-     -0x1.bdd3413b26456p-55, 0x1.9f630e8b6dac8p-60, 0x1.457e610231ac2p-56, 0x1.562172a361fd3p-56, 0,
-     0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60, -0x1.bdd3413b26456p-55,
-     0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57, -0x1.26d19b9ff8d82p-57}};
-constexpr Table kCosine = {{1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1,
-                            0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1, 0x1.87de2a6aea963p-2,
-                            0x1.8f8b83c69a60bp-3, 0, -0x1.8f8b83c69a60bp-3, -0x1.87de2a6aea963p-2,
-                            -0x1.1c73b39ae68c8p-1, -0x1.6a09e667f3bcdp-1, -0x1.a9b66290ea1a3p-1,
-                            -0x1.d906bcf328d46p-1, -0x1.f6297cff75cb0p-1}};
-constexpr Table kCosineRest = {
-    {0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60, -0x1.bdd3413b26456p-55,
-     0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57, -0x1.26d19b9ff8d82p-57, 0,
-     0x1.26d19b9ff8d82p-57, 0x1.72cedd3d5a610p-57, -0x1.b25dd267f6600p-55, 0x1.bdd3413b26456p-55,
-     -0x1.9f630e8b6dac8p-60, -0x1.457e610231ac2p-56, -0x1.562172a361fd3p-56}};
+enum { kSine, kSineRest, kCosine, kCosineRest };
+constexpr Columns<4> kAngles = {
+    {{{0, 0x1.8f8b83c69a60bp-3, 0x1.87de2a6aea963p-2, 0x1.1c73b39ae68c8p-1, 0x1.6a09e667f3bcdp-1,
+       0x1.a9b66290ea1a3p-1, 0x1.d906bcf328d46p-1, 0x1.f6297cff75cb0p-1, 1, 0x1.f6297cff75cb0p-1,
+       0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1,
+       0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3}},
+     {{0, -0x1.26d19b9ff8d82p-57, -0x1.72cedd3d5a610p-57, 0x1.b25dd267f6600p-55,
+       -0x1.bdd3413b26456p-55, 0x1.9f630e8b6dac8p-60, 0x1.457e610231ac2p-56, 0x1.562172a361fd3p-56,
+       0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60,
+       -0x1.bdd3413b26456p-55, 0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57,
+       -0x1.26d19b9ff8d82p-57}},
+     {{1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1,
+       0x1.1c73b39ae68c8p-1, 0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3, 0, -0x1.8f8b83c69a60bp-3,
+       -0x1.87de2a6aea963p-2, -0x1.1c73b39ae68c8p-1, -0x1.6a09e667f3bcdp-1, -0x1.a9b66290ea1a3p-1,
+       -0x1.d906bcf328d46p-1, -0x1.f6297cff75cb0p-1}},
+     {{0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60,
+       -0x1.bdd3413b26456p-55, 0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57,
+       -0x1.26d19b9ff8d82p-57, 0, 0x1.26d19b9ff8d82p-57, 0x1.72cedd3d5a610p-57,
+       -0x1.b25dd267f6600p-55, 0x1.bdd3413b26456p-55, -0x1.9f630e8b6dac8p-60,
+       -0x1.457e610231ac2p-56, -0x1.562172a361fd3p-56}}}};
 
 // An angle as r + tail + k pi / 16, |r| <= pi / 32, with k in the low bits.
 struct Angle {
@@ -59,8 +59,8 @@ PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
 // sin(r + k pi / 16) = s + c r + s (cos(r) - 1) + c (sin(r) - r) with the table's s and c; the
 // first sum is kept in two parts. The halves of a period differ in sign only.
 PJRT_INLINE DoubleGroup SineOf(Angle angle, WordGroup k) {
-  const PlaceGroup places = PlacesOf(k);
-  const DoubleGroup s = Fetch(kSine, places), c = Fetch(kCosine, places), r = angle.r;
+  const auto far = EntriesAt<kAngles>(k);
+  const DoubleGroup s = far[kSine], c = far[kCosine], r = angle.r;
   const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
   const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
   const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
@@ -69,7 +69,7 @@ PJRT_INLINE DoubleGroup SineOf(Angle angle, WordGroup k) {
   const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
   const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
   const DoubleGroup high = Fused(c, r, s);
-  const DoubleGroup lost = Fused(c, r, s - high) + Fetch(kSineRest, places);
+  const DoubleGroup lost = Fused(c, r, s - high) + far[kSineRest];
   const DoubleGroup low = Fused(s, less_cosine, Fused(c, more_sine, lost));
   return Turned(high + low, ShiftedLeft<59>(k));
 }
@@ -98,16 +98,16 @@ struct Tan {
   PJRT_INLINE double RunRare(double x) { return __builtin_tan(x); }
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const Angle angle = ReduceAngle(x);
-    const PlaceGroup places = PlacesOf(angle.k);
-    const DoubleGroup s = Fetch(kSine, places), c = Fetch(kCosine, places), r = angle.r;
+    const auto far = EntriesAt<kAngles>(angle.k);
+    const DoubleGroup s = far[kSine], c = far[kCosine], r = angle.r;
     const DoubleGroup r2 = r * r, r4 = r2 * r2;
     const DoubleGroup p01 = Fused(r2, 0x1.11111110f62ddp-3, 0x1.5555555555560p-2);
     const DoubleGroup p23 = Fused(r2, 0x1.664c321f2de61p-6, 0x1.ba1ba316acd9dp-5);
     const DoubleGroup p = Fused(r4, Fused(r4, 0x1.2548eab8b8086p-7, p23), p01);
     const DoubleGroup more = Fused(r * r2, p, angle.tail);
     const DoubleGroup above = Fused(c, r, s), below = FusedLess(s, r, c);
-    const DoubleGroup above_lost = Fused(c, r, s - above) + Fetch(kSineRest, places);
-    const DoubleGroup below_lost = FusedLess(s, r, c - below) + Fetch(kCosineRest, places);
+    const DoubleGroup above_lost = Fused(c, r, s - above) + far[kSineRest];
+    const DoubleGroup below_lost = FusedLess(s, r, c - below) + far[kCosineRest];
     const DoubleGroup above_low = Fused(c, more, above_lost);
     const DoubleGroup below_rest = FusedLess(s, more, below_lost);
     const DoubleGroup divisor = below + below_rest, divisor_low = (below - divisor) + below_rest;
