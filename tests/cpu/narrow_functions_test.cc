@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of bf16 and f16 from memory to memory, which must give the bits that come by blocks of
-// f32, for every argument.
+// f32, for every argument and many pairs of them.
 #include "src/cpu_device/loop/narrow_functions.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
@@ -92,6 +94,117 @@ TEST(NarrowFunctionsTest, DoNotDependOnPlaceOrCount) {
   }
 }
 
+std::vector<float> Loaded(const BlockKernels& kernels, PrimitiveType type,
+                          const std::vector<uint16_t>& words) {
+  std::vector<float> singles(words.size());
+  kernels.load[type](singles.data(), words.data(), static_cast<int64_t>(words.size()));
+  return singles;
+}
+
+// What `kernels` give of f32 by `op` and a store.
+std::vector<uint16_t> ByF32(const BlockKernels& kernels, PrimitiveType type, BlockOp op,
+                            const std::vector<float>& a, const std::vector<float>& b) {
+  const std::vector<float> singles = CallBinary<float>(kernels, op, CType::kF32, a, b);
+  std::vector<uint16_t> results(a.size());
+  kernels.store[type](results.data(), singles.data(), static_cast<int64_t>(a.size()));
+  return results;
+}
+
+// Calls `check` with the forms of each binary function that a level has, its type and operation.
+template <typename Check>
+void ForEachBinaryFunction(const BlockKernels& kernels, Check check) {
+  for (const auto& [narrow, memory] : kTypes) {
+    for (int op = 0; op < kNumBinaryBlockOps; ++op) {
+      const BlockFn* const forms = kernels.narrow_binary[static_cast<int>(narrow)][op];
+      if (forms[0] == nullptr) continue;
+      SCOPED_TRACE(absl::StrCat(kernels.level, " binary operation ", op, " of type ", memory));
+      check(forms, memory, static_cast<BlockOp>(kNumUnaryBlockOps + op));
+    }
+  }
+}
+
+TEST(NarrowFunctionsTest, OfTwoHaveTheBitsOfTheWayThroughF32) {
+  std::mt19937 random(11);
+  const std::vector<uint16_t> first = EachArgument();
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
+      for (int round = 0; round < 30; ++round) {
+        std::vector<uint16_t> second(kCount), got(kCount);
+        for (uint16_t& word : second) word = static_cast<uint16_t>(random());
+        const std::vector<uint16_t> want = ByF32(*kernels, type, op, Loaded(*kernels, type, first),
+                                                 Loaded(*kernels, type, second));
+        forms[0](got.data(), first.data(), second.data(), nullptr, kCount);
+        for (int i = 0; i < kCount; ++i) {
+          ASSERT_EQ(got[i], want[i]) << "of " << i << " and " << second[i];
+        }
+        got = first;
+        forms[0](got.data(), got.data(), second.data(), nullptr, kCount);
+        EXPECT_EQ(got, want) << "in place of the first";
+        forms[0](second.data(), first.data(), second.data(), nullptr, kCount);
+        EXPECT_EQ(second, want) << "in place of the second";
+      }
+    });
+  }
+}
+
+TEST(NarrowFunctionsTest, OfOneElementAndAllHaveTheBitsOfTheWayThroughF32) {
+  // Numbers, infinities and NaNs of both types, then some of all sizes.
+  std::vector<uint16_t> ones = {0,      1,      0x3c00, 0x4000, 0x3800, 0x7bff, 0x7c00, 0x7c01,
+                                0x7e00, 0x3f80, 0x4040, 0x3f00, 0x7f7f, 0x7f80, 0x7f81, 0x7fff};
+  for (int i = 0; i < 16; ++i) ones.push_back(static_cast<uint16_t>(i * 2039 + 77));
+  for (size_t i = 0, n = ones.size(); i < n; ++i) ones.push_back(ones[i] | 0x8000);
+  const std::vector<uint16_t> all = EachArgument();
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
+      const std::vector<float> loaded = Loaded(*kernels, type, all);
+      std::vector<float> singles = Loaded(*kernels, type, ones);
+      // Neither have they to be numbers of the type.
+      for (uint32_t bits : {0x3f8ccccdu, 0x7fffffffu, 0xffc0ffffu, 0x7f800001u, 0xffbfffffu}) {
+        singles.push_back(absl::bit_cast<float>(bits));
+      }
+      for (float single : singles) {
+        const std::vector<float> each(kCount, single);
+        std::vector<uint16_t> got(kCount);
+        forms[static_cast<int>(Scalars::kFirst)](got.data(), &single, all.data(), nullptr, kCount);
+        ASSERT_EQ(got, ByF32(*kernels, type, op, each, loaded)) << single << " first";
+        forms[static_cast<int>(Scalars::kSecond)](got.data(), all.data(), &single, nullptr, kCount);
+        ASSERT_EQ(got, ByF32(*kernels, type, op, loaded, each)) << single << " second";
+      }
+    });
+  }
+}
+
+TEST(NarrowFunctionsTest, OfTwoDoNotDependOnPlaceOrCount) {
+  constexpr int kMost = 70, kStep = 911;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
+      const float single = Loaded(*kernels, type, {0x3e80})[0];
+      for (int n = 0; n <= kMost; ++n) {
+        for (int offset : {0, 1, 3, 32}) {
+          std::vector<uint16_t> a(n), b(n), got(offset + n + 1, 0x1234);
+          for (int i = 0; i < n; ++i) {
+            a[i] = static_cast<uint16_t>((n * 37 + i) * kStep);
+            b[i] = static_cast<uint16_t>((n * 11 + i * 7) * kStep);
+          }
+          const std::vector<float> each(n, single), loaded_a = Loaded(*kernels, type, a),
+                                                    loaded_b = Loaded(*kernels, type, b);
+          const auto check = [&](Scalars form, const void* x, const void* y,
+                                 const std::vector<uint16_t>& results) {
+            std::vector<uint16_t> want(offset, 0x1234);
+            want.insert(want.end(), results.begin(), results.end());
+            want.push_back(0x1234);
+            forms[static_cast<int>(form)](got.data() + offset, x, y, nullptr, n);
+            ASSERT_EQ(got, want) << n << " at " << offset << " form " << static_cast<int>(form);
+          };
+          check(Scalars::kNone, a.data(), b.data(), ByF32(*kernels, type, op, loaded_a, loaded_b));
+          check(Scalars::kFirst, &single, b.data(), ByF32(*kernels, type, op, each, loaded_b));
+          check(Scalars::kSecond, a.data(), &single, ByF32(*kernels, type, op, loaded_a, each));
+        }
+      }
+    });
+  }
+}
+
 template <typename T>
 std::vector<typename T::Storage> Bits(const Literal& literal) {
   std::vector<typename T::Storage> bits;
@@ -134,12 +247,52 @@ class NarrowFunctionProgramsTest : public LevelTest {
       }
     }
   }
+
+  // Operations of two arrays, of an array and a constant, and of an array and an argument: a
+  // program of one, and one that adds -0 to the result.
+  template <typename T>
+  void CheckBinary(PrimitiveType type, const std::string& element) {
+    std::mt19937 random(3);
+    std::vector<T> x, y;
+    for (uint16_t word : EachArgument()) {
+      x.push_back(T::FromBits(word));
+      y.push_back(T::FromBits(static_cast<uint16_t>(random())));
+    }
+    const Literal first = Array<T>(type, {kCount}, x), second = Array<T>(type, {kCount}, y);
+    const Literal zeros = Array<T>(type, {kCount}, std::vector<T>(kCount, T(-0.0f)));
+    const Literal one = Array<T>(type, {}, {T(-3.0f)});
+    for (const char* op : {"stablehlo.power", "stablehlo.atan2", "stablehlo.remainder"}) {
+      for (const char* operands : {"%x, %y", "%x, %c", "%c, %x", "%x, %d", "%d, %x", "%x, %x"}) {
+        const auto run = [&](bool alone) {
+          const std::string text = absl::Substitute(
+              "func.func @main(%x: $0, %y: $0, %z: $0, %s: $1) -> $0 {\n"
+              "  %c = stablehlo.constant dense<1.5> : $0\n"
+              "  %d = stablehlo.broadcast_in_dim %s, dims = [] : ($1) -> $0\n"
+              "  %0 = $2 $3 : $0\n  %r = stablehlo.add %0, %z : $0\n  return %$4 : $0\n}\n",
+              TensorText({kCount}, element), TensorText({}, element), op, operands,
+              alone ? "0" : "r");
+          const auto results = RunProgram(client(), text, {&first, &second, &zeros, &one});
+          EXPECT_TRUE(results.ok()) << results.status();
+          return results.ok() ? Bits<T>(*(*results)[0]) : std::vector<typename T::Storage>(kCount);
+        };
+        const auto alone = run(true), fused = run(false);
+        for (int i = 0; i < kCount; ++i) {
+          ASSERT_EQ(alone[i], fused[i]) << op << " " << operands << " at " << i;
+        }
+      }
+    }
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Levels, NarrowFunctionProgramsTest, EachLevel(), LevelName);
 
 TEST_P(NarrowFunctionProgramsTest, FusedAndAloneHaveTheSameBits) {
   Check<bfloat16>(BF16, "bf16");
   Check<half>(F16, "f16");
+}
+
+TEST_P(NarrowFunctionProgramsTest, OfTwoFusedAndAloneHaveTheSameBits) {
+  CheckBinary<bfloat16>(BF16, "bf16");
+  CheckBinary<half>(F16, "f16");
 }
 
 }  // namespace

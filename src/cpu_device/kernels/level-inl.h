@@ -268,6 +268,7 @@ void FillAtan2F64(BlockKernels* kernels);
 void FillPiecesF64(BlockKernels* kernels);
 void FillTablesF64(BlockKernels* kernels);
 void FillNarrow(BlockKernels* kernels);
+void FillNarrowBinary(BlockKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 

@@ -10,6 +10,15 @@ namespace {
 constexpr std::pair<NarrowType, PrimitiveType> kTypes[kNumNarrowTypes] = {{NarrowType::kBf16, BF16},
                                                                           {NarrowType::kF16, F16}};
 
+// The function of narrow floats in memory that is as `op` on f32; null where there is none.
+BlockFn FunctionOf(const BlockKernels& kernels, NarrowType type, const BlockInstr& op) {
+  if (op.kind != BlockInstr::kOp || op.type != CType::kF32) return nullptr;
+  const int code = static_cast<int>(op.block_op), binary = code - kNumUnaryBlockOps;
+  if (binary < 0) return kernels.narrow[static_cast<int>(type)][code];
+  if (binary >= kNumBinaryBlockOps) return nullptr;
+  return kernels.narrow_binary[static_cast<int>(type)][binary][static_cast<int>(op.form)];
+}
+
 }  // namespace
 
 void JoinNarrowFunctions(const BlockKernels& kernels, absl::Span<const BlockSlot> slots,
@@ -35,21 +44,28 @@ void JoinNarrowFunctions(const BlockKernels& kernels, absl::Span<const BlockSlot
           store.convert != kernels.store[memory])
         continue;
       const BlockInstr* const op = only_maker(store.a);
-      if (op == nullptr || op->kind != BlockInstr::kOp || op->type != CType::kF32 ||
-          static_cast<int>(op->block_op) >= kNumUnaryBlockOps)
-        continue;
-      const BlockFn fn = kernels.narrow[static_cast<int>(narrow)][static_cast<int>(op->block_op)];
-      const BlockInstr* const load = fn != nullptr ? only_maker(op->a) : nullptr;
-      if (load == nullptr || load->kind != BlockInstr::kConvert || load->scalar ||
-          load->convert != kernels.load[memory])
-        continue;
-      dead[op - code->instrs.data()] = dead[load - code->instrs.data()] = 1;
-      BlockInstr joined;
+      const BlockFn fn = op != nullptr ? FunctionOf(kernels, narrow, *op) : nullptr;
+      if (fn == nullptr) continue;
+      BlockInstr joined = *op;
       joined.op = fn;
-      joined.block_op = op->block_op;
       joined.type = CType::kU16;
-      joined.a = load->a;
       joined.dst = store.dst;
+      // The loads of operands that are blocks.
+      std::vector<const BlockInstr*> loads;
+      const auto join_load = [&, type = memory](int32_t* operand, Scalars one_element) {
+        if (*operand < 0 || op->form == one_element) return true;
+        const BlockInstr* const load = only_maker(*operand);
+        if (load == nullptr || load->kind != BlockInstr::kConvert || load->scalar ||
+            load->convert != kernels.load[type])
+          return false;
+        loads.push_back(load);
+        *operand = load->a;
+        return true;
+      };
+      if (!join_load(&joined.a, Scalars::kFirst) || !join_load(&joined.b, Scalars::kSecond))
+        continue;
+      dead[op - code->instrs.data()] = 1;
+      for (const BlockInstr* load : loads) dead[load - code->instrs.data()] = 1;
       store = joined;
       break;
     }

@@ -11,10 +11,10 @@
 
 namespace pjrt::cpu {
 
-// Makes one instruction of a load, a unary operation and a store of the same narrow type, where the
-// level has such a function (BlockKernels::narrow) and nothing else reads what lies between. The
-// bits are the same, and a loop of one function is a loop of one instruction. Registers must not
-// have been assigned yet.
+// Makes one instruction of loads, a unary or binary operation and a store of the same narrow type,
+// where the level has such a function (BlockKernels::narrow) and nothing else reads what lies
+// between. The bits are the same, and a loop of one function is a loop of one instruction.
+// Registers must not have been assigned yet.
 void JoinNarrowFunctions(const BlockKernels& kernels, absl::Span<const BlockSlot> slots,
                          BlockCode* code);
 

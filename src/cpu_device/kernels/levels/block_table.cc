@@ -41,6 +41,7 @@ BlockKernels MakeTable() {
   FillTrigF32(&table);
   FillPowerF32(&table);
   FillNarrow(&table);
+  FillNarrowBinary(&table);
   return table;
 }
 
