@@ -144,6 +144,14 @@ PJRT_INLINE EntryGroup<kColumns> EntriesAt(WordGroup places) {
   return PJRT_EACH(EntryGroup<kColumns>, EntriesAt<kColumns>(places.v[i]));
 }
 
+// (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 32.
+PJRT_INLINE DoubleGroup ExpSeries(DoubleGroup r, DoubleGroup r2) {
+  const DoubleGroup g01 = Fused(r, 0x1.5555555555556p-3, 0.5);
+  const DoubleGroup g23 = Fused(r, 0x1.11111110e10a7p-7, 0x1.55555554e9466p-5);
+  const DoubleGroup g45 = Fused(r, 0x1.a01b0c2efda80p-13, 0x1.6c17ed4cebd18p-10);
+  return Fused(r2, Fused(r2, g45, g23), g01);
+}
+
 // exp(x) = 2^floor(n) power (1 + part), by kPowers; x + tail for |x| < 2^20 and a small tail. The
 // error is 2^-57.
 struct TableExp {
@@ -157,11 +165,7 @@ PJRT_INLINE TableExp ExpByTable(DoubleGroup x, DoubleGroup tail) {
   const auto powers = EntriesAt<kPowers>(ToWords(shifted));
   const DoubleGroup r = FusedLess(k, kStepLow, FusedLess(k, kStep, x)) + tail;
   const DoubleGroup r2 = r * r;
-  const DoubleGroup g01 = Fused(r, 0x1.5555555555556p-3, 0.5);
-  const DoubleGroup g23 = Fused(r, 0x1.11111110e10a7p-7, 0x1.55555554e9466p-5);
-  const DoubleGroup g45 = Fused(r, 0x1.a01b0c2efda80p-13, 0x1.6c17ed4cebd18p-10);
-  const DoubleGroup g = Fused(r2, Fused(r2, g45, g23), g01);
-  return {k * 0x1p-4, powers[0], r + Fused(r2, g, powers[1])};
+  return {k * 0x1p-4, powers[0], r + Fused(r2, ExpSeries(r, r2), powers[1])};
 }
 
 // The results for arguments beyond Function::kLargest are wrong, and Function::RunRare replaces

@@ -2,8 +2,9 @@
 //
 // The error function of f64, its complement and the cube root by polynomials on 16 pieces of their
 // range, whose coefficients permutations fetch. Levels without them have those of block_exp_f64.cc
-// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.77, Erfc 0.92, Cbrt
+// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.77, Erfc 1.28, Cbrt
 // 0.54 ULP.
+#define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/double_groups-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -114,98 +115,109 @@ struct Erf {
   }
 };
 
-// exp(x^2) erfc(x) to 2^-54.7, on quarters of the octaves of x + 2.
-constexpr double kErfcVanishes = 27.3;
-constexpr Columns<16> kScaledErfc = {
-    {{{0x1.fc237fa89e60fp-3, 0x1.7e3645a1cac08p-1, 0x1.40b22d0e56042p+0, 0x1.bf6b851eb851fp+0,
-       0x1.405f0fb38a94dp+1, 0x1.c08da740da741p+1, 0x1.20604189374bcp+2, 0x1.5f9cc1e098eadp+2,
-       0x1.bffa32846ff51p+2, 0x1.207ba5e353f7dp+3, 0x1.5fe37fa89e60fp+3, 0x1.a016f46508dffp+3,
-       0x1.00219f0fb38a9p+4, 0x1.402846ff513ccp+4, 0x1.80556b2dbd194p+4, 0x1.ac26b851eb852p+4}},
-     {{0x1.8b22cce8307e9p-1, 0x1.0436220ceae46p-1, 0x1.7811f2f7d1563p-2, 0x1.241da0469f1f1p-2,
-       0x1.af4a46a887e74p-3, 0x1.3dad0be6ef095p-3, 0x1.f5128dbeea7cdp-4, 0x1.9dfbb3c0a7e84p-4,
-       0x1.46e092c4164a9p-4, 0x1.fd949b790dd4ap-5, 0x1.a29563b716be1p-5, 0x1.62685b00b0e72p-5,
-       0x1.20282a19e2595p-5, 0x1.cd61daeff478bp-6, 0x1.807c8780fe2b4p-6, 0x1.59320838f6e46p-6}},
-     {{-0x1.7da6f3ae00b28p-1, -0x1.7a75f20da5c81p-2, -0x1.aa7aee9d9995ap-3, -0x1.0cc1fb9250068p-3,
-       -0x1.2fef558ce3b0ep-4, -0x1.51c4d5845cfacp-5, -0x1.a9346ac35c568p-6, -0x1.2429f575b8a5dp-6,
-       -0x1.6e547ce9665a5p-7, -0x1.becd42134ab80p-8, -0x1.2e0d8e8736f3ap-8, -0x1.b18ed80bb5027p-9,
-       -0x1.1ee56476dd76bp-9, -0x1.70023a8730dc6p-10, -0x1.ff51d4673f163p-11,
-       -0x1.9c3945c784c28p-11}},
-     {{0x1.2c7145f1f6a6ep-1, 0x1.dbcc4d3145277p-3, 0x1.b3c2ce42764b4p-4, 0x1.ca0ea5ce59ad9p-5,
-       0x1.9771fa1be8ef7p-6, 0x1.5c35e07d45d90p-7, 0x1.617b520e1580fp-8, 0x1.9668abd6d6decp-9,
-       0x1.96b314145885ap-10, 0x1.8578bf6316e8ep-11, 0x1.b230535183795p-12, 0x1.086db02216a77p-12,
-       0x1.1d17ceff83aefp-13, 0x1.252b5e2f44489p-14, 0x1.53b4290891f03p-15, 0x1.ebecf5d960e3ap-16}},
-     {{-0x1.997a3238def6fp-2, -0x1.0bd2af8156cc1p-3, -0x1.996ec1aebfae7p-5, -0x1.6df54b481624bp-6,
-       -0x1.054265cf0cce3p-7, -0x1.5ce3c55d4e36ap-9, -0x1.2032e79fa7475p-10, -0x1.16bb27e7694aap-11,
-       -0x1.bf668d5b828b0p-13, -0x1.518ce53287042p-14, -0x1.36d5934df3004p-15,
-       -0x1.41a15216fb8d8p-16, -0x1.1ac2d6edf52f1p-17, -0x1.d2864986d947dp-19,
-       -0x1.c2fd150772e63p-20, -0x1.2550c796ad234p-20}},
-     {{0x1.f349a3720be51p-3, 0x1.13ddb89abc58ap-4, 0x1.669e33586bc88p-6, 0x1.1484495703378p-7,
-       0x1.41f7dcbcc5bb3p-9, 0x1.547068ca57738p-11, 0x1.cd5b09c37216ep-13, 0x1.79362fc9925ffp-14,
-       0x1.e7cd4e65f8927p-16, 0x1.22e683922a417p-17, 0x1.bb50fdd528a0ep-19, 0x1.8618fd45215a3p-20,
-       0x1.17eaa1bf36d09p-21, 0x1.72bd0c3dfa8fbp-23, 0x1.2b1bd6d052654p-24, 0x1.5d8afbeb31e11p-25}},
-     {{-0x1.160796c24fb6bp-3, -0x1.07c4904d00661p-5, -0x1.27b1bb411de7bp-7, -0x1.8dd258ade43fap-9,
-       -0x1.7eb14fe78acb1p-11, -0x1.4414a33db64adp-13, -0x1.6ad919b598117p-15,
-       -0x1.f7e6e12d4799bp-17, -0x1.079f33a7469cep-18, -0x1.f29cc8cc1e5eap-21,
-       -0x1.3aea11d69f28dp-22, -0x1.d7cf9c6ad84ffp-24, -0x1.14940199d54afp-25,
-       -0x1.264258cee4eddp-27, -0x1.8c6aaba6d0fe8p-29, -0x1.a042f59847b3bp-30}},
-     {{0x1.1ede9fe4883f9p-4, 0x1.d91a6fec66db8p-7, 0x1.ce6b3eab62debp-9, 0x1.11da847ce2155p-10,
-       0x1.b80a9b901c455p-13, 0x1.2d6e577f898afp-15, 0x1.18a1f83542137p-17, 0x1.4c6162c91650fp-19,
-       0x1.1a873d0becdd5p-21, 0x1.a8fc11651d226p-24, 0x1.bdb376c2ca59bp-26, 0x1.1c868217ee6fbp-27,
-       0x1.10c46855c4fb1p-29, 0x1.d28b815161332p-32, 0x1.067796ae5d530p-33, 0x1.ef5fb95712bd1p-35}},
-     {{-0x1.15136b3505e4ap-5, -0x1.91155c370da96p-8, -0x1.58dadf3b1b397p-10, -0x1.6a4eff29c0fdfp-12,
-       -0x1.eabb55998c6efp-15, -0x1.124c4ee740815p-17, -0x1.ab3111325141bp-20,
-       -0x1.b1354609e1b16p-22, -0x1.2c4a6af72ff82p-24, -0x1.68480d03c2766p-27,
-       -0x1.3a36d15d68877p-29, -0x1.5637b096b5b32p-31, -0x1.0c81d84c2d122p-33,
-       -0x1.7167148534cb5p-36, -0x1.5b43730e335f4p-38, -0x1.268efc0b1d5f9p-39}},
-     {{0x1.f8fe216c83e43p-7, 0x1.4365b64bb99ccp-9, 0x1.ecd4e127e094ep-12, 0x1.ce31f7013ee46p-14,
-       0x1.09f4cd6ceae16p-16, 0x1.e8fd731742c7dp-20, 0x1.40307440b50b4p-22, 0x1.1705d7d10ee7cp-24,
-       0x1.3c9850f09d42cp-27, 0x1.2fcfe2b29b9ddp-30, 0x1.b962499886c05p-33, 0x1.9a7ab662b0d80p-35,
-       0x1.07d2d8ad7f112p-37, 0x1.24223271389d8p-40, 0x1.cb10f441edd10p-43, 0x1.5e0f5305d66e2p-44}},
-     {{-0x1.b4e4a568de313p-8, -0x1.f27189abb30bdp-11, -0x1.52af5684e2e09p-13,
-       -0x1.1d15a34e58ca8p-15, -0x1.18b726b8cfc05p-18, -0x1.ab626bd43790fp-22,
-       -0x1.d8f3221101cd0p-25, -0x1.635f67ca0e809p-27, -0x1.4b2814a7f9cf9p-30,
-       -0x1.fdb788fbb0e7fp-34, -0x1.34de6d5f166abp-36, -0x1.eb04c64196aa1p-39,
-       -0x1.02bf22e2fadd3p-41, -0x1.cd7fd6c11dd60p-45, -0x1.2f2d18d3c04c5p-47,
-       -0x1.9fbbfc127f7edp-49}},
-     {{0x1.68a25bbe3f865p-9, 0x1.709934a731e74p-12, 0x1.c11c2b480b32bp-15, 0x1.54e923533d96dp-17,
-       0x1.20fd337345279p-20, 0x1.6e9f1c94e6e04p-24, 0x1.585fa8a1417eep-27, 0x1.bfa88ed76079bp-30,
-       0x1.57b59ba122fedp-33, 0x1.a963fd8ef93fdp-37, 0x1.aeb2f839ffe5ap-40, 0x1.24e3486815eddp-42,
-       0x1.fa99cc326d067p-46, 0x1.6c171b64c5db5p-49, 0x1.901c146243dc9p-52, 0x1.ed6494a5263c6p-54}},
-     {{-0x1.1d1c25eb8fed5p-10, -0x1.066342c9b16f0p-13, -0x1.200121ab9b195p-16,
-       -0x1.8bf87546326bbp-19, -0x1.224a0db74562ap-22, -0x1.34c5c83aa6f4dp-26,
-       -0x1.ee8cc17bc8d85p-30, -0x1.16e9d164f1dadp-32, -0x1.61959c122e86fp-36,
-       -0x1.610477799bb20p-40, -0x1.2b20bdada81f3p-43, -0x1.5c6c4cf1f8620p-46,
-       -0x1.ee7a73f07b044p-50, -0x1.1ec388866626cp-53, -0x1.07bc4608b5d73p-56,
-       -0x1.24942682a007bp-58}},
-     {{0x1.b1a52727aa995p-12, 0x1.68e557b2744d1p-15, 0x1.66229b455d204p-18, 0x1.bfb0946f456c7p-21,
-       0x1.1d5f1fd783343p-24, 0x1.ff6401f7116acp-29, 0x1.5e70816e63e9fp-32, 0x1.581882577d190p-35,
-       0x1.698bcab77380ep-39, 0x1.237398c4c92efp-43, 0x1.9e2ad99cf098fp-47, 0x1.9d6dc5b5005bfp-50,
-       0x1.e2274881c60fcp-54, 0x1.c34d33f85f48bp-58, 0x1.5b62fd3ddc022p-61, 0x1.5ac170c230b78p-63}},
-     {{-0x1.4677606112bf9p-13, -0x1.eaee2a3d71984p-17, -0x1.b8e89877b98fep-20,
-       -0x1.f4f8d67d3e6f5p-23, -0x1.20a776b9e05fap-26, -0x1.afdeb5f1a21afp-31,
-       -0x1.f7a431bb5a5c4p-35, -0x1.ac7cd21cb50c5p-38, -0x1.845f2f4e326a9p-42,
-       -0x1.f1a0a245bcc69p-47, -0x1.25325d67b4cb3p-50, -0x1.f2cb638750d57p-54,
-       -0x1.ef2159278221dp-58, -0x1.6f36f1b63f49ep-62, -0x1.d479f6f9bf6aep-66,
-       -0x1.9bccaf3224c63p-68}},
-     {{0x1.c9cd26e9ea10bp-15, 0x1.37b799804d49cp-18, 0x1.05d93c75fa8c7p-21, 0x1.0b04910100594p-24,
-       0x1.127e3a1d890b0p-28, 0x1.5e4c6f27c4e33p-33, 0x1.60e34c18ebef9p-37, 0x1.ff641e0605270p-41,
-       0x1.86de57e4f707dp-45, 0x1.9fec413e69d05p-50, 0x1.9151dcc5a6c43p-54, 0x1.27366ccd3ae2ap-57,
-       0x1.e47e0b315a04ap-62, 0x1.2244007e630a9p-66, 0x1.37d28443c67a9p-70,
-       0x1.e9ca7aceb04d1p-73}}}};
+// exp(x^2) erfc(x) / s on quarters of the octaves of x + 2, to 2^-54.8: the columns are the values
+// at the centers and P's coefficients, of which the last three are the last 26 bits of the three
+// before, since they need no more than 14 digits. That takes an eighth of the permutations away. s
+// and what separates the centers from the middles are such that the values, and s 2^(j / 16), are
+// all but numbers of f64: rounding them loses a third of what it could.
+constexpr double kErfcVanishes = 27.3, kErfcOffset = 0x1.0b2ebc0000000p-24;
+constexpr Columns<12> kScaledErfc = {
+    {{{0x1.8a68d559dcaabp-1, 0x1.038bff4d708bep-1, 0x1.78a4a29600a67p-2, 0x1.23ce4330b8fbcp-2,
+       0x1.afb907a923b1fp-3, 0x1.3e08f7a1801ebp-3, 0x1.f5b00d05edec6p-4, 0x1.9d886fc6395fap-4,
+       0x1.46dabe8d22a17p-4, 0x1.fe6a261bf21dep-5, 0x1.a2719fd3b2db7p-5, 0x1.6279fa89455d3p-5,
+       0x1.204c622ca1471p-5, 0x1.cd996a53f215ap-6, 0x1.80cfef23d2f32p-6, 0x1.49ea2d2b47a27p-6}},
+     {{-0x1.7c838576e6be6p-1, -0x1.78cbe4925c4bap-2, -0x1.aba89a5a09e78p-3, -0x1.0c3bf2552a8ecp-3,
+       -0x1.3085473325ed3p-4, -0x1.528415a84d748p-5, -0x1.aa3c8631315afp-6, -0x1.238b27d4d56fep-6,
+       -0x1.6e4963b5accafp-7, -0x1.c0441c8a51cf4p-8, -0x1.2ddbb0b75ba5fp-8, -0x1.b1bc0dcc4c6ddp-9,
+       -0x1.1f2edc3caa135p-9, -0x1.705ca821e4827p-10, -0x1.0019188ac6316p-10,
+       -0x1.7890e764b7d83p-11}},
+     {{0x1.2b47f26f00528p-1, 0x1.d8fe2347b4c78p-3, 0x1.b56d04fa3c0dap-4, 0x1.c8ce74d1cffd2p-5,
+       0x1.9893705257ebbp-6, 0x1.5d56455e8f388p-7, 0x1.62bf59f5fab9dp-8, 0x1.952316b041fefp-9,
+       0x1.96a1c79890a0fp-10, 0x1.87617176be365p-11, 0x1.b1c65819b7ae9p-12, 0x1.08979b7e2f95ep-12,
+       0x1.1d85dd3b8f0c0p-13, 0x1.2598118d346aep-14, 0x1.549485ea348d1p-15, 0x1.ad8a9b7a92e5cp-16}},
+     {{-0x1.97975f83ba79ap-2, -0x1.09e61dd630ff3p-3, -0x1.9b613b990051fp-5, -0x1.6cb34eb64f56fp-6,
+       -0x1.0630adc5be4f7p-7, -0x1.5e5bb119be6f8p-9, -0x1.218d5bfefdf74p-10, -0x1.159600911f3b2p-11,
+       -0x1.bf4e24859566fp-13, -0x1.53bf72f21822ap-14, -0x1.36715875e50d9p-15,
+       -0x1.41e5a9937f571p-16, -0x1.1b549efcc18a3p-17, -0x1.d36d7da5ae303p-19,
+       -0x1.c48ad55dc0580p-20, -0x1.e9a8c93abc8bdp-21}},
+     {{0x1.f0aa0b53bb1a6p-3, 0x1.11918bd1a8d6bp-4, 0x1.68a07dc7ba0a9p-6, 0x1.13631e67fd214p-7,
+       0x1.435a5a4957b7cp-9, 0x1.56305065316f0p-11, 0x1.d00522b87f5aap-13, 0x1.774d5a03d99c0p-14,
+       0x1.e7aced2a705adp-16, 0x1.2541ff41ffdc8p-17, 0x1.ba9f93c81c731p-19, 0x1.8680d0ab0dc04p-20,
+       0x1.189f1628c1bc9p-21, 0x1.73a2f668e20e5p-23, 0x1.2c65d5217ff53p-24, 0x1.16eb56afd1d50p-25}},
+     {{-0x1.14681745190d0p-3, -0x1.054c0e27d60c6p-5, -0x1.2994ad330efebp-7, -0x1.8bf50b5878e11p-9,
+       -0x1.809aece65b81dp-11, -0x1.46090f67acb99p-13, -0x1.6d52cfb8492f1p-15,
+       -0x1.f4e1d94d00eccp-17, -0x1.078aa342e8029p-18, -0x1.f770b9ea64c05p-21,
+       -0x1.3a53c003f058bp-22, -0x1.d8665f3374181p-24, -0x1.1569e70d21fabp-25,
+       -0x1.271d6a97eb452p-27, -0x1.8e77ac6a4dd0bp-29, -0x1.3d8e17e56a752p-30}},
+     {{0x1.1d0aad8e16235p-4, 0x1.d4380fad79e3cp-7, 0x1.d1b42d778e27cp-9, 0x1.106a6d59131f0p-10,
+       0x1.ba881f27167d4p-13, 0x1.2f820d7bbfa3dp-15, 0x1.1ad52ed266697p-17, 0x1.4a163059753c1p-19,
+       0x1.1a6df75dc3aeap-21, 0x1.adc3c24dfdadcp-24, 0x1.bcbc974af1839p-26, 0x1.1cf08bac1637dp-27,
+       0x1.11ba591542382p-29, 0x1.d420ba451e946p-32, 0x1.080d2ea825eb0p-33, 0x1.6951a2e10fddep-35}},
+     {{-0x1.132c4a01958eep-5, -0x1.8c95cf1e7132bp-8, -0x1.5b89fcc8ac451p-10, -0x1.6836ab798869ep-12,
+       -0x1.edd193403b6c1p-15, -0x1.146a568aa8dc2p-17, -0x1.aef6b17f63406p-20,
+       -0x1.add575d298b09p-22, -0x1.2c2c2bb535d0bp-24, -0x1.6ce482157c02fp-27,
+       -0x1.3970e98649fd6p-29, -0x1.56c94ace22493p-31, -0x1.0d9646ec547eep-33,
+       -0x1.72d5ada66fe59p-36, -0x1.5da8bbfba2f7fp-38, -0x1.9abcd3eb54fb6p-40}},
+     {{0x1.f54a51e84237fp-7, 0x1.3f800a75de18fp-9, 0x1.f0fb74100abcbp-12, 0x1.cb4a3fbfd61b9p-14,
+       0x1.0bca3f9f81bc1p-16, 0x1.ed2867bfa11f1p-20, 0x1.4352935808553p-22, 0x1.1499465558fd0p-24,
+       0x1.3c7501edf84e4p-27, 0x1.342aeb25d9f95p-30, 0x1.b82dabe054974p-33, 0x1.9b37797facc8dp-35,
+       0x1.09040893c56dep-37, 0x1.256865531d3b1p-40, 0x1.ce9f70981b077p-43, 0x1.d56860e6d108cp-45}},
+     {{-0x1.b17fb24fc2837p-8, -0x1.ec0a9c0f9cfb4p-11, -0x1.55becb8fb0100p-13,
+       -0x1.1b27a4efa0632p-15, -0x1.1ad0a70f8c4a0p-18, -0x1.af5bbf4f758c1p-22,
+       -0x1.de071c8f72df9p-25, -0x1.5ffe61cf701c4p-27, -0x1.4affd10f49c72p-30,
+       -0x1.02e6bd0f36dd5p-33, -0x1.33ed856f3491bp-36, -0x1.ec092f0f3302fp-39,
+       -0x1.040b9e4f0801ep-41, -0x1.cfbbeeceeffbfp-45, -0x1.31ca3b8ef234bp-47,
+       -0x1.e660758ef6a7cp-50}},
+     {{0x1.65ab556fc9102p-9, 0x1.6b7b75afbb905p-12, 0x1.c5b263afaef9bp-15, 0x1.524dd22fa3c53p-17,
+       0x1.234f2eef9491bp-20, 0x1.722f7e6f82d90p-24, 0x1.5cdea6ef73ff3p-27, 0x1.bdd523af669e4p-30,
+       0x1.578037af56169p-33, 0x1.b0cb04ef43f7bp-37, 0x1.ab84892f34922p-40, 0x1.2a6f2b6f27d2dp-42,
+       0x1.fd6d9baf17d1cp-46, 0x1.6dea5a2f05ca6p-49, 0x1.94e2f3eef76bcp-52, 0x1.230f7f4f07815p-53}},
+     {{-0x1.1aa5c88fcebb6p-10, -0x1.029ee38fc1b16p-13, -0x1.22edbbcfb54cfp-16,
+       -0x1.88ecc88fab512p-19, -0x1.24ba8b8f9c806p-22, -0x1.3813124f8c1f4p-26,
+       -0x1.f4bc5a4f7ce84p-30, -0x1.13cb45cf6a4bcp-32, -0x1.614ee9cf61aa4p-36,
+       -0x1.67a5204f50a3cp-40, -0x1.2a076ecf4462bp-43, -0x1.5d47b46f36890p-46,
+       -0x1.f15a7f0f278f3p-50, -0x1.2067b10f173f1p-53, -0x1.0a73d1cf082dap-56,
+       0x1.196b45cf140f4p-56}}}};
+constexpr Columns<1> kErfcPower = {
+    {{{0x1.0001502fc2c00p+0, 0x1.0b56e5e1b9948p+0, 0x1.172cf265076b8p+0, 0x1.238925bfc4e24p+0,
+       0x1.3071706ebe6acp+0, 0x1.3dec064017623p+0, 0x1.4bff614e4641fp+0, 0x1.5ab2451cd88e6p+0,
+       0x1.6a0bc1d87d619p+0, 0x1.7a1337bbe6637p+0, 0x1.8ad05a9b20b52p+0, 0x1.9c4b359719d08p+0,
+       0x1.ae8c2efb17ab9p+0, 0x1.c19c0c45ff974p+0, 0x1.d583f6615c5e7p+0, 0x1.ea4d7e082a259p+0}}}};
 
-// The scaled function, x^2 and the product each have two parts.
+// The middle of the quarter of an octave in which a number lies.
+PJRT_INLINE DoubleGroup MiddleOfQuarter(WordGroup x) {
+  constexpr uint64_t kHalf = uint64_t{1} << 49;
+  return PJRT_EACH(DoubleGroup, (Doubles)((x.v[i] & AllWords(0 - 2 * kHalf)) | AllWords(kHalf)));
+}
+
+constexpr double kSixteenthShift = 0x1.8p+48;  // moves sixteenths into the low bits
+
+// exp(-x^2) = 2^n 2^(j / 16) (1 + part), with log(2) in two parts, of which the first has 36 bits.
+// Neither x^2 nor the product of both values is rounded.
 struct Erfc {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const DoubleGroup size = Smaller(kErfcVanishes, Magnitude(x));
-    const auto entries = EntriesAt<kScaledErfc>(ShiftedRight<50>(ToWords(size + 2)));
-    const DoubleGroup t = size - entries[0], value = entries[1];
-    const DoubleGroup slope = Slope(entries, t);
-    const DoubleGroup scaled = Fused(slope, t, value), scaled_low = Fused(slope, t, value - scaled);
-    const DoubleGroup square = size * size, minus_low = FusedLess(size, size, square);
-    const TableExp e = ExpByTable(-square, minus_low);
-    const DoubleGroup most = scaled * e.power, most_low = FusedLess(scaled, e.power, most);
-    const DoubleGroup rest = Fused(scaled_low, e.power, Fused(most, e.part, -most_low));
-    const DoubleGroup result = Scaled(most + rest, e.n);
+    const WordGroup place = ToWords(size + 2);
+    const auto entries = EntriesAt<kScaledErfc>(ShiftedRight<50>(place));
+    const DoubleGroup t = size - (MiddleOfQuarter(place) - (2 - kErfcOffset));
+    const DoubleGroup value = entries[0], t2 = t * t;
+    const DoubleGroup p8 = entries[9], p9 = entries[10], p10 = entries[11];
+    const auto low = [](DoubleGroup two) { return ToDoubles(ShiftedLeft<38>(ToWords(two))); };
+    DoubleGroup p = Fused(Fused(low(p8), t, low(p9)), t2, Fused(low(p10), t, p10));
+    p = Fused(p, t2, Fused(p9, t, p8));
+#pragma GCC unroll 3
+    for (int i = 7; i > 1; i -= 2) p = Fused(p, t2, Fused(entries[i + 1], t, entries[i]));
+    const DoubleGroup slope = Fused(Fused(p, t, entries[2]), t, entries[1]);
+    const DoubleGroup more = slope * t;
+    const DoubleGroup shifted = FusedLess(size * size, 0x1.71547652b82fep+0, kSixteenthShift);
+    const DoubleGroup n = shifted - kSixteenthShift;
+    const DoubleGroup power = EntriesAt<kErfcPower>(ToWords(shifted))[0];
+    const DoubleGroup most_of_r = FusedLess(size, size, n * -0x1.62e42fefap-1);
+    const DoubleGroup r = FusedLess(n, 0x1.cf79abc9e3b3ap-40, most_of_r), r2 = r * r;
+    const DoubleGroup part = Fused(r2, ExpSeries(r, r2), r);
+    const DoubleGroup most = value * power, most_low = FusedLess(value, power, most);
+    const DoubleGroup rest = Fused(Fused(more, power, most), part, Fused(more, power, -most_low));
+    const DoubleGroup result = Scaled(most + rest, n);
     return Choose(Compare<_CMP_LT_OQ>(x, 0), 2 - result, result);
   }
 };
