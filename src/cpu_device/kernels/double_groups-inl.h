@@ -155,7 +155,7 @@ PJRT_INLINE DoubleGroup ExpSeries(DoubleGroup r, DoubleGroup r2) {
 // exp(x) = 2^floor(n) power (1 + part), by kPowers; x + tail for |x| < 2^20 and a small tail. The
 // error is 2^-57.
 struct TableExp {
-  DoubleGroup n, power, part;
+  DoubleGroup n, power, part, part_low;  // part_low: for a tail of 0, what rounding loses
 };
 PJRT_INLINE TableExp ExpByTable(DoubleGroup x, DoubleGroup tail) {
   // log(2) / 16 in two parts, of which the first has 36 bits.
@@ -163,9 +163,11 @@ PJRT_INLINE TableExp ExpByTable(DoubleGroup x, DoubleGroup tail) {
   const DoubleGroup shifted = Fused(x, 0x1.71547652b82fep+4, kIntegerShift);
   const DoubleGroup k = shifted - kIntegerShift;
   const auto powers = EntriesAt<kPowers>(ToWords(shifted));
-  const DoubleGroup r = FusedLess(k, kStepLow, FusedLess(k, kStep, x)) + tail;
+  const DoubleGroup most = FusedLess(k, kStep, x), rounded = FusedLess(k, kStepLow, most);
+  const DoubleGroup lost = FusedLess(k, kStepLow, most - rounded), r = rounded + tail;
   const DoubleGroup r2 = r * r;
-  return {k * 0x1p-4, powers[0], r + Fused(r2, ExpSeries(r, r2), powers[1])};
+  const DoubleGroup more = Fused(r2, ExpSeries(r, r2), powers[1]), part = r + more;
+  return {k * 0x1p-4, powers[0], part, ((r - part) + more) + lost};
 }
 
 // The results for arguments beyond Function::kLargest are wrong, and Function::RunRare replaces
