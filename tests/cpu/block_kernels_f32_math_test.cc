@@ -38,6 +38,11 @@ float FromBits(uint32_t bits) {
   std::memcpy(&x, &bits, sizeof(x));
   return x;
 }
+uint32_t ToBits(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
 
 constexpr uint64_t kSampleStride = 10007;
 
@@ -204,6 +209,36 @@ TEST_P(F32BinaryMathTest, OneElementOperandsGiveTheBitsOfBlocks) {
           ASSERT_TRUE(SameValue(results[i], expected[i])) << kernels->level << " " << x << " " << i;
         }
       }
+    }
+  }
+}
+
+TEST_P(F32BinaryMathTest, NansHaveTheSameBitsInAnyPlace) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> numbers = {FromBits(0x7fc00000),
+                                      FromBits(0xffc00000),
+                                      FromBits(0x7fc12345),
+                                      FromBits(0xffc54321),
+                                      kInfinity,
+                                      -kInfinity,
+                                      0.0f,
+                                      -1.0f,
+                                      2.5f,
+                                      -2.5f};
+  std::vector<float> a, b;
+  for (float x : numbers) {
+    for (float y : numbers) {
+      a.push_back(x);
+      b.push_back(y);
+    }
+  }
+  const BlockOp op = GetParam().op;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<float> all = CallBinary<float>(*kernels, op, CType::kF32, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const float alone = CallBinary<float>(*kernels, op, CType::kF32, std::vector<float>{a[i]},
+                                            std::vector<float>{b[i]})[0];
+      EXPECT_EQ(ToBits(all[i]), ToBits(alone)) << kernels->level << " " << a[i] << ", " << b[i];
     }
   }
 }

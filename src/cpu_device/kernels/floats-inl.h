@@ -102,7 +102,7 @@ PJRT_INLINE bool Any(Mask mask) { return _mm256_movemask_ps(mask) != 0; }
 PJRT_INLINE Floats Choose(Mask mask, Floats a, Floats b) { return _mm256_blendv_ps(b, a, mask); }
 PJRT_INLINE Floats Keep(Mask mask, Floats a) { return _mm256_and_ps(mask, a); }
 PJRT_INLINE Floats WithSign(Floats size, Floats x) {
-  return _mm256_or_ps(size, _mm256_and_ps(x, All(-0.0f)));
+  return _mm256_or_ps(Magnitude(size), _mm256_and_ps(x, All(-0.0f)));
 }
 PJRT_INLINE Floats Turned(Floats x, Floats sign) {
   return _mm256_xor_ps(x, _mm256_and_ps(sign, All(-0.0f)));

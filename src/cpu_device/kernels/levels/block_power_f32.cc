@@ -83,7 +83,9 @@ struct Power {
     const Places sixteenth = PlacesOf<0>(shifted);
     const Floats root = Fetch(kRoot, sixteenth);
     const Floats power = root + Fused(root, grown, Fetch(kRootLow, sixteenth));
-    return WithSignOfPower(Scaled(power, n * All(0x1p-4f)), x, y);
+    const Floats result = WithSignOfPower(Scaled(power, n * All(0x1p-4f)), x, y);
+    // Of two NaNs, compilers choose by place which one a product keeps.
+    return Choose(Compare<_CMP_UNORD_Q>(result, result), All(__builtin_nanf("")), result);
   }
 };
 #else
