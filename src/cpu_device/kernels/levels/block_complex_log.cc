@@ -226,9 +226,9 @@ struct Log1p {
     const Parts w = {All(1) + z.re, z.im};
     const Doubles height_square = z.im * z.im, twice = z.re + z.re;
     const Doubles square = Fused(w.re, w.re, height_square);
+    // What the sum loses: where terms cancel, it is exact or the first one is the larger one.
     const Doubles sum = twice + height_square, added = sum - twice;
-    const Doubles lost = (twice - (sum - added)) + (height_square - added);
-    const Doubles excess = Fused(z.re, z.re, sum) + lost;
+    const Doubles excess = Fused(z.re, z.re, sum) + (height_square - added);
     const AngleState angle = StartAngle(w);
     *state = {angle.dividend / angle.divisor, angle.base, StartLog(square, excess)};
     return Lanes(IsZeroOrNotFinite(square));
