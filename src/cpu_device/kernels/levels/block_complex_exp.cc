@@ -23,6 +23,11 @@ struct Quotients {
   Numbers dividend;
   DoubleGroup divisor;
 };
+// number * dividend / divisor
+struct Products {
+  Numbers number;
+  DoubleGroup dividend, divisor;
+};
 
 // x * factor to the nearest integer: as a number, and in the last 48 bits of `bits`.
 struct Rounded {
@@ -115,7 +120,8 @@ PJRT_INLINE Angle AngleOf(const Reduced& x) {
   q = Fused(s, q, (kOfSums ? 0x1.55555554ca70ap-5 : 0x1.55554a3450fc7p-5) * k);
   q = Fused(s, q, (kOfSums ? -0x1.fffffffffffaap-2 : -0x1.ffffffff3cb86p-2) * k);
   const auto far = EntriesAt<kAngles>(x.n);
-  return {far[0], far[1], r * Fused(s, p, k), Fused(s, q, k), s * q};
+  const DoubleGroup less = s * q;
+  return {far[0], far[1], r * Fused(s, p, k), kOfSums ? less + k : Fused(s, q, k), less};
 }
 PJRT_INLINE DoubleGroup SinOf(const Angle& angle) {
   return Fused(angle.cosine, angle.r_sine, angle.sine * angle.r_cosine);
@@ -218,11 +224,11 @@ struct Logistic {
   static constexpr int kTimes = 1;
   static constexpr C64 kLargest = {kLargestSquared, kLargestAngle};
   PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteLogistic(z); }
-  PJRT_INLINE Quotients Run(const Reduced& x, const Reduced& y) {
+  PJRT_INLINE Products Run(const Reduced& x, const Reduced& y) {
     const ExpParts e = SplitExp<true>(x);
     const Angle angle = AngleOf<true>(y);
     const DoubleGroup g = LessOne(e), p = PowerOf(e), sum = CosAndOne(angle);
-    return {{p * (g + sum), p * SinOf(angle)}, Fused(p + p, sum, g * g)};
+    return {{g + sum, SinOf(angle)}, p, Fused(p + p, sum, g * g)};
   }
 };
 
@@ -273,6 +279,10 @@ PJRT_INLINE void Store(C64* to, Numbers z) {
 }
 
 PJRT_INLINE Numbers Finish(const Numbers& z, bool) { return z; }
+PJRT_INLINE Numbers Finish(const Products& p, bool) {
+  const DoubleGroup factor = p.dividend / p.divisor;
+  return {p.number.re * factor, p.number.im * factor};
+}
 PJRT_INLINE Numbers Finish(const Quotients& q, bool turned) {
   const DoubleGroup inverse = 1 / q.divisor;
   const DoubleGroup re = q.dividend.re * inverse, im = q.dividend.im * inverse;
