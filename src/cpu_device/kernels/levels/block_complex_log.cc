@@ -312,7 +312,9 @@ struct Power {
     const Doubles cosine = s.size * Polynomial(kCosSmall, square);
     const Doubles sine = s.size * s.angle * Polynomial(kSinSmall, square);
     const auto far = EntriesAt<kAngles>((Words)s.sixteenths);
-    return {Fused(far[1], cosine, -(far[0] * sine)), Fused(far[0], cosine, far[1] * sine)};
+    const Doubles im = Fused(far[0], cosine, far[1] * sine);
+    const Mask real = Compare<_CMP_EQ_OQ>(s.b.im, All(0));
+    return {Fused(far[1], cosine, -(far[0] * sine)), Choose(real, s.b.im, im)};
   }
 };
 
