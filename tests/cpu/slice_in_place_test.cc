@@ -348,5 +348,48 @@ TEST(SliceInPlaceTest, RowsOfWhatGivesItsPlaceAwayAreCopied) {
   EXPECT_EQ(Elements<int32_t>(*results[2]), r);
 }
 
+// A barrier of several values hands a row on to what the loop carries.
+TEST(SliceInPlaceTest, RowsThatPassABarrierAndAreCarriedAreCopied) {
+  constexpr char kText[] = R"(
+    func.func @main(%x: tensor<4x1024xf32>, %y: tensor<1024xf32>) -> (tensor<4x1024xf32>, tensor<1024xf32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %most = stablehlo.constant dense<50> : tensor<i32>
+      %o:3 = stablehlo.while(%i = %zero, %a = %x, %b = %y) : tensor<i32>, tensor<4x1024xf32>, tensor<1024xf32>
+      cond {
+        %go = stablehlo.compare LT, %i, %most : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %s = stablehlo.dynamic_slice %a, %i, %zero, sizes = [1, 1024] : (tensor<4x1024xf32>, tensor<i32>, tensor<i32>) -> tensor<1x1024xf32>
+        %q:2 = stablehlo.optimization_barrier %i, %s : tensor<i32>, tensor<1x1024xf32>
+        %row = stablehlo.reshape %q#1 : (tensor<1x1024xf32>) -> tensor<1024xf32>
+        %j = stablehlo.add %q#0, %one : tensor<i32>
+        %k = stablehlo.constant dense<1.5> : tensor<4x1024xf32>
+        %c = stablehlo.add %a, %k : tensor<4x1024xf32>
+        stablehlo.return %j, %c, %row : tensor<i32>, tensor<4x1024xf32>, tensor<1024xf32>
+      }
+      return %o#1, %o#2 : tensor<4x1024xf32>, tensor<1024xf32>
+    })";
+  const Literal x = Array<float>({4, 1024}, std::vector<float>(4096, 0.0f));
+  const Literal y = Array<float>({1024}, std::vector<float>(1024, 0.0f));
+  const auto results = RunAll(kText, {&x, &y});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(Elements<float>(*results[0]), std::vector<float>(4096, 75.0f));
+  EXPECT_EQ(Elements<float>(*results[1]), std::vector<float>(1024, 73.5f));
+}
+
+TEST(SliceInPlaceTest, SlicesWithoutElementsAreNotRead) {
+  const std::string text = Loop(R"(
+        %none = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [0, 16, 10] : (tensor<11x16x20xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<0x16x10xf32>
+        %init = stablehlo.constant dense<1.0> : tensor<f32>
+        %sum = stablehlo.reduce(%none init: %init) applies stablehlo.add across dimensions = [0, 1, 2] : (tensor<0x16x10xf32>, tensor<f32>) -> tensor<f32>
+        %all = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> tensor<16x20xf32>
+        %next = stablehlo.add %v, %all : tensor<16x20xf32>)");
+  EXPECT_EQ(CountSteps(text, "in place"), 0);
+  const Literal w = Array<float>({11, 16, 20}, std::vector<float>(3520, 5.0f));
+  const Literal x = Array<float>({16, 20}, std::vector<float>(320, 0.0f));
+  EXPECT_EQ(RunOne<float>(text, {&w, &x}), std::vector<float>(320, 11.0f));
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

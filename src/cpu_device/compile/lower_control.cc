@@ -88,8 +88,11 @@ absl::Status LowerWhile(Lowering& lowering, const ir::Op& op, Steps* steps) {
     if (lowering.IsToken(end.operand(i))) continue;
     results[i] = lowering.view(end.operand(i));
     if (results[i].kind != ArrayView::kBuffer) continue;
-    const auto it = carried_in.find(results[i].buffer);
-    if (it == carried_in.end() || (it->second == i && IsWhole(lowering, results[i]))) continue;
+    const BufferId whole = plan.WholeOf(results[i].buffer);
+    const auto it = carried_in.find(whole);
+    if (it == carried_in.end() ||
+        (it->second == i && whole == results[i].buffer && IsWhole(lowering, results[i])))
+      continue;
     const ArrayView saved = lowering.NewArray(results[i].type, results[i].dims);
     PJRT_RETURN_IF_ERROR(lowering.Copy(results[i], saved, &step->body));
     results[i] = saved;

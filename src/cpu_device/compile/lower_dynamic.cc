@@ -81,14 +81,17 @@ bool AllUses(const ir::Op& slice, absl::FunctionRef<bool(const ir::Use&)> holds)
     for (; use != nullptr; use = use->next()) {
       if (--left < 0 || !holds(*use)) return false;
       const ir::Op& user = *use->owner();
-      if (user.block() == slice.block() && IsView(user)) shown.push_back(user.result());
+      if (user.block() != slice.block() || !IsView(user)) continue;
+      // A barrier has a result for each operand; the other views have one.
+      const bool is_barrier = user.Is(OpCode::kOptimizationBarrier);
+      shown.push_back(user.result(is_barrier ? use->operand_index() : 0));
     }
   }
   return true;
 }
 
-// True when all that uses the slice reads it from wherever it begins, and with gaps: loops,
-// products and copies of its own block, where it is read but once.
+// True when all that uses the slice reads it from wherever it begins, and with gaps, and each but
+// once: loops, products and copies of its own block.
 bool IsReadAnywhere(const ir::Op& slice) {
   return AllUses(slice, [&](const ir::Use& use) {
     const ir::Op& user = *use.owner();
@@ -183,7 +186,7 @@ bool IsReadInPlace(const ir::Op& slice, const ArrayView& array) {
     count *= sizes[d];
     if (!has_gaps) row = count;
   }
-  return row * size >= (has_gaps ? kShortRow : kSmall) &&
+  return count != 0 && row * size >= (has_gaps ? kShortRow : kSmall) &&
          ((is_aligned && !has_gaps) || IsReadAnywhere(slice));
 }
 

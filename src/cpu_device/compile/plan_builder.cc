@@ -135,6 +135,11 @@ BufferId PlanBuilder::Root(BufferId id) const {
   return id;
 }
 
+BufferId PlanBuilder::WholeOf(BufferId id) const {
+  while (buffers_[id].part_of != kNoBuffer) id = buffers_[id].part_of;
+  return id;
+}
+
 bool PlanBuilder::IsPartOf(BufferId id, BufferId whole) const {
   do {
     id = buffers_[id].part_of;

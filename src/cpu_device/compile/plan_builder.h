@@ -29,14 +29,17 @@ class PlanBuilder {
   BufferId Argument(int32_t index, int64_t bytes);
   // A part of `of` that the step emitted next finds; it is only read. `of` lives as long.
   BufferId NewPart(BufferId of, int64_t bytes);
+  // The buffer that `id` is a part of a part of..., `id` itself where it is no part.
+  BufferId WholeOf(BufferId id) const;
+  // Whether `id` is a part of `whole`, or of such a part.
   bool IsPartOf(BufferId id, BufferId whole) const;
   // Constant data, copied; equal bytes share a place.
   BufferId Constant(absl::Span<const char> bytes);
 
   int64_t bytes(BufferId id) const { return buffers_[id].bytes; }
 
-  // `to` may take over the memory of `from` when `from` dies at the step emitted next, which reads
-  // no part of it.
+  // `to` may take over the memory of `from` when `from` dies at the step emitted next, but for steps
+  // that read a part of it.
   struct Share {
     BufferId to, from;
   };

@@ -15,8 +15,8 @@ constexpr double kConvertNs = 0.1;
 
 bool IsByte(PrimitiveType type) { return type != PRED && ByteWidth(type) == 1; }
 
-// The input that the program reads, at one place in its instructions and nowhere else; -1 where
-// there is none or several.
+// The only input that the program's instructions read; -1 where there is none, or where they depend
+// on more than inputs and constants.
 int32_t OnlyInput(const LoopProgram& program) {
   int32_t only = -1;
   for (const LoopInstr& instr : program.instrs) {
