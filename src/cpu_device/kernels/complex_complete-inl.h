@@ -12,6 +12,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 // Vector loops, at levels with fused multiply-add.
 void FillComplexExp(BlockKernels* kernels);
 void FillComplexLog(BlockKernels* kernels);
+void FillComplexTablesC128(BlockKernels* kernels);
 
 namespace complexes {
 

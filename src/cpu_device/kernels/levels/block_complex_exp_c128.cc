@@ -32,22 +32,6 @@ PJRT_INLINE uint64_t IsOutside(double x, double angle) {
   return inside ? 0 : 1;
 }
 
-struct Exp {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
-  PJRT_INLINE void Run(const Piece& z, Piece* result) {
-    Exponential e;
-    complexes::ExpOf<false, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);
-    SineCosine sc;
-    complexes::SineCosineOf<false>([&](int64_t i) { return Pair{z.im[i], 0}; }, &sc);
-    ForPiece([&](int64_t i) {
-      const Pair power = PowerOf(e, i);
-      result->re[i] = SignedTimes<true>(sc, i, power);
-      const double im = SignedTimes<false>(sc, i, power);
-      result->im[i] = z.im[i] == 0 ? z.im[i] : im;
-    });
-  }
-};
-
 // exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1.
 struct Expm1 {
   PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
@@ -185,6 +169,23 @@ struct Logistic {
   }
 };
 
+#if !defined(__AVX2__)
+struct Exp {
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
+  PJRT_INLINE void Run(const Piece& z, Piece* result) {
+    Exponential e;
+    complexes::ExpOf<false, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);
+    SineCosine sc;
+    complexes::SineCosineOf<false>([&](int64_t i) { return Pair{z.im[i], 0}; }, &sc);
+    ForPiece([&](int64_t i) {
+      const Pair power = PowerOf(e, i);
+      result->re[i] = SignedTimes<true>(sc, i, power);
+      const double im = SignedTimes<false>(sc, i, power);
+      result->im[i] = z.im[i] == 0 ? z.im[i] : im;
+    });
+  }
+};
+
 // sinh and cosh of |x| < 700, by g = exp(|x|) - 1 and g / (1 + g).
 struct Hyperbolic {
   PairLanes sinh, cosh;
@@ -236,18 +237,23 @@ struct Cos {
     });
   }
 };
+#endif
 
 }  // namespace
 
 void FillComplexExpC128(BlockKernels* k) {
   using namespace complexes;
-  Entry(k, BlockOp::kExp, CType::kC128) = UnaryStages<Exp, CompleteExp>;
   Entry(k, BlockOp::kExpm1, CType::kC128) = UnaryStages<Expm1, CompleteExpm1>;
   Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic>;
   Entry(k, BlockOp::kTanh, CType::kC128) = UnaryStages<Tanh, CompleteTanh>;
   Entry(k, BlockOp::kTan, CType::kC128) = UnaryStages<Tan, CompleteTan>;
+#if defined(__AVX2__)
+  FillComplexTablesC128(k);
+#else
+  Entry(k, BlockOp::kExp, CType::kC128) = UnaryStages<Exp, CompleteExp>;
   Entry(k, BlockOp::kSin, CType::kC128) = UnaryStages<Sin, CompleteSin>;
   Entry(k, BlockOp::kCos, CType::kC128) = UnaryStages<Cos, CompleteCos>;
+#endif
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

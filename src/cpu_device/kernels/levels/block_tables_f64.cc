@@ -7,55 +7,12 @@
 // 0.43, 0.53, 0.51 and 0.56 ns an element, where functions without tables took 0.87, 1.68, 1.0 and
 // 0.72.
 #define PJRT_VECTORS_AT_ONCE 2
-#include "src/cpu_device/kernels/double_groups-inl.h"
+#include "src/cpu_device/kernels/angle_groups-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
 #if defined(__AVX2__)
 namespace {
-
-// sin(k pi / 16) and cos(k pi / 16), and what rounding them lost.
-enum { kSine, kSineRest, kCosine, kCosineRest };
-constexpr Columns<4> kAngles = {
-    {{{0, 0x1.8f8b83c69a60bp-3, 0x1.87de2a6aea963p-2, 0x1.1c73b39ae68c8p-1, 0x1.6a09e667f3bcdp-1,
-       0x1.a9b66290ea1a3p-1, 0x1.d906bcf328d46p-1, 0x1.f6297cff75cb0p-1, 1, 0x1.f6297cff75cb0p-1,
-       0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1,
-       0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3}},
-     {{0, -0x1.26d19b9ff8d82p-57, -0x1.72cedd3d5a610p-57, 0x1.b25dd267f6600p-55,
-       -0x1.bdd3413b26456p-55, 0x1.9f630e8b6dac8p-60, 0x1.457e610231ac2p-56, 0x1.562172a361fd3p-56,
-       0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60,
-       -0x1.bdd3413b26456p-55, 0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57,
-       -0x1.26d19b9ff8d82p-57}},
-     {{1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1,
-       0x1.1c73b39ae68c8p-1, 0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3, 0, -0x1.8f8b83c69a60bp-3,
-       -0x1.87de2a6aea963p-2, -0x1.1c73b39ae68c8p-1, -0x1.6a09e667f3bcdp-1, -0x1.a9b66290ea1a3p-1,
-       -0x1.d906bcf328d46p-1, -0x1.f6297cff75cb0p-1}},
-     {{0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60,
-       -0x1.bdd3413b26456p-55, 0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57,
-       -0x1.26d19b9ff8d82p-57, 0, 0x1.26d19b9ff8d82p-57, 0x1.72cedd3d5a610p-57,
-       -0x1.b25dd267f6600p-55, 0x1.bdd3413b26456p-55, -0x1.9f630e8b6dac8p-60,
-       -0x1.457e610231ac2p-56, -0x1.562172a361fd3p-56}}}};
-
-// An angle as r + tail + k pi / 16, |r| <= pi / 32, with k in the low bits.
-struct Angle {
-  DoubleGroup r, tail;
-  WordGroup k;
-};
-// For |x| <= kLargestAngle. pi / 16 in three parts. The first subtraction is exact, since nothing
-// below the first part's last bit is left, and so is the second part's product with k; what its
-// subtraction loses is kept. So numbers as near to a multiple of pi / 2 as 2^-60 keep all their
-// digits.
-constexpr double kLargestAngle = 0x1p+20;
-PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
-  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
-                   kPart3 = -0x1.d747f23e32ed7p-86;
-  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
-  const DoubleGroup k = shifted - kIntegerShift;
-  const DoubleGroup most = FusedLess(k, kPart1, x), part = k * kPart2;
-  const DoubleGroup r = most - part;
-  const DoubleGroup lost = (most - r) - part;
-  return {r, FusedLess(k, kPart3, lost), ToWords(shifted)};
-}
 
 // sin(r + k pi / 16) = s + c r + s (cos(r) - 1) + c (sin(r) - r) with the table's s and c; the
 // first sum is kept in two parts. The halves of a period differ in sign only.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Angles of f64 as multiples of pi / 16 and a rest, with the multiples' sines and cosines. See
+// level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_ANGLE_GROUPS_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_ANGLE_GROUPS_INL_H_
+
+#include "src/cpu_device/kernels/double_groups-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+// sin(k pi / 16) and cos(k pi / 16), and what rounding them lost. The
+// first zero is such that the sine of -0 is -0.
+enum { kSine, kSineRest, kCosine, kCosineRest };
+constexpr Columns<4> kAngles = {
+    {{{-0.0, 0x1.8f8b83c69a60bp-3, 0x1.87de2a6aea963p-2, 0x1.1c73b39ae68c8p-1, 0x1.6a09e667f3bcdp-1,
+       0x1.a9b66290ea1a3p-1, 0x1.d906bcf328d46p-1, 0x1.f6297cff75cb0p-1, 1, 0x1.f6297cff75cb0p-1,
+       0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1, 0x1.1c73b39ae68c8p-1,
+       0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3}},
+     {{0, -0x1.26d19b9ff8d82p-57, -0x1.72cedd3d5a610p-57, 0x1.b25dd267f6600p-55,
+       -0x1.bdd3413b26456p-55, 0x1.9f630e8b6dac8p-60, 0x1.457e610231ac2p-56, 0x1.562172a361fd3p-56,
+       0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60,
+       -0x1.bdd3413b26456p-55, 0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57,
+       -0x1.26d19b9ff8d82p-57}},
+     {{1, 0x1.f6297cff75cb0p-1, 0x1.d906bcf328d46p-1, 0x1.a9b66290ea1a3p-1, 0x1.6a09e667f3bcdp-1,
+       0x1.1c73b39ae68c8p-1, 0x1.87de2a6aea963p-2, 0x1.8f8b83c69a60bp-3, 0, -0x1.8f8b83c69a60bp-3,
+       -0x1.87de2a6aea963p-2, -0x1.1c73b39ae68c8p-1, -0x1.6a09e667f3bcdp-1, -0x1.a9b66290ea1a3p-1,
+       -0x1.d906bcf328d46p-1, -0x1.f6297cff75cb0p-1}},
+     {{0, 0x1.562172a361fd3p-56, 0x1.457e610231ac2p-56, 0x1.9f630e8b6dac8p-60,
+       -0x1.bdd3413b26456p-55, 0x1.b25dd267f6600p-55, -0x1.72cedd3d5a610p-57,
+       -0x1.26d19b9ff8d82p-57, 0, 0x1.26d19b9ff8d82p-57, 0x1.72cedd3d5a610p-57,
+       -0x1.b25dd267f6600p-55, 0x1.bdd3413b26456p-55, -0x1.9f630e8b6dac8p-60,
+       -0x1.457e610231ac2p-56, -0x1.562172a361fd3p-56}}}};
+
+// An angle as r + tail + k pi / 16, |r| <= pi / 32, with k in the low bits.
+struct Angle {
+  DoubleGroup r, tail;
+  WordGroup k;
+};
+// For |x| <= kLargestAngle. pi / 16 in three parts. The first subtraction is exact, since nothing
+// below the first part's last bit is left, and so is the second part's product with k; what its
+// subtraction loses is kept. So numbers as near to a multiple of pi / 2 as 2^-60 keep all their
+// digits.
+constexpr double kLargestAngle = 0x1p+20;
+PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
+  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
+                   kPart3 = -0x1.d747f23e32ed7p-86;
+  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const DoubleGroup most = FusedLess(k, kPart1, x), part = k * kPart2;
+  const DoubleGroup r = most - part;
+  const DoubleGroup lost = (most - r) - part;
+  return {r, FusedLess(k, kPart3, lost), ToWords(shifted)};
+}
+
+}  // namespace
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_ANGLE_GROUPS_INL_H_

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exponentials, sines and cosines of c128 numbers from tables of 16 entries, which a permutation
+// fetches, and short polynomials between them. Levels without such an instruction have those of
+// block_complex_exp_c128.cc.
+#define PJRT_VECTORS_AT_ONCE 2
+#include "src/cpu_device/kernels/angle_groups-inl.h"
+#include "src/cpu_device/kernels/complex_complete-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+struct ComplexGroup {
+  DoubleGroup re, im;
+};
+#if defined(__AVX512F__)
+PJRT_INLINE Doubles FirstOfPairs(Doubles a, Doubles b) { return _mm512_unpacklo_pd(a, b); }
+PJRT_INLINE Doubles SecondOfPairs(Doubles a, Doubles b) { return _mm512_unpackhi_pd(a, b); }
+#else
+PJRT_INLINE Doubles FirstOfPairs(Doubles a, Doubles b) { return _mm256_unpacklo_pd(a, b); }
+PJRT_INLINE Doubles SecondOfPairs(Doubles a, Doubles b) { return _mm256_unpackhi_pd(a, b); }
+#endif
+// Vectors of parts hold elements in the order in which the parts of halves unpack: 0, kDoubles / 2,
+// 1, ...
+PJRT_INLINE int64_t ElementOf(int64_t i) {
+  const int64_t lane = i % kDoubles;
+  return i - lane + lane / 2 + lane % 2 * (kDoubles / 2);
+}
+PJRT_INLINE ComplexGroup LoadComplexes(const C128* from) {
+  ComplexGroup z;
+  for (int i = 0; i < kWays; ++i) {
+    const double* const part = &from[i * kDoubles].re;
+    const Doubles a = LoadDoubles(part), b = LoadDoubles(part + kDoubles);
+    z.re.v[i] = FirstOfPairs(a, b);
+    z.im.v[i] = SecondOfPairs(a, b);
+  }
+  return z;
+}
+PJRT_INLINE void StoreComplexes(C128* to, const ComplexGroup& z) {
+  for (int i = 0; i < kWays; ++i) {
+    double* const part = &to[i * kDoubles].re;
+    StoreDoubles(part, FirstOfPairs(z.re.v[i], z.im.v[i]));
+    StoreDoubles(part + kDoubles, SecondOfPairs(z.re.v[i], z.im.v[i]));
+  }
+}
+PJRT_INLINE MaskGroup Either(MaskGroup a, MaskGroup b) {
+  return PJRT_EACH(MaskGroup, Either(a.v[i], b.v[i]));
+}
+
+template <C128 (*kComplete)(C128)>
+__attribute__((noinline)) void ReplaceRare(C128* to, const ComplexGroup& z, MaskGroup rare) {
+  double re[kLanes], im[kLanes];
+  __builtin_memcpy(re, &z.re, sizeof(re));
+  __builtin_memcpy(im, &z.im, sizeof(im));
+  for (int64_t i = 0; i < kLanes; ++i) {
+    if ((Lanes(rare.v[i / kDoubles]) >> i % kDoubles & 1) != 0) {
+      to[ElementOf(i)] = kComplete({re[i], im[i]});
+    }
+  }
+}
+// Function::Run of all elements but those that IsRare tells, which kComplete replaces, one at a
+// time.
+template <class Function, C128 (*kComplete)(C128)>
+PJRT_INLINE void RunComplexes(C128* to, const C128* from) {
+  const ComplexGroup z = LoadComplexes(from);
+  const MaskGroup rare = Function::IsRare(z);
+  StoreComplexes(to, Function::Run(z));
+  if (__builtin_expect(AnyOf(rare), 0)) ReplaceRare<kComplete>(to, z, rare);
+}
+// The last elements go with ones.
+template <class Function, C128 (*kComplete)(C128)>
+void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  C128* const d = static_cast<C128*>(dst);
+  const C128* const x = static_cast<const C128*>(a);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) RunComplexes<Function, kComplete>(d + i, x + i);
+  if (i == n) return;
+  C128 rest[kLanes];
+  for (C128& each : rest) each = {1, 1};
+  __builtin_memcpy(rest, x + i, (n - i) * sizeof(C128));
+  RunComplexes<Function, kComplete>(rest, rest);
+  __builtin_memcpy(d + i, rest, (n - i) * sizeof(C128));
+}
+
+// Numbers in two parts, of which the second one may be a hundredth of the first.
+struct PairGroup {
+  DoubleGroup high, low;
+};
+PJRT_INLINE DoubleGroup TimesRounded(PairGroup a, PairGroup b) {
+  const DoubleGroup product = a.high * b.high, lost = Fused(a.high, b.high, -product);
+  return product + Fused(a.high, b.low, Fused(a.low, b.high + b.low, lost));
+}
+
+// The sine and cosine of an angle, but for a sign that `turn` has for both: see SineOf in
+// block_tables_f64.cc. The sign of a zero is right.
+struct SineCosine {
+  PairGroup sine, cosine;
+  WordGroup turn;
+};
+PJRT_INLINE SineCosine SineCosineOf(DoubleGroup x) {
+  const Angle angle = ReduceAngle(x);
+  const auto turn = EntriesAt<kAngles>(angle.k);
+  const DoubleGroup s = turn[kSine], c = turn[kCosine], r = angle.r;
+  const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
+  const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
+  const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
+  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
+  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
+  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
+  const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
+  const DoubleGroup sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
+  const DoubleGroup sine_lost = Fused(c, r, s - sine) + turn[kSineRest];
+  const DoubleGroup cosine_lost = FusedLess(s, r, c - cosine) + turn[kCosineRest];
+  return {{sine, Fused(s, less_cosine, Fused(c, more_sine, sine_lost))},
+          {cosine, Fused(c, less_cosine, FusedLess(s, more_sine, cosine_lost))},
+          ShiftedLeft<59>(angle.k)};
+}
+
+// sinh and cosh of |x| < 700, which is k log(2) / 16 + r: for S and C, those of k log(2) / 16, sinh
+// is S + C r + S (cosh(r) - 1) + C (sinh(r) - r), the first sum in two parts.
+struct Hyperbolic {
+  PairGroup sinh, cosh;
+};
+PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
+  // log(2) / 16 in two parts, of which the first has 36 bits.
+  constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
+  const DoubleGroup size = Magnitude(x);
+  const DoubleGroup shifted = Fused(size, 0x1.71547652b82fep+4, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift, opposite = DoubleGroup(kIntegerShift) - k;
+  const DoubleGroup most = FusedLess(k, kStep, size), r = FusedLess(k, kStepLow, most);
+  const DoubleGroup tail = FusedLess(k, kStepLow, most - r);
+  // Halves of the powers of 2.
+  const auto up = EntriesAt<kPowers>(ToWords(shifted));
+  const auto down = EntriesAt<kPowers>(ToWords(opposite));
+  const DoubleGroup n = Floor(Fused(k, 0x1p-4, -1)), minus_n = Floor(Fused(k, -0x1p-4, -1));
+  const DoubleGroup p = ScaledInside(up[0], n);
+  const DoubleGroup q = ScaledInside(down[0], minus_n);
+  const DoubleGroup p_low = p * up[1], q_rest = down[1];
+  const DoubleGroup s = p - q, s_low = FusedLess(q, q_rest, ((p - s) - q) + p_low);
+  const DoubleGroup c = p + q, c_low = Fused(q, q_rest, ((p - c) + q) + p_low);
+  const DoubleGroup r2 = r * r, cubed = r * r2;
+  const DoubleGroup sinh12 = Fused(r2, 0x1.a01b118a75c35p-13, 0x1.11111110df174p-7);
+  const DoubleGroup cosh12 = Fused(r2, 0x1.6c17f353d3ca1p-10, 0x1.55555554e4e34p-5);
+  const DoubleGroup more_sinh = Fused(cubed, Fused(r2, sinh12, 0x1.5555555555556p-3), tail);
+  const DoubleGroup less_cosh = r2 * Fused(r2, cosh12, 0.5);
+  const DoubleGroup sinh = Fused(c, r, s), cosh = Fused(s, r, c);
+  const DoubleGroup sinh_lost = Fused(c, r, s - sinh) + Fused(c_low, r, s_low);
+  const DoubleGroup cosh_lost = Fused(s, r, c - cosh) + c_low;
+  return {{sinh, Fused(s, less_cosh, Fused(c, more_sinh, sinh_lost))},
+          {cosh, Fused(c, less_cosh, Fused(s, more_sinh, cosh_lost))}};
+}
+
+// Whether exp(x) may leave the range, or an angle is large.
+PJRT_INLINE MaskGroup IsOutside(DoubleGroup x, DoubleGroup angle) {
+  return Either(Compare<_CMP_NLT_UQ>(Magnitude(x), 700),
+                Compare<_CMP_NLE_UQ>(Magnitude(angle), kLargestAngle));
+}
+
+struct Exp {
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutside(z.re, z.im); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
+    const TableExp e = ExpByTable(z.re, 0.0);
+    const SineCosine sc = SineCosineOf(z.im);
+    const DoubleGroup power = ScaledInside(e.power, Floor(e.n)), more = power * e.part;
+    const auto times = [&](PairGroup x) {
+      const DoubleGroup product = power * x.high, lost = Fused(power, x.high, -product);
+      const DoubleGroup value = product + Fused(more, x.high + x.low, Fused(power, x.low, lost));
+      return WithSign(value, Turned(x.high, sc.turn));
+    };
+    return {times(sc.cosine), times(sc.sine)};
+  }
+};
+
+struct Sin {
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutside(z.im, z.re); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
+    const SineCosine sc = SineCosineOf(z.re);
+    const Hyperbolic h = HyperbolicOf(z.im);
+    const DoubleGroup re = TimesRounded(sc.sine, h.cosh), im = TimesRounded(sc.cosine, h.sinh);
+    const DoubleGroup side = Turned(sc.cosine.high, ToWords(z.im));
+    return {WithSign(re, Turned(sc.sine.high, sc.turn)), WithSign(im, Turned(side, sc.turn))};
+  }
+};
+// cos x cosh y - i sin x sinh y.
+struct Cos {
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return Sin::IsRare(z); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
+    const SineCosine sc = SineCosineOf(z.re);
+    const Hyperbolic h = HyperbolicOf(z.im);
+    const DoubleGroup re = TimesRounded(sc.cosine, h.cosh), im = TimesRounded(sc.sine, h.sinh);
+    const DoubleGroup side = Turned(sc.sine.high, ToWords(-z.im));
+    return {WithSign(re, Turned(sc.cosine.high, sc.turn)), WithSign(im, Turned(side, sc.turn))};
+  }
+};
+
+}  // namespace
+
+void FillComplexTablesC128(BlockKernels* k) {
+  using namespace complexes;
+  Entry(k, BlockOp::kExp, CType::kC128) = ComplexesLoop<Exp, CompleteExp>;
+  Entry(k, BlockOp::kSin, CType::kC128) = ComplexesLoop<Sin, CompleteSin>;
+  Entry(k, BlockOp::kCos, CType::kC128) = ComplexesLoop<Cos, CompleteCos>;
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
