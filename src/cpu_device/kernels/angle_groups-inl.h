@@ -11,8 +11,8 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// sin(k pi / 16) and cos(k pi / 16), and what rounding them lost. The
-// first zero is such that the sine of -0 is -0.
+// sin(k pi / 16) and cos(k pi / 16), and what rounding them lost. The first zero is
+// such that the sine of -0 is -0.
 enum { kSine, kSineRest, kCosine, kCosineRest };
 constexpr Columns<4> kAngles = {
     {{{-0.0, 0x1.8f8b83c69a60bp-3, 0x1.87de2a6aea963p-2, 0x1.1c73b39ae68c8p-1, 0x1.6a09e667f3bcdp-1,

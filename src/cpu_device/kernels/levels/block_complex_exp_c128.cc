@@ -56,8 +56,6 @@ struct Expm1 {
   }
 };
 
-// With u = exp(-2 |x|) and v = 1 - u, (v (1 + u) + 4 u i sin y cos y) / (v^2 + 4 u cos(y)^2): no
-// term overflows, and none is taken away.
 struct OneLess {  // exp(-x) of x >= 0, and what it is less than 1
   PairLanes u, v;
 };
@@ -70,59 +68,11 @@ PJRT_INLINE void OneLessOf(const Exponential& e, OneLess* less) {
     less->v.Set(i, FastSum(sum.high, MulAdd(-scale, e.more.low[i], sum.low + base.low)));
   });
 }
-template <class X, class Y>
-PJRT_INLINE void TanhOf(X x, Y y, double (&re)[complexes::kPiece],
-                        double (&im)[complexes::kPiece]) {
-  Exponential e;
-  complexes::ExpOf<false, true>(
-      [&](int64_t i) {
-        return Pair{-wide::Bound(2 * wide::Abs(x(i)), 0, 746), 0};
-      },
-      &e);
-  SineCosine sc;
-  complexes::SineCosineOf<false>([&](int64_t i) { return Pair{y(i), 0}; }, &sc);
-  OneLess less;
-  OneLessOf(e, &less);
-  PairLanes divisor, real, imaginary;
-  ForPiece([&](int64_t i) {
-    const Pair u = less.u[i], v = less.v[i], one = OneMore(e, i);
-    const Pair cosine = Choose((sc.quadrant[i] & 1) != 0, sc.sine[i], sc.cosine[i]);
-    const Pair a = TimesPair(v, v), square = TimesPair(cosine, cosine);
-    const Pair b = TimesPair({4 * u.high, 4 * u.low}, square);
-    const Pair sum = Sum(a.high, b.high), above = FastSum(1, u.high);
-    divisor.Set(i, {sum.high, sum.low + (a.low + b.low)});
-    real.Set(i, TimesPair(v, {above.high, above.low + u.low}));
-    imaginary.Set(i, TimesPair({4 * one.high, 4 * one.low}, TimesPair(sc.sine[i], sc.cosine[i])));
-  });
-  ForPiece([&](int64_t i) {
-    const double inverse = 1 / divisor.high[i];
-    re[i] = wide::CopySign(f64::Quotient(real[i], divisor[i], inverse), x(i));
-    const double quotient = f64::Quotient(imaginary[i], divisor[i], inverse);
-    const double part = quotient * e.scale[i] * e.second[i];
-    im[i] = y(i) == 0 ? y(i) : BySecondBit(part, sc.quadrant[i] << 1);
-  });
-}
 PJRT_INLINE uint64_t IsOutsideOfTanh(double x, double angle) {
   const double size = wide::Abs(x), turn = wide::Abs(angle);
   const bool inside = (size < 1e300) & (turn <= kLargestAngle);
   return inside ? 0 : 1;
 }
-struct Tanh {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(re, im); }
-  PJRT_INLINE void Run(const Piece& z, Piece* result) {
-    TanhOf([&](int64_t i) { return z.re[i]; }, [&](int64_t i) { return z.im[i]; }, result->re,
-           result->im);
-  }
-};
-// tan(z) = -i tanh(iz).
-struct Tan {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(im, re); }
-  PJRT_INLINE void Run(const Piece& z, Piece* result) {
-    TanhOf([&](int64_t i) { return z.im[i]; }, [&](int64_t i) { return z.re[i]; }, result->im,
-           result->re);
-  }
-};
-
 // 1 / (1 + exp(-z)): with u = exp(-|x|), v = 1 - u and w = 1 + cos y, over v^2 + 2 u w, the parts
 // are v + u w, left of 0 u (u + cos y), and u sin y.
 struct Logistic {
@@ -170,6 +120,56 @@ struct Logistic {
 };
 
 #if !defined(__AVX2__)
+// With u = exp(-2 |x|) and v = 1 - u, (v (1 + u) + 4 u i sin y cos y) / (v^2 + 4 u cos(y)^2): no
+// term overflows, and none is taken away.
+template <class X, class Y>
+PJRT_INLINE void TanhOf(X x, Y y, double (&re)[complexes::kPiece],
+                        double (&im)[complexes::kPiece]) {
+  Exponential e;
+  complexes::ExpOf<false, true>(
+      [&](int64_t i) {
+        return Pair{-wide::Bound(2 * wide::Abs(x(i)), 0, 746), 0};
+      },
+      &e);
+  SineCosine sc;
+  complexes::SineCosineOf<false>([&](int64_t i) { return Pair{y(i), 0}; }, &sc);
+  OneLess less;
+  OneLessOf(e, &less);
+  PairLanes divisor, real, imaginary;
+  ForPiece([&](int64_t i) {
+    const Pair u = less.u[i], v = less.v[i], one = OneMore(e, i);
+    const Pair cosine = Choose((sc.quadrant[i] & 1) != 0, sc.sine[i], sc.cosine[i]);
+    const Pair a = TimesPair(v, v), square = TimesPair(cosine, cosine);
+    const Pair b = TimesPair({4 * u.high, 4 * u.low}, square);
+    const Pair sum = Sum(a.high, b.high), above = FastSum(1, u.high);
+    divisor.Set(i, {sum.high, sum.low + (a.low + b.low)});
+    real.Set(i, TimesPair(v, {above.high, above.low + u.low}));
+    imaginary.Set(i, TimesPair({4 * one.high, 4 * one.low}, TimesPair(sc.sine[i], sc.cosine[i])));
+  });
+  ForPiece([&](int64_t i) {
+    const double inverse = 1 / divisor.high[i];
+    re[i] = wide::CopySign(f64::Quotient(real[i], divisor[i], inverse), x(i));
+    const double quotient = f64::Quotient(imaginary[i], divisor[i], inverse);
+    const double part = quotient * e.scale[i] * e.second[i];
+    im[i] = y(i) == 0 ? y(i) : BySecondBit(part, sc.quadrant[i] << 1);
+  });
+}
+struct Tanh {
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(re, im); }
+  PJRT_INLINE void Run(const Piece& z, Piece* result) {
+    TanhOf([&](int64_t i) { return z.re[i]; }, [&](int64_t i) { return z.im[i]; }, result->re,
+           result->im);
+  }
+};
+// tan(z) = -i tanh(iz).
+struct Tan {
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(im, re); }
+  PJRT_INLINE void Run(const Piece& z, Piece* result) {
+    TanhOf([&](int64_t i) { return z.im[i]; }, [&](int64_t i) { return z.re[i]; }, result->im,
+           result->re);
+  }
+};
+
 struct Exp {
   PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
@@ -245,14 +245,14 @@ void FillComplexExpC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kExpm1, CType::kC128) = UnaryStages<Expm1, CompleteExpm1>;
   Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic>;
-  Entry(k, BlockOp::kTanh, CType::kC128) = UnaryStages<Tanh, CompleteTanh>;
-  Entry(k, BlockOp::kTan, CType::kC128) = UnaryStages<Tan, CompleteTan>;
 #if defined(__AVX2__)
   FillComplexTablesC128(k);
 #else
   Entry(k, BlockOp::kExp, CType::kC128) = UnaryStages<Exp, CompleteExp>;
   Entry(k, BlockOp::kSin, CType::kC128) = UnaryStages<Sin, CompleteSin>;
   Entry(k, BlockOp::kCos, CType::kC128) = UnaryStages<Cos, CompleteCos>;
+  Entry(k, BlockOp::kTanh, CType::kC128) = UnaryStages<Tanh, CompleteTanh>;
+  Entry(k, BlockOp::kTan, CType::kC128) = UnaryStages<Tan, CompleteTan>;
 #endif
 }
 

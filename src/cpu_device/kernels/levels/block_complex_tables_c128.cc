@@ -87,9 +87,28 @@ void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n
 struct PairGroup {
   DoubleGroup high, low;
 };
-PJRT_INLINE DoubleGroup TimesRounded(PairGroup a, PairGroup b) {
+PJRT_INLINE PairGroup Times(PairGroup a, PairGroup b) {
   const DoubleGroup product = a.high * b.high, lost = Fused(a.high, b.high, -product);
-  return product + Fused(a.high, b.low, Fused(a.low, b.high + b.low, lost));
+  return {product, Fused(a.high, b.low, Fused(a.low, b.high + b.low, lost))};
+}
+PJRT_INLINE DoubleGroup Rounded(PairGroup x) { return x.high + x.low; }
+PJRT_INLINE PairGroup Square(PairGroup x) {
+  const DoubleGroup square = x.high * x.high, lost = Fused(x.high, x.high, -square);
+  return {square, Fused(x.low, Fused(x.high, 2, x.low), lost)};
+}
+// The sum of positive numbers; its second part is below the first one's last bit.
+PJRT_INLINE PairGroup Sum(PairGroup a, PairGroup b) {
+  const DoubleGroup larger = Larger(a.high, b.high), smaller = Smaller(a.high, b.high);
+  const DoubleGroup most = larger + smaller;
+  const DoubleGroup rest = ((larger - most) + smaller) + (a.low + b.low);
+  const DoubleGroup sum = most + rest;
+  return {sum, (most - sum) + rest};
+}
+// a / b for b as Sum gives it; `inverse` is 1 / b.high.
+PJRT_INLINE DoubleGroup Quotient(PairGroup a, PairGroup b, DoubleGroup inverse) {
+  const DoubleGroup quotient = a.high * inverse;
+  const DoubleGroup rest = FusedLess(quotient, b.low, FusedLess(quotient, b.high, a.high) + a.low);
+  return Fused(rest, inverse, quotient);
 }
 
 // The sine and cosine of an angle, but for a sign that `turn` has for both: see SineOf in
@@ -118,10 +137,13 @@ PJRT_INLINE SineCosine SineCosineOf(DoubleGroup x) {
 }
 
 // sinh and cosh of |x| < 700, which is k log(2) / 16 + r: for S and C, those of k log(2) / 16, sinh
-// is S + C r + S (cosh(r) - 1) + C (sinh(r) - r), the first sum in two parts.
+// is S + C r + S (cosh(r) - 1) + C (sinh(r) - r), the first sum in two parts. If kScaled, both
+// over 2^n, a power near cosh.
 struct Hyperbolic {
   PairGroup sinh, cosh;
+  DoubleGroup n;
 };
+template <bool kScaled>
 PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
   // log(2) / 16 in two parts, of which the first has 36 bits.
   constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
@@ -130,12 +152,13 @@ PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
   const DoubleGroup k = shifted - kIntegerShift, opposite = DoubleGroup(kIntegerShift) - k;
   const DoubleGroup most = FusedLess(k, kStep, size), r = FusedLess(k, kStepLow, most);
   const DoubleGroup tail = FusedLess(k, kStepLow, most - r);
-  // Halves of the powers of 2.
   const auto up = EntriesAt<kPowers>(ToWords(shifted));
   const auto down = EntriesAt<kPowers>(ToWords(opposite));
-  const DoubleGroup n = Floor(Fused(k, 0x1p-4, -1)), minus_n = Floor(Fused(k, -0x1p-4, -1));
-  const DoubleGroup p = ScaledInside(up[0], n);
-  const DoubleGroup q = ScaledInside(down[0], minus_n);
+  const DoubleGroup n = Floor(k * 0x1p-4), minus_n = Floor(k * -0x1p-4);
+  const DoubleGroup half = up[0] * 0.5, opposite_half = down[0] * 0.5;
+  const DoubleGroup p = kScaled ? half : ScaledInside(half, n);
+  const DoubleGroup q =
+      kScaled ? Scaled(opposite_half, minus_n - n) : ScaledInside(opposite_half, minus_n);
   const DoubleGroup p_low = p * up[1], q_rest = down[1];
   const DoubleGroup s = p - q, s_low = FusedLess(q, q_rest, ((p - s) - q) + p_low);
   const DoubleGroup c = p + q, c_low = Fused(q, q_rest, ((p - c) + q) + p_low);
@@ -148,7 +171,8 @@ PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
   const DoubleGroup sinh_lost = Fused(c, r, s - sinh) + Fused(c_low, r, s_low);
   const DoubleGroup cosh_lost = Fused(s, r, c - cosh) + c_low;
   return {{sinh, Fused(s, less_cosh, Fused(c, more_sinh, sinh_lost))},
-          {cosh, Fused(c, less_cosh, Fused(s, more_sinh, cosh_lost))}};
+          {cosh, Fused(c, less_cosh, Fused(s, more_sinh, cosh_lost))},
+          n};
 }
 
 // Whether exp(x) may leave the range, or an angle is large.
@@ -176,8 +200,8 @@ struct Sin {
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutside(z.im, z.re); }
   PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
     const SineCosine sc = SineCosineOf(z.re);
-    const Hyperbolic h = HyperbolicOf(z.im);
-    const DoubleGroup re = TimesRounded(sc.sine, h.cosh), im = TimesRounded(sc.cosine, h.sinh);
+    const Hyperbolic h = HyperbolicOf<false>(z.im);
+    const DoubleGroup re = Rounded(Times(sc.sine, h.cosh)), im = Rounded(Times(sc.cosine, h.sinh));
     const DoubleGroup side = Turned(sc.cosine.high, ToWords(z.im));
     return {WithSign(re, Turned(sc.sine.high, sc.turn)), WithSign(im, Turned(side, sc.turn))};
   }
@@ -187,10 +211,39 @@ struct Cos {
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return Sin::IsRare(z); }
   PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
     const SineCosine sc = SineCosineOf(z.re);
-    const Hyperbolic h = HyperbolicOf(z.im);
-    const DoubleGroup re = TimesRounded(sc.cosine, h.cosh), im = TimesRounded(sc.sine, h.sinh);
+    const Hyperbolic h = HyperbolicOf<false>(z.im);
+    const DoubleGroup re = Rounded(Times(sc.cosine, h.cosh)), im = Rounded(Times(sc.sine, h.sinh));
     const DoubleGroup side = Turned(sc.sine.high, ToWords(-z.im));
     return {WithSign(re, Turned(sc.cosine.high, sc.turn)), WithSign(im, Turned(side, sc.turn))};
+  }
+};
+
+// (sinh x cosh x + i sin y cos y) / (sinh(x)^2 + cos(y)^2), all but the sine over powers of 2.
+PJRT_INLINE ComplexGroup TanhOf(DoubleGroup x, DoubleGroup y) {
+  constexpr double kVanishes = 375;  // the imaginary part
+  const SineCosine sc = SineCosineOf(y);
+  const Hyperbolic h = HyperbolicOf<true>(Smaller(kVanishes, Magnitude(x)));
+  const PairGroup cosine = {Scaled(sc.cosine.high, -h.n), Scaled(sc.cosine.low, -h.n)};
+  const PairGroup divisor = Sum(Square(h.sinh), Square(cosine));
+  const DoubleGroup inverse = DoubleGroup(1.0) / divisor.high;
+  const DoubleGroup re = Quotient(Times(h.sinh, h.cosh), divisor, inverse);
+  const DoubleGroup im = Scaled(Quotient(Times(sc.sine, cosine), divisor, inverse), -h.n);
+  return {WithSign(re, x), WithSign(im, Turned(sc.sine.high, ToWords(sc.cosine.high)))};
+}
+PJRT_INLINE MaskGroup IsOutsideOfTanh(DoubleGroup x, DoubleGroup angle) {
+  return Either(Compare<_CMP_NLT_UQ>(Magnitude(x), 1e300),
+                Compare<_CMP_NLE_UQ>(Magnitude(angle), kLargestAngle));
+}
+struct Tanh {
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutsideOfTanh(z.re, z.im); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z) { return TanhOf(z.re, z.im); }
+};
+// tan(z) = -i tanh(iz).
+struct Tan {
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutsideOfTanh(z.im, z.re); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
+    const ComplexGroup turned = TanhOf(z.im, z.re);
+    return {turned.im, turned.re};
   }
 };
 
@@ -201,6 +254,8 @@ void FillComplexTablesC128(BlockKernels* k) {
   Entry(k, BlockOp::kExp, CType::kC128) = ComplexesLoop<Exp, CompleteExp>;
   Entry(k, BlockOp::kSin, CType::kC128) = ComplexesLoop<Sin, CompleteSin>;
   Entry(k, BlockOp::kCos, CType::kC128) = ComplexesLoop<Cos, CompleteCos>;
+  Entry(k, BlockOp::kTanh, CType::kC128) = ComplexesLoop<Tanh, CompleteTanh>;
+  Entry(k, BlockOp::kTan, CType::kC128) = ComplexesLoop<Tan, CompleteTan>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
