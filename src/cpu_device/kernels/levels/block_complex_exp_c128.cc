@@ -32,30 +32,6 @@ PJRT_INLINE uint64_t IsOutside(double x, double angle) {
   return inside ? 0 : 1;
 }
 
-// exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1.
-struct Expm1 {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
-  PJRT_INLINE void Run(const Piece& z, Piece* result) {
-    Exponential e;
-    complexes::ExpOf<true, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);
-    SineCosine sc;
-    complexes::SineCosineOf<true>([&](int64_t i) { return Pair{z.im[i], 0}; }, &sc);
-    ForPiece([&](int64_t i) {
-      const double scale = e.scale[i];
-      const Pair base = Sum(scale, -1), sum = Sum(base.high, scale * e.more.high[i]);
-      const Pair grown = FastSum(sum.high, MulAdd(scale, e.more.low[i], sum.low + base.low));
-      const Pair cosine = Signed<true>(sc, i), below = FastSum(1, -cosine.high);
-      const bool near = (sc.quadrant[i] & 3) == 0;
-      const Pair less = Choose(near, sc.less[i], {-below.high, cosine.low - below.low});
-      const Pair product = TimesPair(grown, cosine), total = Sum(product.high, less.high);
-      const double re = total.high + (total.low + (product.low + less.low));
-      result->re[i] = z.im[i] == 0 ? wide::CopySign(grown.high, z.re[i]) : re;
-      const double im = SignedTimes<false>(sc, i, PowerOf(e, i));
-      result->im[i] = z.im[i] == 0 ? z.im[i] : im;
-    });
-  }
-};
-
 struct OneLess {  // exp(-x) of x >= 0, and what it is less than 1
   PairLanes u, v;
 };
@@ -120,6 +96,30 @@ struct Logistic {
 };
 
 #if !defined(__AVX2__)
+// exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1.
+struct Expm1 {
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
+  PJRT_INLINE void Run(const Piece& z, Piece* result) {
+    Exponential e;
+    complexes::ExpOf<true, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);
+    SineCosine sc;
+    complexes::SineCosineOf<true>([&](int64_t i) { return Pair{z.im[i], 0}; }, &sc);
+    ForPiece([&](int64_t i) {
+      const double scale = e.scale[i];
+      const Pair base = Sum(scale, -1), sum = Sum(base.high, scale * e.more.high[i]);
+      const Pair grown = FastSum(sum.high, MulAdd(scale, e.more.low[i], sum.low + base.low));
+      const Pair cosine = Signed<true>(sc, i), below = FastSum(1, -cosine.high);
+      const bool near = (sc.quadrant[i] & 3) == 0;
+      const Pair less = Choose(near, sc.less[i], {-below.high, cosine.low - below.low});
+      const Pair product = TimesPair(grown, cosine), total = Sum(product.high, less.high);
+      const double re = total.high + (total.low + (product.low + less.low));
+      result->re[i] = z.im[i] == 0 ? wide::CopySign(grown.high, z.re[i]) : re;
+      const double im = SignedTimes<false>(sc, i, PowerOf(e, i));
+      result->im[i] = z.im[i] == 0 ? z.im[i] : im;
+    });
+  }
+};
+
 // With u = exp(-2 |x|) and v = 1 - u, (v (1 + u) + 4 u i sin y cos y) / (v^2 + 4 u cos(y)^2): no
 // term overflows, and none is taken away.
 template <class X, class Y>
@@ -243,12 +243,12 @@ struct Cos {
 
 void FillComplexExpC128(BlockKernels* k) {
   using namespace complexes;
-  Entry(k, BlockOp::kExpm1, CType::kC128) = UnaryStages<Expm1, CompleteExpm1>;
   Entry(k, BlockOp::kLogistic, CType::kC128) = UnaryStages<Logistic, CompleteLogistic>;
 #if defined(__AVX2__)
   FillComplexTablesC128(k);
 #else
   Entry(k, BlockOp::kExp, CType::kC128) = UnaryStages<Exp, CompleteExp>;
+  Entry(k, BlockOp::kExpm1, CType::kC128) = UnaryStages<Expm1, CompleteExpm1>;
   Entry(k, BlockOp::kSin, CType::kC128) = UnaryStages<Sin, CompleteSin>;
   Entry(k, BlockOp::kCos, CType::kC128) = UnaryStages<Cos, CompleteCos>;
   Entry(k, BlockOp::kTanh, CType::kC128) = UnaryStages<Tanh, CompleteTanh>;

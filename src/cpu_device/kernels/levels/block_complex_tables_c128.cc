@@ -104,6 +104,10 @@ PJRT_INLINE PairGroup Sum(PairGroup a, PairGroup b) {
   const DoubleGroup sum = most + rest;
   return {sum, (most - sum) + rest};
 }
+PJRT_INLINE PairGroup AnySum(DoubleGroup a, DoubleGroup b) {
+  const DoubleGroup sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
 // a / b for b as Sum gives it; `inverse` is 1 / b.high.
 PJRT_INLINE DoubleGroup Quotient(PairGroup a, PairGroup b, DoubleGroup inverse) {
   const DoubleGroup quotient = a.high * inverse;
@@ -113,10 +117,14 @@ PJRT_INLINE DoubleGroup Quotient(PairGroup a, PairGroup b, DoubleGroup inverse) 
 
 // The sine and cosine of an angle, but for a sign that `turn` has for both: see SineOf in
 // block_tables_f64.cc. The sign of a zero is right.
+// If kNearOne, `middle` is between the cosine's parts, so that the cosine less 1 has all digits,
+// too.
 struct SineCosine {
   PairGroup sine, cosine;
+  DoubleGroup middle;
   WordGroup turn;
 };
+template <bool kNearOne = false>
 PJRT_INLINE SineCosine SineCosineOf(DoubleGroup x) {
   const Angle angle = ReduceAngle(x);
   const auto turn = EntriesAt<kAngles>(angle.k);
@@ -131,9 +139,33 @@ PJRT_INLINE SineCosine SineCosineOf(DoubleGroup x) {
   const DoubleGroup sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
   const DoubleGroup sine_lost = Fused(c, r, s - sine) + turn[kSineRest];
   const DoubleGroup cosine_lost = FusedLess(s, r, c - cosine) + turn[kCosineRest];
-  return {{sine, Fused(s, less_cosine, Fused(c, more_sine, sine_lost))},
-          {cosine, Fused(c, less_cosine, FusedLess(s, more_sine, cosine_lost))},
-          ShiftedLeft<59>(angle.k)};
+  const DoubleGroup cosine_rest = FusedLess(s, more_sine, cosine_lost);
+  SineCosine result = {{sine, Fused(s, less_cosine, Fused(c, more_sine, sine_lost))},
+                       {cosine, Fused(c, less_cosine, cosine_rest)},
+                       0.0,
+                       ShiftedLeft<59>(angle.k)};
+  if constexpr (kNearOne) {
+    const DoubleGroup half = r * -0.5, most = half * r;
+    const DoubleGroup lost = FusedLess(r, angle.tail, Fused(half, r, -most));
+    const DoubleGroup less = Fused(r4, Fused(r2, cosine23, 0x1.555555555329dp-5), lost);
+    result.middle = c * most;
+    const DoubleGroup middle_lost = Fused(c, most, -result.middle);
+    result.cosine.low = Fused(c, less, cosine_rest + middle_lost);
+  }
+  return result;
+}
+
+// A number as k log(2) / 16 + r + tail, with k in the low bits of `shifted`.
+struct Multiple {
+  DoubleGroup shifted, k, r, tail;
+};
+PJRT_INLINE Multiple MultipleOf(DoubleGroup x) {
+  // log(2) / 16 in two parts, of which the first has 36 bits.
+  constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
+  const DoubleGroup shifted = Fused(x, 0x1.71547652b82fep+4, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift, most = FusedLess(k, kStep, x);
+  const DoubleGroup r = FusedLess(k, kStepLow, most);
+  return {shifted, k, r, FusedLess(k, kStepLow, most - r)};
 }
 
 // sinh and cosh of |x| < 700, which is k log(2) / 16 + r: for S and C, those of k log(2) / 16, sinh
@@ -145,27 +177,22 @@ struct Hyperbolic {
 };
 template <bool kScaled>
 PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
-  // log(2) / 16 in two parts, of which the first has 36 bits.
-  constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
-  const DoubleGroup size = Magnitude(x);
-  const DoubleGroup shifted = Fused(size, 0x1.71547652b82fep+4, kIntegerShift);
-  const DoubleGroup k = shifted - kIntegerShift, opposite = DoubleGroup(kIntegerShift) - k;
-  const DoubleGroup most = FusedLess(k, kStep, size), r = FusedLess(k, kStepLow, most);
-  const DoubleGroup tail = FusedLess(k, kStepLow, most - r);
-  const auto up = EntriesAt<kPowers>(ToWords(shifted));
+  const Multiple m = MultipleOf(Magnitude(x));
+  const DoubleGroup k = m.k, r = m.r, opposite = DoubleGroup(kIntegerShift) - k;
+  const auto up = EntriesAt<kPowers>(ToWords(m.shifted));
   const auto down = EntriesAt<kPowers>(ToWords(opposite));
   const DoubleGroup n = Floor(k * 0x1p-4), minus_n = Floor(k * -0x1p-4);
   const DoubleGroup half = up[0] * 0.5, opposite_half = down[0] * 0.5;
   const DoubleGroup p = kScaled ? half : ScaledInside(half, n);
-  const DoubleGroup q =
-      kScaled ? Scaled(opposite_half, minus_n - n) : ScaledInside(opposite_half, minus_n);
+  const DoubleGroup inverse = ScaledInside(opposite_half, minus_n);
+  const DoubleGroup q = kScaled ? ScaledInside(inverse, -n) : inverse;
   const DoubleGroup p_low = p * up[1], q_rest = down[1];
   const DoubleGroup s = p - q, s_low = FusedLess(q, q_rest, ((p - s) - q) + p_low);
   const DoubleGroup c = p + q, c_low = Fused(q, q_rest, ((p - c) + q) + p_low);
   const DoubleGroup r2 = r * r, cubed = r * r2;
   const DoubleGroup sinh12 = Fused(r2, 0x1.a01b118a75c35p-13, 0x1.11111110df174p-7);
   const DoubleGroup cosh12 = Fused(r2, 0x1.6c17f353d3ca1p-10, 0x1.55555554e4e34p-5);
-  const DoubleGroup more_sinh = Fused(cubed, Fused(r2, sinh12, 0x1.5555555555556p-3), tail);
+  const DoubleGroup more_sinh = Fused(cubed, Fused(r2, sinh12, 0x1.5555555555556p-3), m.tail);
   const DoubleGroup less_cosh = r2 * Fused(r2, cosh12, 0.5);
   const DoubleGroup sinh = Fused(c, r, s), cosh = Fused(s, r, c);
   const DoubleGroup sinh_lost = Fused(c, r, s - sinh) + Fused(c_low, r, s_low);
@@ -173,6 +200,21 @@ PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
   return {{sinh, Fused(s, less_cosh, Fused(c, more_sinh, sinh_lost))},
           {cosh, Fused(c, less_cosh, Fused(s, more_sinh, cosh_lost))},
           n};
+}
+
+// exp(x) = 2^n power (1 + (r + more)), to 2^-64.
+struct PreciseExp {
+  DoubleGroup n, power, r, more;
+};
+PJRT_INLINE PreciseExp PreciseExpOf(DoubleGroup x) {
+  const Multiple m = MultipleOf(x);
+  const auto powers = EntriesAt<kPowers>(ToWords(m.shifted));
+  const DoubleGroup r = m.r, r2 = r * r;
+  const DoubleGroup g01 = Fused(r, 0x1.5555555555556p-3, 0.5);
+  const DoubleGroup g23 = Fused(r, 0x1.11111110e10a7p-7, 0x1.55555554e9466p-5);
+  const DoubleGroup g45 = Fused(r, 0x1.a01b0c2efda80p-13, 0x1.6c17ed4cebd18p-10);
+  const DoubleGroup g = Fused(r2, Fused(r2, g45, g23), g01), rest = powers[1];
+  return {Floor(m.k * 0x1p-4), powers[0], r, Fused(r2, g, Fused(rest, r, rest) + m.tail)};
 }
 
 // Whether exp(x) may leave the range, or an angle is large.
@@ -193,6 +235,32 @@ struct Exp {
       return WithSign(value, Turned(x.high, sc.turn));
     };
     return {times(sc.cosine), times(sc.sine)};
+  }
+};
+
+// (1 + g) (c + d) - 1, where c is the cosine's first part and g = r + more; all sums are taken with
+// what they lose, since much of them may cancel.
+struct Expm1 {
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutside(z.re, z.im); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
+    const PreciseExp e = PreciseExpOf(z.re);
+    const SineCosine sc = SineCosineOf<true>(z.im);
+    const DoubleGroup power = ScaledInside(e.power, e.n), more = power * e.more;
+    const DoubleGroup c = Turned(sc.cosine.high, sc.turn), d = Turned(sc.cosine.low, sc.turn);
+    const DoubleGroup middle = Turned(sc.middle, sc.turn);
+    const DoubleGroup first = power * c, first_low = Fused(power, c, -first);
+    const DoubleGroup linear = power * e.r, linear_low = Fused(power, e.r, -linear);
+    const DoubleGroup second = linear * c, second_low = Fused(linear, c, -second);
+    const PairGroup less = AnySum(first, -1.0), third = AnySum(less.high, power * middle);
+    const PairGroup sum = AnySum(third.high, second);
+    const DoubleGroup after = middle + d;
+    const DoubleGroup lost = Fused(linear, after, first_low + second_low);
+    const DoubleGroup rest = Fused(linear_low + more, c + after, Fused(power, d, lost));
+    const DoubleGroup re = sum.high + ((sum.low + less.low) + (third.low + rest));
+    const DoubleGroup s = sc.sine.high, product = power * s, s_lost = Fused(power, s, -product);
+    const DoubleGroup im =
+        product + Fused(linear + more, s + sc.sine.low, Fused(power, sc.sine.low, s_lost));
+    return {Choose(Compare<_CMP_EQ_OQ>(re, 0.0), z.re, re), WithSign(im, Turned(s, sc.turn))};
   }
 };
 
@@ -223,11 +291,11 @@ PJRT_INLINE ComplexGroup TanhOf(DoubleGroup x, DoubleGroup y) {
   constexpr double kVanishes = 375;  // the imaginary part
   const SineCosine sc = SineCosineOf(y);
   const Hyperbolic h = HyperbolicOf<true>(Smaller(kVanishes, Magnitude(x)));
-  const PairGroup cosine = {Scaled(sc.cosine.high, -h.n), Scaled(sc.cosine.low, -h.n)};
+  const PairGroup cosine = {ScaledInside(sc.cosine.high, -h.n), ScaledInside(sc.cosine.low, -h.n)};
   const PairGroup divisor = Sum(Square(h.sinh), Square(cosine));
   const DoubleGroup inverse = DoubleGroup(1.0) / divisor.high;
   const DoubleGroup re = Quotient(Times(h.sinh, h.cosh), divisor, inverse);
-  const DoubleGroup im = Scaled(Quotient(Times(sc.sine, cosine), divisor, inverse), -h.n);
+  const DoubleGroup im = ScaledInside(Quotient(Times(sc.sine, cosine), divisor, inverse), -h.n);
   return {WithSign(re, x), WithSign(im, Turned(sc.sine.high, ToWords(sc.cosine.high)))};
 }
 PJRT_INLINE MaskGroup IsOutsideOfTanh(DoubleGroup x, DoubleGroup angle) {
@@ -252,6 +320,7 @@ struct Tan {
 void FillComplexTablesC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kExp, CType::kC128) = ComplexesLoop<Exp, CompleteExp>;
+  Entry(k, BlockOp::kExpm1, CType::kC128) = ComplexesLoop<Expm1, CompleteExpm1>;
   Entry(k, BlockOp::kSin, CType::kC128) = ComplexesLoop<Sin, CompleteSin>;
   Entry(k, BlockOp::kCos, CType::kC128) = ComplexesLoop<Cos, CompleteCos>;
   Entry(k, BlockOp::kTanh, CType::kC128) = ComplexesLoop<Tanh, CompleteTanh>;
