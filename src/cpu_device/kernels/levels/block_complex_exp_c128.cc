@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exponential and trigonometric functions of c128 numbers in vector loops. Largest errors seen in a
-// part that does not nearly cancel: Exp 0.8, Sin and Cos 1.7, Tan and Tanh 1.0, Expm1 and Logistic
-// 1.3 ULP; without fused multiply-add no more than 1.8.
+// part that does not nearly cancel: Logistic 1.3 ULP, without fused multiply-add no more than 1.8;
+// levels with it have the others of block_complex_tables_c128.cc.
 #include "src/cpu_device/kernels/complex_exp_c128-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
