@@ -25,12 +25,6 @@ using complexes::TimesPair;
 using f64::Choose;
 
 constexpr double kLargestAngle = 0x1p+20;
-// Whether exp(x) may leave the range, or an angle is large.
-PJRT_INLINE uint64_t IsOutside(double x, double angle) {
-  const double size = wide::Abs(x), turn = wide::Abs(angle);
-  const bool inside = (size < 700) & (turn <= kLargestAngle);
-  return inside ? 0 : 1;
-}
 
 struct OneLess {  // exp(-x) of x >= 0, and what it is less than 1
   PairLanes u, v;
@@ -96,6 +90,13 @@ struct Logistic {
 };
 
 #if !defined(__AVX2__)
+// Whether exp(x) may leave the range, or an angle is large.
+PJRT_INLINE uint64_t IsOutside(double x, double angle) {
+  const double size = wide::Abs(x), turn = wide::Abs(angle);
+  const bool inside = (size < 700) & (turn <= kLargestAngle);
+  return inside ? 0 : 1;
+}
+
 // exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1.
 struct Expm1 {
   PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
