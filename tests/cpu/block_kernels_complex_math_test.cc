@@ -236,6 +236,87 @@ TEST(C128MathTest, TangentsAreWithinTwoUlpEverywhere) {
   }
 }
 
+// The angle of (x, y) is that of (kx, ky).
+TEST(C128MathTest, ArcTangentsDoNotDependOnTheSizeOfBothOperands) {
+  using Z = std::complex<double>;
+  std::mt19937 random(19);
+  std::normal_distribution<double> normal;
+  std::vector<Z> y, x;
+  for (int i = 0; i < 2000; ++i) {
+    y.emplace_back(normal(random), i % 5 == 0 ? 0 : normal(random));
+    x.emplace_back(normal(random), i % 3 == 0 ? 0 : normal(random));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> want = CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC128, y, x);
+    for (const double scale : {0x1p-395, 0x1p-360, 0x1p-200, 0x1p+200, 0x1p+345, 0x1p+395}) {
+      std::vector<Z> scaled_y, scaled_x;
+      for (const Z& z : y) scaled_y.push_back(z * scale);
+      for (const Z& z : x) scaled_x.push_back(z * scale);
+      const std::vector<Z> got =
+          CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC128, scaled_y, scaled_x);
+      for (size_t i = 0; i < x.size(); ++i) {
+        EXPECT_LE(UlpError(got[i].real(), static_cast<long double>(want[i].real())), 2)
+            << kernels->level << Show(y[i]) << Show(x[i]) << scale;
+        EXPECT_LE(UlpError(got[i].imag(), static_cast<long double>(want[i].imag())), 2)
+            << kernels->level << Show(y[i]) << Show(x[i]) << scale;
+      }
+    }
+  }
+}
+
+// Imaginary parts so small beside the real ones that their quotient is a denormal.
+TEST(C128MathTest, TinyImaginaryPartsKeepTheirDigits) {
+  using Z = std::complex<double>;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const auto unary = [&](BlockOp op, Z z) {
+      return CallUnary<Z>(*kernels, op, CType::kC128, std::vector<Z>{z})[0].imag();
+    };
+    const auto power = [&](Z a, Z b) {
+      return CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, std::vector<Z>{a},
+                           std::vector<Z>{b})[0]
+          .imag();
+    };
+    // im / (3 re^(2/3)), -im / (2 re^(3/2)), n re^(n-1) im
+    EXPECT_NEAR(unary(BlockOp::kCbrt, Z(1e120, 1e-200)) / (1e-280 / 3), 1, 1e-15) << kernels->level;
+    EXPECT_NEAR(unary(BlockOp::kCbrt, Z(1e120, 1e-204)) / (1e-284 / 3), 1, 1e-15) << kernels->level;
+    EXPECT_NEAR(unary(BlockOp::kRsqrt, Z(1e-8, 1e-318)) / -0.5e-306, 1, 1e-5) << kernels->level;
+    EXPECT_NEAR(power(Z(1e120, 1e-200), Z(2, 0)) / 2e-80, 1, 1e-14) << kernels->level;
+    EXPECT_NEAR(power(Z(1e100, 1e-230), Z(3, 0)) / 3e-30, 1, 1e-14) << kernels->level;
+  }
+}
+
+// Each function f here has f(conj z) = conj f(z), zeros included.
+TYPED_TEST(ComplexMathTest, ZeroPartsKeepTheirSigns) {
+  using T = TypeParam;
+  using Z = std::complex<T>;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (const T sign : {T{1}, T{-1}}) {
+      const T zero = std::copysign(T{0}, sign);
+      const auto unary = [&](BlockOp op, Z z) {
+        return CallUnary<Z>(*kernels, op, CTypeOf<Z>(), std::vector<Z>{z})[0];
+      };
+      const auto power = [&](Z a, Z b) {
+        return CallBinary<Z>(*kernels, BlockOp::kPower, CTypeOf<Z>(), std::vector<Z>{a},
+                             std::vector<Z>{b})[0];
+      };
+      for (const T x : {std::numeric_limits<T>::min() * 4, T(1e-10), T(1), T(1e10),
+                        std::numeric_limits<T>::max() / 4}) {
+        EXPECT_TRUE(SameValue(unary(BlockOp::kRsqrt, Z(x, zero)).imag(), -zero))
+            << kernels->level << " " << x;
+      }
+      EXPECT_TRUE(SameValue(power(Z(2, -zero), Z(3, -zero)), Z(8, -zero))) << kernels->level;
+      EXPECT_TRUE(SameValue(power(Z(0.5, zero), Z(-3, zero)), Z(8, -zero))) << kernels->level;
+      const T tiny = std::copysign(std::numeric_limits<T>::denorm_min(), sign);
+      EXPECT_EQ(std::signbit(unary(BlockOp::kLogistic, Z(1, tiny)).imag()), sign < 0)
+          << kernels->level;
+      for (const T x : {T{0}, -T{0}}) {
+        EXPECT_TRUE(SameValue(unary(BlockOp::kExpm1, Z(x, tiny)).real(), -T{0})) << kernels->level;
+        EXPECT_TRUE(SameValue(unary(BlockOp::kExpm1, Z(x, zero)), Z(x, zero))) << kernels->level;
+      }
+    }
+  }
+}
+
 TEST(C64MathTest, PowersOfModerateNumbersAreWithinOneUlpOfTheirSize) {
   using Z = std::complex<float>;
   std::mt19937 random(13);

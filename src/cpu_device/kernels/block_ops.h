@@ -247,9 +247,9 @@ struct BlockKernels {
   // `look_up_ns` nanoseconds.
   BlockFn look_up;
   double look_up_ns;
-  // Of bf16 and f16 in memory, operations without the way through blocks of f32: the bits that load,
-  // op[...][kF32] and store give, for each element. Null where there is nothing quicker. Binary ones
-  // have the forms up to kSecond; an operand that is one element for all is one of f32.
+  // Of bf16 and f16 in memory, operations without the way through blocks of f32: the bits that
+  // load, op[...][kF32] and store give, for each element. Null where there is nothing quicker.
+  // Binary ones have the forms up to kSecond; an operand that is one element for all is one of f32.
   BlockFn narrow[kNumNarrowTypes][kNumUnaryBlockOps];
   BlockFn narrow_binary[kNumNarrowTypes][kNumBinaryBlockOps][3];
   // reduce_precision for f32 and f64.

@@ -35,10 +35,6 @@ PJRT_INLINE Pair Product(double a, double b) {
   return {product, LostOfProduct(a, b, product)};
 }
 // a.low and b.low may be anything.
-PJRT_INLINE Pair Plus(Pair a, Pair b) {
-  const Pair sum = Sum(a.high, b.high);
-  return Sum(sum.high, sum.low + (a.low + b.low));
-}
 PJRT_INLINE Pair Times(Pair a, Pair b) {
   const Pair product = Product(a.high, b.high);
   return {product.high, product.low + (a.high * b.low + a.low * b.high)};

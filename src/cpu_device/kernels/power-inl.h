@@ -18,7 +18,8 @@ struct Normal {
 };
 #if defined(__AVX512F__)
 PJRT_INLINE Normal NormalOf(Floats x) {
-  return {_mm512_getexp_ps(Magnitude(x)), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
+  return {_mm512_getexp_ps(Magnitude(x)),
+          _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
 }
 // y log, but 0 where one of them is 0, whatever the other. Of two NaNs that of log stays. The
 // tables of fixupimm: 0 becomes +0, and NaNs of log stay as they are.

@@ -99,10 +99,19 @@ PJRT_INLINE double LessSquare(double a, double b) {
   return (a - square) - LostOfProduct(b, b, square);
 }
 
+// Whether the parts' quotient may be a denormal.
+PJRT_INLINE uint64_t IsFlat(double re, double im) {
+  const double large = complexes::Larger({re, im}), small = complexes::Smaller({re, im});
+  const bool flat = (small != 0) & (small < large * 0x1p-900);
+  return flat ? 1 : 0;
+}
+
 // With r = 1 / |z|, the larger part is the root of r (1 + |re| r) / 2 and the other one |im| r^2 /
 // 2 over it.
 struct Rsqrt {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return complexes::IsFar(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) {
+    return complexes::IsFar(re, im) | IsFlat(re, im);
+  }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     PairLanes norm, inverse, square, root;
     Lanes g;
@@ -150,7 +159,9 @@ struct Rsqrt {
 // The cube root of the size at a third of the angle. The root is made from r = |z|^(-1/3), which
 // starts as that of InverseRoot, and is cut to so few digits that its square is exact.
 struct Cbrt {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return complexes::IsFar(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) {
+    return complexes::IsFar(re, im) | IsFlat(re, im);
+  }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     PairLanes norm, angle;
     PairLanes size;
@@ -226,7 +237,7 @@ PJRT_INLINE Pair SumOfProducts(double a, double b, double c, double d) {
 struct Power {
   PJRT_INLINE uint64_t IsRare(double a_re, double a_im, double b_re, double b_im) {
     const bool plain = ((b_re == 0) | (b_re == 1)) & (b_im == 0);
-    return complexes::IsFar(a_re, a_im) | (plain ? 1 : 0);
+    return complexes::IsFar(a_re, a_im) | IsFlat(a_re, a_im) | (plain ? 1 : 0);
   }
   PJRT_INLINE void Run(const Piece& a, const Piece& b, Piece* result) {
     Squares squares;
@@ -267,7 +278,20 @@ struct Atan2 {
   PJRT_INLINE uint64_t IsRare(double y_re, double y_im, double x_re, double x_im) {
     return complexes::IsFar(y_re, y_im) | complexes::IsFar(x_re, x_im);
   }
-  PJRT_INLINE void Run(const Piece& y, const Piece& x, Piece* result) {
+  PJRT_INLINE void Run(const Piece& of_y, const Piece& of_x, Piece* result) {
+    // Times one power of two, so that neither cubes overflow nor products underflow.
+    alignas(64) Piece y, x;
+    ForPiece([&](int64_t i) {
+      const double y_size = complexes::Larger({of_y.re[i], of_y.im[i]});
+      const double x_size = complexes::Larger({of_x.re[i], of_x.im[i]});
+      constexpr uint64_t kExponent = uint64_t{0x7ff} << 52;
+      const uint64_t exponent = ToBits(x_size > y_size ? x_size : y_size) & kExponent;
+      const double scale = BitCast<double>((uint64_t{2046 + 300} << 52) - exponent);
+      y.re[i] = of_y.re[i] * scale;
+      y.im[i] = of_y.im[i] * scale;
+      x.re[i] = of_x.re[i] * scale;
+      x.im[i] = of_x.im[i] * scale;
+    });
     PairLanes along, across, turned, nearer;
     ForPiece([&](int64_t i) {
       const Pair a = SumOfProducts(x.re[i], x.re[i], -y.re[i], y.re[i]);

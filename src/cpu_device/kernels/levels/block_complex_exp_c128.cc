@@ -84,7 +84,7 @@ struct Logistic {
       const double turning = f64::Quotient(imaginary[i], divisor[i], inverse);
       const double im = turning * e.scale[i] * e.second[i];
       result->re[i] = re;
-      result->im[i] = z.im[i] == 0 ? z.im[i] : im;
+      result->im[i] = turning == 0 ? wide::CopySign(0.0, z.im[i]) : im;  // of tiny angles, too
     });
   }
 };
@@ -114,7 +114,8 @@ struct Expm1 {
       const Pair less = Choose(near, sc.less[i], {-below.high, cosine.low - below.low});
       const Pair product = TimesPair(grown, cosine), total = Sum(product.high, less.high);
       const double re = total.high + (total.low + (product.low + less.low));
-      result->re[i] = z.im[i] == 0 ? wide::CopySign(grown.high, z.re[i]) : re;
+      // Of x = 0 the real part is -y^2 / 2, however small.
+      result->re[i] = z.im[i] == 0 ? wide::CopySign(grown.high, z.re[i]) : re == 0 ? -0.0 : re;
       const double im = SignedTimes<false>(sc, i, PowerOf(e, i));
       result->im[i] = z.im[i] == 0 ? z.im[i] : im;
     });

@@ -247,7 +247,8 @@ struct Rsqrt {
     if (z.re == 0 && z.im == 0) return {W{__builtin_inf()}, RealCopySign(W{0}, -z.im)};
     if (IsInfinite(z)) return {W{0}, z.im == z.im ? RealCopySign(W{0}, -z.im) : W{0}};
     const Complex<W> one = {1, 0}, root = ComplexSqrt(z);
-    return OrSpecial(one, root, PlainQuotient(one, root));
+    const Complex<W> result = OrSpecial(one, root, PlainQuotient(one, root));
+    return {result.re, (z.im == 0) & (z.re > 0) ? -z.im : result.im};
   }
 };
 

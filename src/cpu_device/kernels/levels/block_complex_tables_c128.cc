@@ -265,7 +265,9 @@ struct Expm1 {
     const DoubleGroup s = sc.sine.high, product = power * s, s_lost = Fused(power, s, -product);
     const DoubleGroup im =
         product + Fused(linear + more, s + sc.sine.low, Fused(power, sc.sine.low, s_lost));
-    return {Choose(Compare<_CMP_EQ_OQ>(re, 0.0), z.re, re), WithSign(im, Turned(s, sc.turn))};
+    // Of x = 0 the real part is -y^2 / 2, however small.
+    const DoubleGroup zero = Choose(Compare<_CMP_EQ_OQ>(z.im, 0.0), z.re, -0.0);
+    return {Choose(Compare<_CMP_EQ_OQ>(re, 0.0), zero, re), WithSign(im, Turned(s, sc.turn))};
   }
 };
 
