@@ -38,8 +38,8 @@ class PlanBuilder {
 
   int64_t bytes(BufferId id) const { return buffers_[id].bytes; }
 
-  // `to` may take over the memory of `from` when `from` dies at the step emitted next, but for steps
-  // that read a part of it.
+  // `to` may take over the memory of `from` when `from` dies at the step emitted next, but for
+  // steps that read a part of it.
   struct Share {
     BufferId to, from;
   };

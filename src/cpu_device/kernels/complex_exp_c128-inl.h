@@ -11,7 +11,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL::complexes {
 
 // exp(x) = scale * (1 + more) with a power of two for |x| < 700 and |more| < 0.42; if kFar for
 // |x| < 1000, in two factors: scale * second. To
-// 2^-58, or 2^-63 if kPrecise, for what nearly cancels. `x` gives pairs.
+// 2^-58, or 2^-60 if kPrecise, for what nearly cancels. `x` gives pairs.
 struct Exponential {
   PairLanes more;
   Lanes scale, second;
@@ -74,7 +74,7 @@ PJRT_INLINE Pair PowerOf(const Exponential& e, int64_t i) {
 }
 
 // The sine and cosine of an angle's distance from the nearest multiple of pi / 2, by the quadrant's
-// last bits, for angles up to 2^20; to 2^-56, or 2^-62 if kPrecise. `y` gives pairs. `less` is the
+// last bits, for angles up to 2^20; to 2^-56, or 2^-60 if kPrecise. `y` gives pairs. `less` is the
 // cosine less 1.
 struct SineCosine {
   PairLanes sine, cosine, less;
