@@ -99,18 +99,18 @@ PJRT_INLINE double LessSquare(double a, double b) {
   return (a - square) - LostOfProduct(b, b, square);
 }
 
-// Whether the parts' quotient may be a denormal.
-PJRT_INLINE uint64_t IsFlat(double re, double im) {
-  const double large = complexes::Larger({re, im}), small = complexes::Smaller({re, im});
-  const bool flat = (small != 0) & (small < large * 0x1p-900);
-  return flat ? 1 : 0;
+// Whether a part is below 2^-500 and not 0: its quotient by the other one, which is at most 2^400,
+// may be a denormal.
+PJRT_INLINE uint64_t HasTiny(double re, double im) {
+  constexpr uint64_t kTiny = uint64_t{1023 - 500} << 52;
+  return ((ToBits(wide::Abs(re)) - 1 < kTiny) | (ToBits(wide::Abs(im)) - 1 < kTiny)) ? 1 : 0;
 }
 
 // With r = 1 / |z|, the larger part is the root of r (1 + |re| r) / 2 and the other one |im| r^2 /
 // 2 over it.
 struct Rsqrt {
   PJRT_INLINE uint64_t IsRare(double re, double im) {
-    return complexes::IsFar(re, im) | IsFlat(re, im);
+    return complexes::IsFar(re, im) | HasTiny(re, im);
   }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     PairLanes norm, inverse, square, root;
@@ -160,7 +160,7 @@ struct Rsqrt {
 // starts as that of InverseRoot, and is cut to so few digits that its square is exact.
 struct Cbrt {
   PJRT_INLINE uint64_t IsRare(double re, double im) {
-    return complexes::IsFar(re, im) | IsFlat(re, im);
+    return complexes::IsFar(re, im) | HasTiny(re, im);
   }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     PairLanes norm, angle;
@@ -237,7 +237,7 @@ PJRT_INLINE Pair SumOfProducts(double a, double b, double c, double d) {
 struct Power {
   PJRT_INLINE uint64_t IsRare(double a_re, double a_im, double b_re, double b_im) {
     const bool plain = ((b_re == 0) | (b_re == 1)) & (b_im == 0);
-    return complexes::IsFar(a_re, a_im) | IsFlat(a_re, a_im) | (plain ? 1 : 0);
+    return complexes::IsFar(a_re, a_im) | HasTiny(a_re, a_im) | (plain ? 1 : 0);
   }
   PJRT_INLINE void Run(const Piece& a, const Piece& b, Piece* result) {
     Squares squares;
