@@ -23,14 +23,14 @@ __attribute__((target("avx512vbmi"))) void LookUpByPermutations(void* dst, const
   const uint8_t* const t = static_cast<const uint8_t*>(b);
   const __m512i t0 = _mm512_loadu_si512(t), t1 = _mm512_loadu_si512(t + 64);
   const __m512i t2 = _mm512_loadu_si512(t + 128), t3 = _mm512_loadu_si512(t + 192);
-  for (int64_t i = 0; i < n; i += 64) {
-    const __mmask64 rest = n - i < 64 ? ~uint64_t{0} >> (64 - (n - i)) : ~uint64_t{0};
-    const __m512i places = _mm512_maskz_loadu_epi8(rest, s + i);
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    const __m512i places = _mm512_loadu_si512(s + i);
     const __m512i low = _mm512_permutex2var_epi8(t0, places, t1);
     const __m512i high = _mm512_permutex2var_epi8(t2, places, t3);
-    _mm512_mask_storeu_epi8(d + i, rest,
-                            _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(places), high));
+    _mm512_storeu_si512(d + i, _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(places), high));
   }
+  LookUpEach(d + i, s + i, t, n - i);
 }
 #endif
 
