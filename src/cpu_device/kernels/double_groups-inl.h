@@ -68,10 +68,10 @@ PJRT_INLINE DoubleGroup operator/(DoubleGroup a, DoubleGroup b) {
 }
 PJRT_INLINE DoubleGroup operator-(DoubleGroup a) { return PJRT_EACH(DoubleGroup, -a.v[i]); }
 PJRT_INLINE WordGroup operator+(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] + b.v[i]);
+  return PJRT_EACH(WordGroup, Plus(a.v[i], b.v[i]));
 }
 PJRT_INLINE WordGroup operator-(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] - b.v[i]);
+  return PJRT_EACH(WordGroup, Minus(a.v[i], b.v[i]));
 }
 PJRT_INLINE WordGroup ToWords(DoubleGroup x) { return PJRT_EACH(WordGroup, (Words)x.v[i]); }
 PJRT_INLINE DoubleGroup ToDoubles(WordGroup x) { return PJRT_EACH(DoubleGroup, (Doubles)x.v[i]); }

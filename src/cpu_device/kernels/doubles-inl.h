@@ -87,6 +87,9 @@ template <int kShift>
 PJRT_INLINE Words ShiftedLeft(Words x) {
   return _mm512_slli_epi64(x, kShift);
 }
+// Modulo 2^64, where + and - of words may not overflow.
+PJRT_INLINE Words Plus(Words a, Words b) { return _mm512_add_epi64(a, b); }
+PJRT_INLINE Words Minus(Words a, Words b) { return _mm512_sub_epi64(a, b); }
 // The entries at one place of each table, for each element: by the last bits of `places`.
 PJRT_INLINE Doubles Fetch(const TableOf<16>& table, Words places) {
   return _mm512_permutex2var_pd(_mm512_load_pd(table.entry), places,
@@ -162,6 +165,8 @@ template <int kShift>
 PJRT_INLINE Words ShiftedLeft(Words x) {
   return _mm256_slli_epi64(x, kShift);
 }
+PJRT_INLINE Words Plus(Words a, Words b) { return _mm256_add_epi64(a, b); }
+PJRT_INLINE Words Minus(Words a, Words b) { return _mm256_sub_epi64(a, b); }
 // With a row for each place: to read rows and turn them takes three instructions for each column,
 // and permutations take seven.
 template <int kCount, int kEntries>

@@ -255,7 +255,7 @@ struct Cbrt {
     const Doubles root = power[0] * middle[kSixthRoot];
     const AngleState angle = StartAngle(z);
     *state = {angle.dividend / angle.divisor, angle.base, r,
-              (Doubles)((Words)root + ShiftedLeft<52>((Words)shifted))};
+              (Doubles)Plus((Words)root, ShiftedLeft<52>((Words)shifted))};
     return Lanes(IsZeroOrNotFinite(square));
   }
   PJRT_INLINE void Continue(State* states, int count) {
@@ -301,7 +301,7 @@ struct Power {
       const Doubles n = Fused(x, All(0x1.71547652b82fep+4), All(kIntegerShift));
       const Doubles r = Fused(n - All(kIntegerShift), All(-0x1.62e42fefa39efp-5), x);
       const Doubles bits = EntriesAt<kPowerBits>((Words)n)[0];
-      const Doubles power = (Doubles)((Words)bits + ShiftedLeft<48>((Words)n));
+      const Doubles power = (Doubles)Plus((Words)bits, ShiftedLeft<48>((Words)n));
       s.size = Fused(power * r, Polynomial(kExpm1, r), power);
       s.sixteenths = Fused(s.b.im, All(8 / kPi), All(kIntegerShift));
       s.angle = Fused(s.sixteenths - All(kIntegerShift), All(-kPi / 8), s.b.im);

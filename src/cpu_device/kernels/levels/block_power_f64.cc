@@ -87,9 +87,9 @@ PJRT_INLINE Parts Log(Doubles size, Doubles less) {
   // The octave's ends, and a half of the part around 1.
   constexpr uint64_t kUp = (uint64_t{1} << 51) + (uint64_t{1} << 46);
   constexpr uint64_t kLeast = 0x3fe7c00000000000;
-  const Words lifted = (Words)size + AllWords(kUp);
+  const Words lifted = Plus((Words)size, AllWords(kUp));
   const Doubles k = NumbersOf(ShiftedRight<52>(lifted)) - less;
-  const Doubles m = (Doubles)((lifted & AllWords((uint64_t{1} << 52) - 1)) + AllWords(kLeast));
+  const Doubles m = (Doubles)Plus(lifted & AllWords((uint64_t{1} << 52) - 1), AllWords(kLeast));
   const auto part = EntriesAt<kLogs>(ShiftedRight<47>(lifted));
   const Doubles inverse = part[0], part_high = part[1], part_low = part[2];
   const Doubles z = Fused(m, inverse, All(-1));
