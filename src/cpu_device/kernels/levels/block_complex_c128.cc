@@ -103,7 +103,8 @@ PJRT_INLINE double LessSquare(double a, double b) {
 // may be a denormal.
 PJRT_INLINE uint64_t HasTiny(double re, double im) {
   constexpr uint64_t kTiny = uint64_t{1023 - 500} << 52;
-  return ((ToBits(wide::Abs(re)) - 1 < kTiny) | (ToBits(wide::Abs(im)) - 1 < kTiny)) ? 1 : 0;
+  const uint64_t x = ToBits(wide::Abs(re)) - 1, y = ToBits(wide::Abs(im)) - 1;
+  return (x < y ? x : y) < kTiny ? 1 : 0;
 }
 
 // With r = 1 / |z|, the larger part is the root of r (1 + |re| r) / 2 and the other one |im| r^2 /

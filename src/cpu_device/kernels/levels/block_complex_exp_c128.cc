@@ -38,15 +38,17 @@ PJRT_INLINE void OneLessOf(const Exponential& e, OneLess* less) {
     less->v.Set(i, FastSum(sum.high, MulAdd(-scale, e.more.low[i], sum.low + base.low)));
   });
 }
-PJRT_INLINE uint64_t IsOutsideOfTanh(double x, double angle) {
+// Whether |x| is not below `bound`, or an angle is large.
+PJRT_INLINE uint64_t IsOutside(double x, double bound, double angle) {
   const double size = wide::Abs(x), turn = wide::Abs(angle);
-  const bool inside = (size < 1e300) & (turn <= kLargestAngle);
+  const bool inside = (size < bound) & (turn <= kLargestAngle);
   return inside ? 0 : 1;
 }
+constexpr double kAnySize = 1e300;  // exp(-2 |x|) is bounded
 // 1 / (1 + exp(-z)): with u = exp(-|x|), v = 1 - u and w = 1 + cos y, over v^2 + 2 u w, the parts
 // are v + u w, left of 0 u (u + cos y), and u sin y.
 struct Logistic {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, kAnySize, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     Exponential e;
     complexes::ExpOf<true, true>(
@@ -90,16 +92,11 @@ struct Logistic {
 };
 
 #if !defined(__AVX2__)
-// Whether exp(x) may leave the range, or an angle is large.
-PJRT_INLINE uint64_t IsOutside(double x, double angle) {
-  const double size = wide::Abs(x), turn = wide::Abs(angle);
-  const bool inside = (size < 700) & (turn <= kLargestAngle);
-  return inside ? 0 : 1;
-}
+constexpr double kInRange = 700;  // exp(x) of more may leave the range
 
 // exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1.
 struct Expm1 {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, kInRange, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     Exponential e;
     complexes::ExpOf<true, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);
@@ -157,7 +154,7 @@ PJRT_INLINE void TanhOf(X x, Y y, double (&re)[complexes::kPiece],
   });
 }
 struct Tanh {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, kAnySize, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     TanhOf([&](int64_t i) { return z.re[i]; }, [&](int64_t i) { return z.im[i]; }, result->re,
            result->im);
@@ -165,7 +162,7 @@ struct Tanh {
 };
 // tan(z) = -i tanh(iz).
 struct Tan {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutsideOfTanh(im, re); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(im, kAnySize, re); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     TanhOf([&](int64_t i) { return z.im[i]; }, [&](int64_t i) { return z.re[i]; }, result->im,
            result->re);
@@ -173,7 +170,7 @@ struct Tan {
 };
 
 struct Exp {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, kInRange, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     Exponential e;
     complexes::ExpOf<false, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);
@@ -211,7 +208,7 @@ PJRT_INLINE void HyperbolicOf(X x, Hyperbolic* h) {
 }
 
 struct Sin {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(im, re); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(im, kInRange, re); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     Hyperbolic h;
     HyperbolicOf([&](int64_t i) { return z.im[i]; }, &h);
@@ -226,7 +223,7 @@ struct Sin {
 };
 // sin(z + pi/2) = cos x cosh y - i sin x sinh y.
 struct Cos {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(im, re); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(im, kInRange, re); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     Hyperbolic h;
     HyperbolicOf([&](int64_t i) { return z.im[i]; }, &h);

@@ -248,7 +248,7 @@ struct Rsqrt {
     if (IsInfinite(z)) return {W{0}, z.im == z.im ? RealCopySign(W{0}, -z.im) : W{0}};
     const Complex<W> one = {1, 0}, root = ComplexSqrt(z);
     const Complex<W> result = OrSpecial(one, root, PlainQuotient(one, root));
-    return {result.re, (z.im == 0) & (z.re > 0) ? -z.im : result.im};
+    return {result.re, z.im == 0 && z.re > 0 ? -z.im : result.im};
   }
 };
 

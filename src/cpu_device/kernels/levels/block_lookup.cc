@@ -7,8 +7,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-constexpr int kEntries = 256;
-
 PJRT_INLINE void LookUpEach(uint8_t* d, const uint8_t* s, const uint8_t* table, int64_t n) {
   for (int64_t i = 0; i < n; ++i) d[i] = table[s[i]];
 }
@@ -64,7 +62,7 @@ void LookUpByShuffles(void* dst, const void* a, const void* b, const void*, int6
   for (; i + int64_t{sizeof(Bytes)} <= n; i += sizeof(Bytes)) {
     Bytes x, y = {};
     __builtin_memcpy(&x, s + i, sizeof(x));
-    for (int first = 0; first < kEntries; first += 16)
+    for (int first = 0; first < 256; first += 16)
       y |= Shuffled(AllOf(t + first), Saturated(x ^ AllBytes(static_cast<char>(first)), others));
     __builtin_memcpy(d + i, &y, sizeof(y));
   }
