@@ -24,8 +24,9 @@ LoopInstr LoopInstr::Op(BlockOp op, CType type, CType operand_type, LoopValue a,
 
 namespace {
 
-// Nanoseconds per element and instruction on one thread, by class, measured with AVX2 on a 3 GHz
-// Zen 4; only their relation matters.
+// Nanoseconds per element and instruction on one thread with AVX2, by class; only their relation
+// matters. Too much is worse than too little: units of work so short that they are no longer
+// streams of memory made logarithms of c128 on two threads as slow as on one.
 double OpCostNs(BlockOp op, CType type) {
   const double width = kCTypeSize[static_cast<int>(type)] / 4.0;
   const bool complex = type == CType::kC64 || type == CType::kC128;
@@ -39,7 +40,7 @@ double OpCostNs(BlockOp op, CType type) {
     case BlockOp::kTanh:
     case BlockOp::kErf:
     case BlockOp::kErfc:
-      return complex ? 40 : type == CType::kF64 ? 5 : 0.6;
+      return (complex ? 0.8 : type == CType::kF64 ? 0.6 : 0.3) * width;
     case BlockOp::kExpm1:
     case BlockOp::kLog1p:
     case BlockOp::kSin:
@@ -51,7 +52,7 @@ double OpCostNs(BlockOp op, CType type) {
     case BlockOp::kNarrowPower:
     case BlockOp::kNarrowAtan2:
     case BlockOp::kRemainder:
-      return complex ? 80 : 4 * width;
+      return (complex ? 1.5 : 1) * width;
     default:
       return (complex ? 0.5 : 0.1) * width;
   }

@@ -28,6 +28,11 @@ constexpr int kHelperSpins = 1000;
 // master gives way.
 constexpr int kMasterSpins = 4000;
 constexpr int kMaxTeam = 32;
+// A thread claims its share of the units that are left over this number, so that it goes through a
+// large array in few long runs, and all are done at about the same time. Where two threads took
+// turns every 100 KB, each core fetched the beginning of the other one's next unit ahead: sqrt of
+// 256 MiB of c128 took 22 ms with single units and takes 12.
+constexpr uint32_t kClaims = 4;
 
 }  // namespace
 
@@ -41,14 +46,17 @@ bool Team::DoUnits(uint32_t generation, int member) {
   while (static_cast<uint32_t>(ticket >> 32) == generation) {
     const uint32_t left = static_cast<uint32_t>(ticket);
     if (left == 0) break;
-    if (!ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel,
+    const uint32_t claimed = std::max<uint32_t>(left / (kClaims * size_), 1);
+    if (!ticket_.compare_exchange_weak(ticket, ticket - claimed, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
       continue;
-    // The loop doesn't end before this unit has been done: the fields are still those of this loop.
+    // The loop doesn't end before these units have been done: the fields are still those of this
+    // loop.
     const TeamFn* const fn = fn_.load(std::memory_order_relaxed);
-    (*fn)(units_.load(std::memory_order_relaxed) - left, member);
+    const uint32_t begin = units_.load(std::memory_order_relaxed) - left;
+    for (uint32_t i = 0; i < claimed; ++i) (*fn)(begin + i, member);
     any = true;
-    done_.fetch_add(1, std::memory_order_release);
+    done_.fetch_add(claimed, std::memory_order_release);
     ticket = ticket_.load(std::memory_order_acquire);
   }
   return any;

@@ -51,9 +51,9 @@ class Team : public std::enable_shared_from_this<Team> {
   bool DoUnits(uint32_t generation, int member);
 
   // A loop in progress: generation in the high half, in the low half how many units nobody has
-  // claimed. Helpers claim one by a compare-exchange of the whole, which needs nothing else to tell
-  // whether there is one: the other fields may change between two loops, and are those of this loop
-  // from the claim on, until the unit has been done.
+  // claimed. Helpers claim some by a compare-exchange of the whole, which needs nothing else to
+  // tell whether there are any: the other fields may change between two loops, and are those of
+  // this loop from the claim on, until the units have been done.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const TeamFn*> fn_{nullptr};
   std::atomic<uint32_t> units_{0};
