@@ -243,10 +243,12 @@ struct BlockKernels {
   // Compute type to itself through the memory type: the value that a store followed by a load
   // gives. Null where that changes nothing.
   ConvertFn round_to[kNumMemoryTypes];
-  // dst[i] = b[a[i]] on bytes, for a table b of 256 of them; in place, too. An element takes some
-  // `look_up_ns` nanoseconds.
-  BlockFn look_up;
-  double look_up_ns;
+  // dst[i] = b[a[i]] on bytes, for a table b of 256 of them, and on 16-bit words, for one of 65,536;
+  // in place, too. By log2 of the element size.
+  BlockFn look_up[2];
+  // What takes longer than this by ElementCostNs (loop_program.h), which is about other levels,
+  // takes longer than looking up.
+  double look_up_ns[2];
   // Of bf16 and f16 in memory, operations without the way through blocks of f32: the bits that
   // load, op[...][kF32] and store give, for each element. Null where there is nothing quicker.
   // Binary ones have the forms up to kSecond; an operand that is one element for all is one of f32.

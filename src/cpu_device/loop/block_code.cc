@@ -189,14 +189,15 @@ class Lowering {
         return absl::OkStatus();
       }
       case LoopInstr::kLookUp: {
-        const ByteTable& table = p_.tables[instr.index];
+        const LookupTable& table = p_.tables[instr.index];
+        const int bytes = SizeOf(instr.type);
         BlockInstr out;
         out.kind = BlockInstr::kOp;
-        out.op = k_.look_up;
+        out.op = k_.look_up[bytes / 2];
         out.type = instr.type;
         out.scalar = code_.value_scalar[instr.args[0]];
         out.a = code_.value_slot[instr.args[0]];
-        out.b = NewConstant(1, table.data(), table.size());
+        out.b = NewConstant(bytes, table.data(), static_cast<int64_t>(table.size()));
         out.dst = Destination(v, out.scalar);
         code_.instrs.push_back(out);
         Define(v, out.dst, out.scalar);

@@ -18,7 +18,7 @@
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/block_frame.h"
 #include "src/cpu_device/loop/block_reduce.h"
-#include "src/cpu_device/loop/byte_tables.h"
+#include "src/cpu_device/loop/lookup_tables.h"
 #include "src/cpu_device/loop/compare_iotas.h"
 #include "src/cpu_device/loop/float_bits.h"
 #include "src/cpu_device/loop/loop_engine.h"
@@ -160,15 +160,13 @@ class BlockEngine final : public LoopEngine {
 
  private:
   absl::Status MakeTables(LoopProgram* program) const {
-    MapKernel kernel(OnAllBytes(*program), *kernels_.block);
+    MapKernel kernel(OnAllElements(*program), *kernels_.block);
     PJRT_RETURN_IF_ERROR(kernel.Init());
-    ByteTable bytes;
-    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
-    std::vector<ByteTable> tables(program->stores.size());
-    const std::vector<const char*> inputs(program->inputs.size(),
-                                          reinterpret_cast<const char*>(bytes.data()));
+    const std::vector<char> elements = AllElements(*program);
+    const std::vector<const char*> inputs(program->inputs.size(), elements.data());
+    std::vector<LookupTable> tables(program->stores.size(), LookupTable(elements.size()));
     std::vector<char*> outputs;
-    for (ByteTable& table : tables) outputs.push_back(reinterpret_cast<char*>(table.data()));
+    for (LookupTable& table : tables) outputs.push_back(table.data());
     std::vector<char> scratch(kernel.scratch_bytes() + kAlignment);
     const int64_t address = reinterpret_cast<intptr_t>(scratch.data());
     kernel.Run(inputs.data(), outputs.data(), 0, kernel.num_units(),

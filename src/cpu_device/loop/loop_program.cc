@@ -24,37 +24,39 @@ LoopInstr LoopInstr::Op(BlockOp op, CType type, CType operand_type, LoopValue a,
 
 namespace {
 
-// Nanoseconds per element and instruction on one thread with AVX2, by class; only their relation
+// Nanoseconds per element and operation on one thread with AVX2, by class; only their relation
 // matters. Too much is worse than too little: units of work so short that they are no longer
 // streams of memory made logarithms of c128 on two threads as slow as on one.
 double OpCostNs(BlockOp op, CType type) {
-  const double width = kCTypeSize[static_cast<int>(type)] / 4.0;
   const bool complex = type == CType::kC64 || type == CType::kC128;
+  const double width = kCTypeSize[static_cast<int>(type)] / 4.0 * (complex ? 2 : 1);
   switch (op) {
     case BlockOp::kSqrt:
     case BlockOp::kRsqrt:
     case BlockOp::kDivide:
+      return 0.15 * width;
     case BlockOp::kExp:
     case BlockOp::kLog:
+      return 0.3 * width;
     case BlockOp::kLogistic:
     case BlockOp::kTanh:
     case BlockOp::kErf:
-    case BlockOp::kErfc:
-      return (complex ? 0.8 : type == CType::kF64 ? 0.6 : 0.3) * width;
     case BlockOp::kExpm1:
     case BlockOp::kLog1p:
     case BlockOp::kSin:
     case BlockOp::kCos:
     case BlockOp::kTan:
     case BlockOp::kCbrt:
-    case BlockOp::kPower:
     case BlockOp::kAtan2:
-    case BlockOp::kNarrowPower:
     case BlockOp::kNarrowAtan2:
     case BlockOp::kRemainder:
-      return (complex ? 1.5 : 1) * width;
+      return 0.5 * width;
+    case BlockOp::kErfc:
+    case BlockOp::kPower:
+    case BlockOp::kNarrowPower:
+      return width;
     default:
-      return (complex ? 0.5 : 0.1) * width;
+      return 0.03 * width;
   }
 }
 
@@ -183,6 +185,8 @@ double ElementCostNs(const LoopProgram& program) {
         break;
       case LoopInstr::kInput:
       case LoopInstr::kCompareIota:
+      case LoopInstr::kConvert:
+      case LoopInstr::kRoundTo:
         cost += 0.05;
         break;
       case LoopInstr::kGather:

@@ -10,7 +10,6 @@
 #ifndef PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 #define PJRT_SRC_CPU_DEVICE_LOOP_LOOP_PROGRAM_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,7 +55,7 @@ struct LoopInstr {
     kConvert,          // args[0] from its type to this one
     kRoundTo,          // args[0] rounded or wrapped to memory type `memory_type` and back
     kReducePrecision,  // args[0] with `exponent_bits` and `mantissa_bits`
-    kLookUp,           // tables[index][args[0]], of bytes; the block engine's (byte_tables.h)
+    kLookUp,           // tables[index][args[0]]; the block engine's (lookup_tables.h)
     // The element of input `index` (its view's offset) at linear element index args[0], an s32 or
     // s64 within bounds.
     kGather,
@@ -123,7 +122,8 @@ struct LoopReduce {
 
 class BodyKernel;
 
-using ByteTable = std::array<uint8_t, 256>;
+// The bytes of a result for each of the 256 bytes, or of the 65,536 words of 16 bits.
+using LookupTable = std::vector<char>;
 
 struct LoopProgram {
   // The iteration space, outermost first: `num_outer` dims that are not reduced, `num_reduced` that
@@ -133,7 +133,7 @@ struct LoopProgram {
   int num_reduced = 0;
   std::vector<LoopInput> inputs;
   std::vector<LoopView> iotas;
-  std::vector<ByteTable> tables;
+  std::vector<LookupTable> tables;
   std::vector<LoopInstr> instrs;
   std::vector<LoopStore> stores;
   std::vector<LoopReduce> reduces;

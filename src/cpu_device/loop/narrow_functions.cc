@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu_device/loop/narrow_functions.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,16 @@ BlockFn FunctionOf(const BlockKernels& kernels, NarrowType type, const BlockInst
 }
 
 }  // namespace
+
+bool HasNarrowFunction(const BlockKernels& kernels, PrimitiveType type, BlockOp op) {
+  BlockInstr instr;
+  instr.kind = BlockInstr::kOp;
+  instr.type = CType::kF32;
+  instr.block_op = op;
+  return std::any_of(std::begin(kTypes), std::end(kTypes), [&](const auto& narrow) {
+    return narrow.second == type && FunctionOf(kernels, narrow.first, instr) != nullptr;
+  });
+}
 
 void JoinNarrowFunctions(const BlockKernels& kernels, absl::Span<const BlockSlot> slots,
                          BlockCode* code) {

@@ -11,6 +11,9 @@
 
 namespace pjrt::cpu {
 
+// Whether there is such a function for `op` on `type`.
+bool HasNarrowFunction(const BlockKernels& kernels, PrimitiveType type, BlockOp op);
+
 // Makes one instruction of loads, a unary or binary operation and a store of the same narrow type,
 // where the level has such a function (BlockKernels::narrow) and nothing else reads what lies
 // between. The bits are the same, and a loop of one function is a loop of one instruction.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes through a table of 256 bytes.
+// Bytes through a table of 256 bytes, and 16-bit words through one of 65,536 words.
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -75,22 +75,55 @@ void LookUp(void* dst, const void* a, const void* b, const void*, int64_t n) {
 }
 #endif
 
+// The table takes 128 KB, of which numbers of like sizes touch some 10 KB if they are bf16, and
+// some 40 KB if they are f16. Eight words are read and written at once: 0.17 ns a word, where
+// single ones take 0.24 and gathers no less.
+void LookUpWords(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  typedef uint16_t Words __attribute__((vector_size(16)));
+  uint16_t* const d = static_cast<uint16_t*>(dst);
+  const uint16_t* const s = static_cast<const uint16_t*>(a);
+  const uint16_t* const t = static_cast<const uint16_t*>(b);
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t x, y;
+    __builtin_memcpy(&x, s + i, sizeof(x));
+    __builtin_memcpy(&y, s + i + 4, sizeof(y));
+    Words words = {};
+    words[0] = t[x & 0xffff];
+    words[1] = t[x >> 16 & 0xffff];
+    words[2] = t[x >> 32 & 0xffff];
+    words[3] = t[x >> 48];
+    words[4] = t[y & 0xffff];
+    words[5] = t[y >> 16 & 0xffff];
+    words[6] = t[y >> 32 & 0xffff];
+    words[7] = t[y >> 48];
+    __builtin_memcpy(d + i, &words, sizeof(words));
+  }
+  for (; i < n; ++i) d[i] = t[s[i]];
+}
+
 }  // namespace
 
 void FillLookup(BlockKernels* k) {
-#if defined(__AVX2__)
-  k->look_up = LookUpByShuffles;
-  k->look_up_ns = PJRT_VECTOR_BYTES == 64 ? 0.12 : 0.2;
-#else
-  k->look_up = LookUp;
-  k->look_up_ns = 0.4;
-#endif
+  // Measured times, over what other functions of the level take of those with AVX2.
 #if defined(__AVX512F__)
+  k->look_up[0] = LookUpByShuffles;
+  k->look_up_ns[0] = 0.12 * 2;
+  k->look_up_ns[1] = 0.75;  // level with x + exp(x)
   if (__builtin_cpu_supports("avx512vbmi")) {
-    k->look_up = LookUpByPermutations;
-    k->look_up_ns = 0.02;
+    k->look_up[0] = LookUpByPermutations;
+    k->look_up_ns[0] = 0.02 * 2;
   }
+#elif defined(__AVX2__)
+  k->look_up[0] = LookUpByShuffles;
+  k->look_up_ns[0] = 0.2;
+  k->look_up_ns[1] = 0.42;  // level with 2x + 1
+#else
+  k->look_up[0] = LookUp;
+  k->look_up_ns[0] = 0.4 / 2.5;
+  k->look_up_ns[1] = 0.3;
 #endif
+  k->look_up[1] = LookUpWords;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

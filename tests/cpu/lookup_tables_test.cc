@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over bytes that look their results up, against the same loops on so few points that they
-// compute them.
-#include "src/cpu_device/loop/byte_tables.h"
+// Loops over elements of 8 and 16 bits that look their results up, against the same loops on so few
+// points that they compute them.
+#include "src/cpu_device/loop/lookup_tables.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -14,11 +15,12 @@
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/loop/loop_program.h"
+#include "src/cpu_device/loop/narrow_functions.h"
 
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kMany = 20011;
+constexpr int64_t kMany = 20011, kManyWords = 300007;
 
 LoopValue Append(LoopProgram* p, LoopInstr::Kind kind, CType type, LoopValue arg) {
   LoopInstr instr;
@@ -73,7 +75,8 @@ Result RunLoop(const Kernels& level, const LoopProgram& program, const Bytes& in
   if (!compiled.ok()) return result;
   const LoopKernel& kernel = **compiled;
   result.looked_up = !kernel.program().tables.empty();
-  result.stored.assign(program.stores.size(), Bytes(program.ElementCount()));
+  for (const LoopStore& store : program.stores)
+    result.stored.emplace_back(program.ElementCount() * ByteWidth(store.type));
   const std::vector<const char*> inputs(program.inputs.size(),
                                         reinterpret_cast<const char*>(input.data()));
   std::vector<char*> outputs;
@@ -90,13 +93,24 @@ Bytes EachByte() {
   for (int i = 0; i < 256; ++i) bytes[i] = static_cast<uint8_t>(i);
   return bytes;
 }
+uint16_t WordAt(const Bytes& words, int64_t i) {
+  return static_cast<uint16_t>(words[2 * i] | words[2 * i + 1] << 8);
+}
+Bytes Words(int64_t n, int64_t step) {
+  Bytes words(2 * n);
+  for (int64_t i = 0; i < n; ++i) {
+    words[2 * i] = static_cast<uint8_t>(i * step);
+    words[2 * i + 1] = static_cast<uint8_t>(i * step >> 8);
+  }
+  return words;
+}
 Bytes ManyBytes() {
   Bytes bytes(kMany);
   for (int64_t i = 0; i < kMany; ++i) bytes[i] = static_cast<uint8_t>(i * i / 7 + 31 * i);
   return bytes;
 }
 
-class ByteTablesTest : public testing::TestWithParam<const Kernels*> {
+class LookupTablesTest : public testing::TestWithParam<const Kernels*> {
  protected:
   void SetUp() override {
     if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
@@ -118,7 +132,7 @@ class ByteTablesTest : public testing::TestWithParam<const Kernels*> {
   }
 };
 
-TEST_P(ByteTablesTest, FunctionsOfNarrowFloatsAreLookedUp) {
+TEST_P(LookupTablesTest, FunctionsOfNarrowFloatsAreLookedUp) {
   for (const PrimitiveType type :
        {F8E5M2, F8E4M3, F8E3M4, F8E4M3FN, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F8E8M0FNU}) {
     for (const BlockOp op : {BlockOp::kExp, BlockOp::kTanh, BlockOp::kSqrt}) {
@@ -128,7 +142,35 @@ TEST_P(ByteTablesTest, FunctionsOfNarrowFloatsAreLookedUp) {
   }
 }
 
-TEST_P(ByteTablesTest, FunctionsOfIntegersOfAByteAreLookedUp) {
+// x * f(x), which no level has a kernel for.
+LoopProgram OwnFunction(int64_t n, PrimitiveType type, BlockOp op, PrimitiveType result) {
+  LoopProgram p = Function(n, type, op, result);
+  const auto of_x = static_cast<LoopValue>(p.instrs.size());
+  p.instrs.push_back(
+      LoopInstr::Op(BlockOp::kMultiply, CType::kF32, CType::kF32, p.stores[0].value, 0, -1));
+  p.stores[0].value = of_x;
+  return p;
+}
+
+TEST_P(LookupTablesTest, FunctionsOfFloatsOf16BitsAreLookedUp) {
+  for (const auto& [type, result] : {std::pair{BF16, BF16}, {F16, F16}, {BF16, F16}}) {
+    SCOPED_TRACE(testing::Message() << "type " << int{type});
+    // 16411 and 65536 have no common divisor: the words are all different ones up to 65536.
+    const Bytes words = Words(kManyWords, 16411);
+    const LoopProgram many = OwnFunction(kManyWords, type, BlockOp::kLogistic, result);
+    const Result got = RunLoop(*GetParam(), many, words);
+    ASSERT_TRUE(got.looked_up);
+    const LoopProgram each = OwnFunction(65536, type, BlockOp::kLogistic, result);
+    const Result want = RunLoop(*GetParam(), each, Words(65536, 1));
+    ASSERT_FALSE(want.looked_up);
+    for (int64_t i = 0; i < kManyWords; ++i) {
+      ASSERT_EQ(WordAt(got.stored[0], i), WordAt(want.stored[0], WordAt(words, i)))
+          << "element " << i << ", of word " << WordAt(words, i);
+    }
+  }
+}
+
+TEST_P(LookupTablesTest, FunctionsOfIntegersOfAByteAreLookedUp) {
   for (const PrimitiveType type : {U8, S8, S4, U2}) {
     SCOPED_TRACE(testing::Message() << "type " << int{type});
     ExpectTables(Function(kMany, type, BlockOp::kCbrt, type),
@@ -136,7 +178,7 @@ TEST_P(ByteTablesTest, FunctionsOfIntegersOfAByteAreLookedUp) {
   }
 }
 
-TEST_P(ByteTablesTest, EachResultHasItsTable) {
+TEST_P(LookupTablesTest, EachResultHasItsTable) {
   const auto several = [](int64_t n) {
     LoopProgram p = Function(n, F8E4M3FN, BlockOp::kSin, F8E5M2);
     AppendStore(&p, Append(&p, LoopInstr::kConvert, CType::kS8, 1), S8, {0, {1}});
@@ -147,7 +189,7 @@ TEST_P(ByteTablesTest, EachResultHasItsTable) {
   ExpectTables(several(kMany), several(256), ManyBytes());
 }
 
-TEST_P(ByteTablesTest, BytesAreReadAsTheInputLies) {
+TEST_P(LookupTablesTest, BytesAreReadAsTheInputLies) {
   constexpr int64_t kRows = 160, kColumns = 125;
   const Bytes input = ManyBytes();
   const Bytes want =
@@ -171,7 +213,7 @@ TEST_P(ByteTablesTest, BytesAreReadAsTheInputLies) {
   }
 }
 
-TEST_P(ByteTablesTest, OtherLoopsCompute) {
+TEST_P(LookupTablesTest, OtherLoopsCompute) {
   const auto looks_up = [&](const LoopProgram& p) { return IsWorthTables(p, *GetParam()->block); };
   ASSERT_TRUE(looks_up(Function(kMany, U8, BlockOp::kExp, U8)));
   // Few points; wider elements; predicates, which are but two bytes.
@@ -179,6 +221,15 @@ TEST_P(ByteTablesTest, OtherLoopsCompute) {
   EXPECT_FALSE(looks_up(Function(kMany, U8, BlockOp::kExp, F16)));
   EXPECT_FALSE(looks_up(Function(kMany, BF16, BlockOp::kExp, U8)));
   EXPECT_FALSE(looks_up(Function(kMany, PRED, BlockOp::kExp, U8)));
+  // Words that are few, or soon computed, or have a kernel.
+  const auto own = [](int64_t n) { return OwnFunction(n, BF16, BlockOp::kTanh, BF16); };
+  EXPECT_TRUE(looks_up(own(kManyWords)));
+  EXPECT_FALSE(looks_up(own(kMany)));
+  LoopProgram words = Over(kManyWords, U16);
+  AppendStore(&words, AppendUnary(&words, BlockOp::kNegate, CType::kU16, 0), U16, {0, {1}});
+  EXPECT_FALSE(looks_up(words));
+  EXPECT_NE(looks_up(Function(kManyWords, BF16, BlockOp::kTanh, BF16)),
+            HasNarrowFunction(*GetParam()->block, BF16, BlockOp::kTanh));
   // One byte for all points.
   LoopProgram one = Function(kMany, U8, BlockOp::kExp, U8);
   one.inputs[0].view.strides = {0};
@@ -205,13 +256,13 @@ TEST_P(ByteTablesTest, OtherLoopsCompute) {
 }
 
 // Lengths that fill no vector, in place, and no byte beyond them.
-TEST_P(ByteTablesTest, TheKernelTakesAnyNumberOfBytes) {
+TEST_P(LookupTablesTest, TheKernelTakesAnyNumberOfBytes) {
   Bytes table(256);
   for (int i = 0; i < 256; ++i) table[i] = static_cast<uint8_t>(i * 77 + 5);
   const Bytes input = ManyBytes();
   for (int64_t n = 0; n < 200; ++n) {
     Bytes got(input.begin(), input.begin() + 300);
-    GetParam()->block->look_up(got.data() + 3, got.data() + 3, table.data(), nullptr, n);
+    GetParam()->block->look_up[0](got.data() + 3, got.data() + 3, table.data(), nullptr, n);
     for (int64_t i = 0; i < 300; ++i) {
       const bool inside = i >= 3 && i < 3 + n;
       ASSERT_EQ(got[i], inside ? table[input[i]] : input[i]) << n << " bytes, at " << i;
@@ -219,7 +270,20 @@ TEST_P(ByteTablesTest, TheKernelTakesAnyNumberOfBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, ByteTablesTest, testing::ValuesIn(AllKernels()),
+TEST_P(LookupTablesTest, TheKernelTakesAnyNumberOfWords) {
+  const Bytes table = Words(65536, 40503), input = Words(100, 16411);
+  for (int64_t n = 0; n < 60; ++n) {
+    Bytes got = input;
+    GetParam()->block->look_up[1](&got[6], &got[6], table.data(), nullptr, n);
+    for (int64_t i = 0; i < 100; ++i) {
+      const bool inside = i >= 3 && i < 3 + n;
+      ASSERT_EQ(WordAt(got, i), inside ? WordAt(table, WordAt(input, i)) : WordAt(input, i))
+          << n << " words, at " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, LookupTablesTest, testing::ValuesIn(AllKernels()),
                          [](const testing::TestParamInfo<const Kernels*>& level) {
                            return std::string(level.param->name);
                          });
