@@ -280,6 +280,7 @@ TEST(C128MathTest, TinyImaginaryPartsKeepTheirDigits) {
     EXPECT_NEAR(unary(BlockOp::kCbrt, Z(1e120, 1e-200)) / (1e-280 / 3), 1, 1e-15) << kernels->level;
     EXPECT_NEAR(unary(BlockOp::kCbrt, Z(1e120, 1e-204)) / (1e-284 / 3), 1, 1e-15) << kernels->level;
     EXPECT_NEAR(unary(BlockOp::kRsqrt, Z(1e-8, 1e-318)) / -0.5e-306, 1, 1e-5) << kernels->level;
+    EXPECT_EQ(unary(BlockOp::kSqrt, Z(0.0625, -0x1p-1074)), -0x1p-1073) << kernels->level;
     EXPECT_NEAR(power(Z(1e120, 1e-200), Z(2, 0)) / 2e-80, 1, 1e-14) << kernels->level;
     EXPECT_NEAR(power(Z(1e100, 1e-230), Z(3, 0)) / 3e-30, 1, 1e-14) << kernels->level;
   }

@@ -285,7 +285,7 @@ struct SqrtOf {
   PJRT_INLINE int IsRare(C128 z) { return !HasSquares(z); }
   PJRT_INLINE C128 Run(C128 z) {
     const double root = __builtin_sqrt(0.5 * (wide::Abs(z.re) + SizeOf(z)));
-    const double other = 0.5 * wide::Abs(z.im) / root;
+    const double other = wide::Abs(z.im) / (root + root);  // half of it may vanish
     const bool left = z.re < 0;
     return {left ? other : root, wide::CopySign(left ? root : other, z.im)};
   }
