@@ -40,6 +40,10 @@ void BM_Logistic(benchmark::State& state) {
 void BM_TanhBf16(benchmark::State& state) {
   Unary(state, "%y = stablehlo.tanh %x : T\n", "bf16", 2);
 }
+// x * logistic(x).
+void BM_SiluBf16(benchmark::State& state) {
+  Unary(state, "%s = stablehlo.logistic %x : T\n  %y = stablehlo.multiply %x, %s : T\n", "bf16", 2);
+}
 void BM_NegateBf16(benchmark::State& state) {
   Unary(state, "%y = stablehlo.negate %x : T\n", "bf16", 2);
 }
@@ -92,6 +96,7 @@ BENCHMARK(BM_Sine)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_LogPlusOne)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Logistic)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_TanhBf16)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_SiluBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_NegateBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Gelu)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ComplexExponential)->Apply(OverThreadsAndSizes);
