@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of c128 numbers whose parts lie in groups of vectors, and numbers in two parts. See
+// level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_GROUPS_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_GROUPS_INL_H_
+
+#include "src/cpu_device/kernels/complex_complete-inl.h"
+#include "src/cpu_device/kernels/double_groups-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+struct ComplexGroup {
+  DoubleGroup re, im;
+};
+#if defined(__AVX512F__)
+PJRT_INLINE Doubles FirstOfPairs(Doubles a, Doubles b) { return _mm512_unpacklo_pd(a, b); }
+PJRT_INLINE Doubles SecondOfPairs(Doubles a, Doubles b) { return _mm512_unpackhi_pd(a, b); }
+#else
+PJRT_INLINE Doubles FirstOfPairs(Doubles a, Doubles b) { return _mm256_unpacklo_pd(a, b); }
+PJRT_INLINE Doubles SecondOfPairs(Doubles a, Doubles b) { return _mm256_unpackhi_pd(a, b); }
+#endif
+// Vectors of parts hold elements in the order in which the parts of halves unpack: 0, kDoubles / 2,
+// 1, ...
+PJRT_INLINE int64_t ElementOf(int64_t i) {
+  const int64_t lane = i % kDoubles;
+  return i - lane + lane / 2 + lane % 2 * (kDoubles / 2);
+}
+PJRT_INLINE ComplexGroup LoadComplexes(const C128* from) {
+  ComplexGroup z;
+  for (int i = 0; i < kWays; ++i) {
+    const double* const part = &from[i * kDoubles].re;
+    const Doubles a = LoadDoubles(part), b = LoadDoubles(part + kDoubles);
+    z.re.v[i] = FirstOfPairs(a, b);
+    z.im.v[i] = SecondOfPairs(a, b);
+  }
+  return z;
+}
+PJRT_INLINE void StoreComplexes(C128* to, const ComplexGroup& z) {
+  for (int i = 0; i < kWays; ++i) {
+    double* const part = &to[i * kDoubles].re;
+    StoreDoubles(part, FirstOfPairs(z.re.v[i], z.im.v[i]));
+    StoreDoubles(part + kDoubles, SecondOfPairs(z.re.v[i], z.im.v[i]));
+  }
+}
+PJRT_INLINE MaskGroup Either(MaskGroup a, MaskGroup b) {
+  return PJRT_EACH(MaskGroup, Either(a.v[i], b.v[i]));
+}
+
+template <C128 (*kComplete)(C128)>
+__attribute__((noinline)) void ReplaceRare(C128* to, const ComplexGroup& z, MaskGroup rare) {
+  double re[kLanes], im[kLanes];
+  __builtin_memcpy(re, &z.re, sizeof(re));
+  __builtin_memcpy(im, &z.im, sizeof(im));
+  for (int64_t i = 0; i < kLanes; ++i) {
+    if ((Lanes(rare.v[i / kDoubles]) >> i % kDoubles & 1) != 0) {
+      to[ElementOf(i)] = kComplete({re[i], im[i]});
+    }
+  }
+}
+// Function::Run of all elements but those that IsRare tells, which kComplete replaces, one at a
+// time.
+template <class Function, C128 (*kComplete)(C128)>
+PJRT_INLINE void RunComplexes(C128* to, const C128* from) {
+  const ComplexGroup z = LoadComplexes(from);
+  const MaskGroup rare = Function::IsRare(z);
+  StoreComplexes(to, Function::Run(z));
+  if (__builtin_expect(AnyOf(rare), 0)) ReplaceRare<kComplete>(to, z, rare);
+}
+// The last elements go with ones.
+template <class Function, C128 (*kComplete)(C128)>
+void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  C128* const d = static_cast<C128*>(dst);
+  const C128* const x = static_cast<const C128*>(a);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) RunComplexes<Function, kComplete>(d + i, x + i);
+  if (i == n) return;
+  C128 rest[kLanes];
+  for (C128& each : rest) each = {1, 1};
+  __builtin_memcpy(rest, x + i, (n - i) * sizeof(C128));
+  RunComplexes<Function, kComplete>(rest, rest);
+  __builtin_memcpy(d + i, rest, (n - i) * sizeof(C128));
+}
+
+// Numbers in two parts, of which the second one may be a hundredth of the first.
+struct PairGroup {
+  DoubleGroup high, low;
+};
+PJRT_INLINE PairGroup Times(PairGroup a, PairGroup b) {
+  const DoubleGroup product = a.high * b.high, lost = Fused(a.high, b.high, -product);
+  return {product, Fused(a.high, b.low, Fused(a.low, b.high + b.low, lost))};
+}
+PJRT_INLINE DoubleGroup Rounded(PairGroup x) { return x.high + x.low; }
+PJRT_INLINE PairGroup Square(PairGroup x) {
+  const DoubleGroup square = x.high * x.high, lost = Fused(x.high, x.high, -square);
+  return {square, Fused(x.low, Fused(x.high, 2, x.low), lost)};
+}
+// The sum of positive numbers; its second part is below the first one's last bit.
+PJRT_INLINE PairGroup Sum(PairGroup a, PairGroup b) {
+  const DoubleGroup larger = Larger(a.high, b.high), smaller = Smaller(a.high, b.high);
+  const DoubleGroup most = larger + smaller;
+  const DoubleGroup rest = ((larger - most) + smaller) + (a.low + b.low);
+  const DoubleGroup sum = most + rest;
+  return {sum, (most - sum) + rest};
+}
+// The sum of any numbers.
+PJRT_INLINE PairGroup AnySum(DoubleGroup a, DoubleGroup b) {
+  const DoubleGroup sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+// a / b for b as Sum gives it; `inverse` is 1 / b.high.
+PJRT_INLINE DoubleGroup Quotient(PairGroup a, PairGroup b, DoubleGroup inverse) {
+  const DoubleGroup quotient = a.high * inverse;
+  const DoubleGroup rest = FusedLess(quotient, b.low, FusedLess(quotient, b.high, a.high) + a.low);
+  return Fused(rest, inverse, quotient);
+}
+
+}  // namespace
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_GROUPS_INL_H_
