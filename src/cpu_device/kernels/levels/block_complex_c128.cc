@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logarithms, roots, powers and arc tangents of c128 numbers in vector loops. Largest errors seen
-// in a part that does not nearly cancel: Log and Log1p 0.7, Rsqrt 0.8, Cbrt 1.2, Power 0.8, Atan2
-// 0.6 ULP (1.5 without fused multiply-add). With AVX-512 they take 1.4 to 4.5 ns an element, and 33
-// to 400 one at a time in long double.
+// Logarithms, roots, powers and arc tangents of c128 numbers in vector loops; levels with fused
+// multiply-add have the logarithms of block_complex_log_c128.cc. Largest errors seen in a part that
+// does not nearly cancel: Log and Log1p 0.7, Rsqrt 0.8, Cbrt 1.2, Power 0.8, Atan2 0.6 ULP (1.5
+// without fused multiply-add). With AVX-512 they take 1.4 to 4.5 ns an element, and 33 to 400 one
+// at a time in long double.
 #include "src/cpu_device/kernels/complex_exp_c128-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -21,6 +22,7 @@ using complexes::Squares;
 using complexes::Sum;
 using complexes::Turned;
 
+#if !defined(__AVX2__)
 struct Log {
   PJRT_INLINE uint64_t IsRare(double re, double im) { return complexes::IsFar(re, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* log) {
@@ -75,6 +77,8 @@ struct Log1p {
     ForPiece([&](int64_t i) { log->im[i] = angle.high[i]; });
   }
 };
+
+#endif
 
 // The sum of the parts' squares, with what is lost but for the square of the smaller one's.
 PJRT_INLINE Pair NormOf(C128 z) {
@@ -374,8 +378,12 @@ PJRT_INLINE void SetBinary(BlockKernels* k, BlockOp op) {
 
 void FillComplexC128(BlockKernels* k) {
   using namespace complexes;
+#if defined(__AVX2__)
+  FillComplexLogC128(k);
+#else
   Entry(k, BlockOp::kLog, CType::kC128) = UnaryStages<Log, CompleteLog>;
   Entry(k, BlockOp::kLog1p, CType::kC128) = UnaryStages<Log1p, CompleteLog1p>;
+#endif
   Entry(k, BlockOp::kRsqrt, CType::kC128) = UnaryStages<Rsqrt, CompleteRsqrt>;
   Entry(k, BlockOp::kCbrt, CType::kC128) = UnaryStages<Cbrt, CompleteCbrt>;
   SetBinary<Power, CompletePower>(k, BlockOp::kPower);
