@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logarithms of c128 numbers from tables of 16 entries and short polynomials between them. Levels
-// without fused multiply-add have those of block_complex_c128.cc. Largest errors seen in a part,
-// over some 10^6 numbers: Log 1.1, Log1p 1.6 ULP. With AVX-512 they take 0.9 and 1.0 ns an element,
-// where three-part sums for all and series without tables took 1.9 and 2.8.
+// Logarithms and powers of c128 numbers from tables of 16 entries and short polynomials between
+// them. Levels without fused multiply-add have those of block_complex_c128.cc. Largest errors seen
+// in a part that does not nearly cancel, over some 10^6 numbers: Log 1.1, Log1p 1.6, Power 1.9 ULP.
+// With AVX-512 they take 0.9, 1.0 and 2.3 ns an element, where three-part sums for all and series
+// without tables took 1.9, 2.8 and 4.8.
 #define PJRT_VECTORS_AT_ONCE 2
+#include "src/cpu_device/kernels/angle_groups-inl.h"
 #include "src/cpu_device/kernels/complex_groups-inl.h"
 #include "src/cpu_device/kernels/math_f64-inl.h"
 
@@ -84,6 +86,25 @@ PJRT_INLINE Squares SquaresOf(DoubleGroup larger, DoubleGroup smaller) {
   const PairGroup middle = AnySum(b - (sum - a), lost.high);
   return {sum, middle.high, middle.low + lost.low};
 }
+
+// The same to 2^-64, of a number near 1 to 2^-60, with a second part up to 2^-12 of the first.
+PJRT_INLINE PairGroup PreciseHalfLog(PairGroup x) {
+  const LogSplit split = SplitLog(x.high);
+  const DoubleGroup part = x.high * split.inverse, h = part - 0.5;
+  const DoubleGroup h_low = Fused(x.low, split.inverse, Fused(x.high, split.inverse, -part));
+  const DoubleGroup h2 = h * h, h4 = h2 * h2;
+  const DoubleGroup p01 = Fused(h, -0x1.fffffffffffebp+0, 0x1.555555555554ap+0);
+  const DoubleGroup p23 = Fused(h, -0x1.5555555600481p+2, 0x1.9999999a5415cp+1);
+  const DoubleGroup p45 = Fused(h, -0x1.ffffe54b0947ap+3, 0x1.24923a9363f54p+3);
+  const DoubleGroup p67 = Fused(h, -0x1.9a44769a525bfp+5, 0x1.c7d6d6880304dp+4);
+  const DoubleGroup p = Fused(h4, Fused(h2, p67, p45), Fused(h2, p23, p01));
+  // Each number is larger than the next, or 0.
+  const DoubleGroup sum = split.whole + h, sum_low = (split.whole - sum) + h;
+  const DoubleGroup log = sum - h2, log_low = ((sum - log) - h2) + sum_low;
+  const DoubleGroup lost = Fused(h, h, -h2), more = Fused(split.k, kHalfLn2Low, h_low);
+  const DoubleGroup cross = FusedLess(h + h, h_low, more - lost);
+  return {log, Fused(h * h2, p, log_low + cross)};
+}
 // The sum of squares of two numbers, the larger one first.
 PJRT_INLINE PairGroup SumOfSquares(DoubleGroup a, DoubleGroup b) {
   const DoubleGroup square = a * a, sum = Fused(b, b, square);
@@ -101,27 +122,38 @@ constexpr Columns<2> kArcs = {
        0x1.3146fe1ddcb68p-3, 0x1.69de72fb31145p-3, 0x1.ac666b20ffe06p-3, 0x1.fa43ef4ac9b5bp-3,
        0x1.2a6b667732c20p-2, 0x1.5eaa7b10361d8p-2, 0x1.9a4a7e62d2cf4p-2, 0x1.dd648d96dff29p-2,
        0x1.13cd06393ae1fp-1, 0x1.3bfaf2ebdc981p-1, 0x1.66712c41d9733p-1}}}};
-// The angle of (x, y) whose coordinates have these sizes, a <= b; as steep as if y were the
-// longer one if `steep`. `less` is what it is less than that.
+// The entries for a tangent a / b <= 1.
+PJRT_INLINE EntryGroup<kArcs> ArcNear(DoubleGroup a, DoubleGroup b) {
+  // Bits tell the logarithm to 0.09.
+  const WordGroup quotient = ToWords(Larger(a, b * 0x1.3p-4)) - ToWords(b);
+  return EntriesAt<kArcs>(ShiftedRight<50>(quotient + (uint64_t{1} << 49)));
+}
+// Where the angle of a point above the x axis starts, and whether the arc turns back from there, by
+// a sign: steep ones from the y axis, others left of it from the negative x axis.
+struct Direction {
+  DoubleGroup from, back;
+};
+PJRT_INLINE Direction DirectionOf(DoubleGroup x, DoubleGroup width, DoubleGroup height) {
+  const MaskGroup steep = Compare<_CMP_GT_OQ>(height, width);
+  return {Choose(steep, wide::kHalfPi, Choose(IsNegative(x), wide::kPi, 0.0)),
+          Turned(x, ToWords(Keep(steep, -0.0)))};
+}
+constexpr double kPiLost = 0x1.678afae35cdd1p-55;  // by rounding, over pi
+// The angle of (x, y) with coordinates of these sizes, a being the smaller one and b the other one.
+// correct(from, arc) is the arc with what `from` and x have lost.
 template <class Correct>
 PJRT_INLINE DoubleGroup AngleOf(DoubleGroup x, DoubleGroup y, DoubleGroup width, DoubleGroup height,
                                 DoubleGroup a, DoubleGroup b, Correct correct) {
-  // Bits tell the logarithm to 0.09.
-  const WordGroup quotient = ToWords(Larger(a, b * 0x1.3p-4)) - ToWords(b);
-  const auto part = EntriesAt<kArcs>(ShiftedRight<50>(quotient + (uint64_t{1} << 49)));
+  const auto part = ArcNear(a, b);
   const DoubleGroup c = part[0];
   const DoubleGroup t = FusedLess(c, b, a) / Fused(c, a, b), t2 = t * t;
   const DoubleGroup p12 = Fused(t2, 0x1.99999998d654ap-3, -0x1.555555555551ap-2);
   const DoubleGroup p34 = Fused(t2, 0x1.c712e86b882a3p-4, -0x1.249245eba92b7p-3);
   const DoubleGroup t4 = t2 * t2, p345 = Fused(t4, -0x1.6e97d651daca3p-4, p34);
   const DoubleGroup arc = part[1] + Fused(t * t2, Fused(t4, p345, p12), t);
-  // Steep ones turn back from the y axis, others left of it from the negative x axis.
-  const MaskGroup steep = Compare<_CMP_GT_OQ>(height, width);
-  const DoubleGroup from = Choose(steep, wide::kHalfPi, Choose(IsNegative(x), wide::kPi, 0.0));
-  const DoubleGroup turned = Turned(arc, ToWords(Turned(x, ToWords(Keep(steep, -0.0)))));
-  return WithSign(from + correct(from, turned), y);
+  const Direction to = DirectionOf(x, width, height);
+  return WithSign(to.from + correct(to.from, Turned(arc, ToWords(to.back))), y);
 }
-constexpr double kPiLost = 0x1.678afae35cdd1p-55;  // by rounding, over pi
 
 // Logarithms are moderate between these sizes.
 constexpr double kNearOne = 0x1p-30, kFar = 0x1p+8;
@@ -217,11 +249,193 @@ void LogsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   __builtin_memcpy(d + i, rest, (n - i) * sizeof(C128));
 }
 
+// The angle of (x, y) in two parts, to 2^-61 or better.
+PJRT_INLINE PairGroup PreciseAngleOf(DoubleGroup x, DoubleGroup y, DoubleGroup width,
+                                     DoubleGroup height, DoubleGroup a, DoubleGroup b) {
+  const auto part = ArcNear(a, b);
+  const DoubleGroup c = part[0], product = c * b, dividend = a - product;
+  const DoubleGroup divisor = Fused(c, a, b), divisor_low = Fused(c, a, b - divisor);
+  const DoubleGroup inverse = DoubleGroup(1.0) / divisor, t = dividend * inverse;
+  const DoubleGroup lost = FusedLess(t, divisor, dividend) - Fused(c, b, -product);
+  const DoubleGroup t_low = FusedLess(t, divisor_low, lost) * inverse;
+  const DoubleGroup t2 = t * t, t4 = t2 * t2;
+  const DoubleGroup p01 = Fused(t2, 0x1.9999999999269p-3, -0x1.5555555555555p-2);
+  const DoubleGroup p23 = Fused(t2, 0x1.c71c654d45296p-4, -0x1.24924921cdb72p-3);
+  const DoubleGroup p45 = Fused(t2, 0x1.351620f753c00p-4, -0x1.74505ed1c72cbp-4);
+  const DoubleGroup p = Fused(t4, Fused(t4, p45, p23), p01);
+  const DoubleGroup arc = part[1] + t;
+  const DoubleGroup arc_low = Fused(t * t2, p, ((part[1] - arc) + t) + t_low);
+  const Direction to = DirectionOf(x, width, height);
+  const DoubleGroup from = Turned(to.from, ToWords(y));
+  const WordGroup back = ToWords(Turned(to.back, ToWords(y)));
+  const DoubleGroup turned = Turned(arc, back), sum = from + turned;
+  return {sum, ((from - sum) + turned) + Fused(from, kPiLost, Turned(arc_low, back))};
+}
+
+// a b + c d. The second part is negated, so that of zeros the first one keeps its sign.
+PJRT_INLINE PairGroup SumOfProducts(DoubleGroup a, PairGroup b, DoubleGroup c, PairGroup d) {
+  const DoubleGroup first = a * b.high, second = c * d.high;
+  const DoubleGroup first_low = FusedLess(a, b.low, FusedLess(a, b.high, first));
+  const DoubleGroup second_low = FusedLess(c, d.low, FusedLess(c, d.high, second));
+  const DoubleGroup sum = first + second, part = sum - first;
+  const DoubleGroup less = ((sum - part) - first) + (part - second) + (first_low + second_low);
+  const DoubleGroup total = sum - less;
+  return {total, (total - sum) + less};
+}
+
+// exp(b log(a)) in two steps, as in BinaryDoublesLoopInTwo of doubles-inl.h.
+struct Power {
+  PJRT_INLINE C128 RunRare(C128 a, C128 b) { return complexes::CompletePower(a, b); }
+  // Whether squares of parts or quotients of them may underflow, or rules for exponents of 0 and 1
+  // hold.
+  PJRT_INLINE MaskGroup IsRare(DoubleGroup smaller, DoubleGroup larger, ComplexGroup b) {
+    // That of 0 is a NaN.
+    const DoubleGroup nonzero = ToDoubles(ToWords(smaller) - uint64_t{1});
+    const WordGroup plain = ToWords(Magnitude(Fused(b.re, b.re, -b.re))) | ToWords(Magnitude(b.im));
+    const DoubleGroup least = Smaller(ToDoubles(plain), Smaller(nonzero, larger));
+    return Compare<_CMP_LT_OQ>(least, 0x1p-400);
+  }
+  // The exponent, or a NaN, and a second part to be subtracted.
+  struct Half {
+    PairGroup re, im;
+  };
+  PJRT_INLINE Half Begin(ComplexGroup a, ComplexGroup b) {
+    const DoubleGroup width = Magnitude(a.re), height = Magnitude(a.im);
+    const DoubleGroup smaller = Smaller(width, height), larger = Larger(height, width);
+    const PairGroup log = PreciseHalfLog(SumOfSquares(larger, smaller));
+    const PairGroup angle = PreciseAngleOf(a.re, a.im, width, height, smaller, larger);
+    Half half = {SumOfProducts(b.re, log, -b.im, angle), SumOfProducts(b.re, angle, b.im, log)};
+    half.re.high = Choose(IsRare(smaller, larger, b), wide::kNan, half.re.high);
+    return half;
+  }
+  PJRT_INLINE MaskGroup IsOutside(Half x) {
+    return Either(Compare<_CMP_NLT_UQ>(Magnitude(x.re.high), 700),
+                  Compare<_CMP_NLE_UQ>(Magnitude(x.im.high), kLargestAngle));
+  }
+  PJRT_INLINE DoubleGroup ExpOf(PairGroup x) {
+    // log(2) / 16 in two parts, of which the first has 36 bits.
+    constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
+    const DoubleGroup shifted = Fused(x.high, 0x1.71547652b82fep+4, kIntegerShift);
+    const DoubleGroup k = shifted - kIntegerShift;
+    const auto powers = EntriesAt<kPowers>(ToWords(shifted));
+    const DoubleGroup r = FusedLess(k, kStep, x.high) - Fused(k, kStepLow, x.low), r2 = r * r;
+    const DoubleGroup g12 = Fused(r, 0x1.55555554dd44dp-3, 0.5);
+    const DoubleGroup g34 = Fused(r, 0x1.11120af701debp-7, 0x1.55555555194d2p-5);
+    const DoubleGroup g = Fused(r2, Fused(r2, 0x1.6c17bb51f354cp-10, g34), g12);
+    // The power's exponent, above its last four bits.
+    const WordGroup n = ShiftedLeft<48>(ToWords(shifted)) & (uint64_t{0xfff} << 52);
+    const DoubleGroup power = ToDoubles(ToWords(powers[0]) + n);
+    return Fused(power, r + Fused(r2, g, powers[1]), power);
+  }
+  // As SineOf in block_tables_f64.cc.
+  PJRT_INLINE ComplexGroup End(Half x) {
+    const DoubleGroup power = ExpOf(x.re);
+    constexpr double kStep = 0x1.921fb54442d18p-3, kStepLow = 0x1.1a62633145c07p-57;
+    const DoubleGroup shifted = Fused(x.im.high, 0x1.45f306dc9c883p+2, kIntegerShift);
+    const DoubleGroup k = shifted - kIntegerShift;
+    const auto turn = EntriesAt<kAngles>(ToWords(shifted));
+    const DoubleGroup most = FusedLess(k, kStep, x.im.high), low = Fused(k, kStepLow, x.im.low);
+    const DoubleGroup r = most - low, lost = (most - r) - low;
+    const DoubleGroup s = turn[kSine], c = turn[kCosine], r2 = r * r, r4 = r2 * r2;
+    const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
+    const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
+    const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
+    const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
+    const DoubleGroup sine = Fused(r * r2, Fused(r4, sine23, sine01), lost);
+    const DoubleGroup less = r2 * Fused(r4, cosine23, cosine01);
+    const DoubleGroup more_im = Fused(c, r, Fused(c, sine, Fused(s, less, turn[kSineRest])));
+    const DoubleGroup more_re =
+        FusedLess(s, r, FusedLess(s, sine, Fused(c, less, turn[kCosineRest])));
+    const DoubleGroup re = Fused(power, c, power * more_re), im = Fused(power, s, power * more_im);
+    const WordGroup sign = ShiftedLeft<59>(ToWords(shifted));
+    const MaskGroup zero = Compare<_CMP_EQ_OQ>(x.im.high, 0.0);
+    return {Turned(re, sign), Choose(zero, x.im.high, Turned(im, sign))};
+  }
+};
+
+template <class Function>
+__attribute__((noinline)) void ReplaceOutside(C128* to, const C128* a, const C128* b, bool first,
+                                              bool second, const ComplexGroup& result,
+                                              MaskGroup outside) {
+  C128 x[kLanes], y[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) {
+    x[i] = a[first ? 0 : i];
+    y[i] = b[second ? 0 : i];
+  }
+  StoreComplexes(to, result);
+  for (int64_t i = 0; i < kLanes; ++i) {
+    const int64_t at = ElementOf(i);
+    if ((Lanes(outside.v[i / kDoubles]) >> i % kDoubles & 1) != 0) {
+      to[at] = Function::RunRare(x[at], y[at]);
+    }
+  }
+}
+template <bool kScalar>
+PJRT_INLINE ComplexGroup LoadOperand(const C128* from) {
+  return kScalar ? ComplexGroup{from->re, from->im} : LoadComplexes(from);
+}
+// Function::End of what Function::Begin gives, some groups at a time. kFirst, kSecond: that operand
+// is one element.
+template <class Function, bool kFirst, bool kSecond>
+PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups) {
+  constexpr int64_t kTogether = 8;
+  typename Function::Half half[kTogether];
+  for (int64_t from = 0; from < groups; from += kTogether) {
+    const int64_t count = groups - from < kTogether ? groups - from : kTogether;
+    for (int64_t i = 0; i < count; ++i) {
+      half[i] = Function::Begin(LoadOperand<kFirst>(kFirst ? x : x + i * kLanes),
+                                LoadOperand<kSecond>(kSecond ? y : y + i * kLanes));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      C128* const to = d + i * kLanes;
+      const ComplexGroup result = Function::End(half[i]);
+      const MaskGroup outside = Function::IsOutside(half[i]);
+      if (__builtin_expect(AnyOf(outside), 0)) {
+        ReplaceOutside<Function>(to, kFirst ? x : x + i * kLanes, kSecond ? y : y + i * kLanes,
+                                 kFirst, kSecond, result, outside);
+      } else {
+        StoreComplexes(to, result);
+      }
+    }
+    d += kTogether * kLanes;
+    x += kFirst ? 0 : kTogether * kLanes;
+    y += kSecond ? 0 : kTogether * kLanes;
+  }
+}
+template <class Function, bool kFirst, bool kSecond>
+void BinaryComplexesLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  C128* const d = static_cast<C128*>(dst);
+  const C128* const x = static_cast<const C128*>(a);
+  const C128* const y = static_cast<const C128*>(b);
+  const int64_t groups = n / kLanes, i = groups * kLanes;
+  C128 first[kLanes], second[kLanes];
+  for (int64_t j = 0; j < kLanes; ++j) {
+    first[j] = kFirst ? *x : C128{1, 1};
+    second[j] = kSecond ? *y : C128{2, 1};
+  }
+  RunBinary<Function, kFirst, kSecond>(d, kFirst ? first : x, kSecond ? second : y, groups);
+  if (i == n) return;
+  const size_t bytes = (n - i) * sizeof(C128);
+  if (!kFirst) __builtin_memcpy(first, x + i, bytes);
+  if (!kSecond) __builtin_memcpy(second, y + i, bytes);
+  RunBinary<Function, false, false>(first, first, second, 1);
+  __builtin_memcpy(d + i, first, bytes);
+}
+template <class Function>
+PJRT_INLINE void SetBinaryComplex(BlockKernels* k, BlockOp op) {
+  constexpr CType kType = CType::kC128;
+  Entry(k, op, kType) = BinaryComplexesLoop<Function, false, false>;
+  Entry(k, op, kType, Scalars::kFirst) = BinaryComplexesLoop<Function, true, false>;
+  Entry(k, op, kType, Scalars::kSecond) = BinaryComplexesLoop<Function, false, true>;
+}
+
 }  // namespace
 
 void FillComplexLogC128(BlockKernels* k) {
   Entry(k, BlockOp::kLog, CType::kC128) = LogsLoop<Log>;
   Entry(k, BlockOp::kLog1p, CType::kC128) = LogsLoop<Log1p>;
+  SetBinaryComplex<Power>(k, BlockOp::kPower);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
