@@ -14,6 +14,7 @@ void FillComplexExp(BlockKernels* kernels);
 void FillComplexLog(BlockKernels* kernels);
 void FillComplexTablesC128(BlockKernels* kernels);
 void FillComplexLogC128(BlockKernels* kernels);
+void FillComplexAtan2C128(BlockKernels* kernels);
 
 namespace complexes {
 

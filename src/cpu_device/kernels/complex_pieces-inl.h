@@ -6,8 +6,8 @@
 // this.
 //
 // c64 functions are computed in f64 to 2^-34 or better and rounded once; c128 ones are algebraic
-// and at most 3 ULP off. The other ones of c128 are in block_complex_c128.cc,
-// block_complex_exp_c128.cc and block_complex_tables_c128.cc.
+// and at most 3 ULP off. The other ones of c128 are in levels/block_complex_*_c128.cc and
+// block_complex_c128.cc.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PIECES_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PIECES_INL_H_
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Logarithms, roots, powers and arc tangents of c128 numbers in vector loops; levels with fused
-// multiply-add have the logarithms and powers of block_complex_log_c128.cc. Largest errors seen in
-// a part that does not nearly cancel: Log and Log1p 0.7, Rsqrt 0.8, Cbrt 1.2, Power 0.8, Atan2 0.6
-// ULP (1.5 without fused multiply-add). With AVX-512 they take 1.4 to 4.5 ns an element, and 33 to
-// 400 one at a time in long double.
+// multiply-add have the others of block_complex_log_c128.cc and block_complex_atan2_c128.cc, but
+// for roots. Largest errors seen in a part that does not nearly cancel: Log and Log1p 0.7, Rsqrt
+// 0.8, Cbrt 1.2, Power 0.8, Atan2 0.6 ULP (1.5 without fused multiply-add). With AVX-512 roots take
+// 1.6 and 3.0 ns an element, and some 100 one at a time in long double.
 #include "src/cpu_device/kernels/complex_exp_c128-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -231,6 +231,7 @@ struct Cbrt {
   }
 };
 
+#if !defined(__AVX2__)
 // a b + c d; where they nearly cancel, the second part may overlap the first one's digits.
 PJRT_INLINE Pair SumOfProducts(double a, double b, double c, double d) {
   const Pair first = Product(a, b), second = Product(c, d);
@@ -238,7 +239,6 @@ PJRT_INLINE Pair SumOfProducts(double a, double b, double c, double d) {
   return {sum.high, sum.low + (first.low + second.low)};
 }
 
-#if !defined(__AVX2__)
 // exp(b log a), with the product of pairs.
 struct Power {
   PJRT_INLINE uint64_t IsRare(double a_re, double a_im, double b_re, double b_im) {
@@ -276,7 +276,6 @@ struct Power {
     });
   }
 };
-#endif
 
 // -i log((x + iy) / sqrt(x^2 + y^2)), part by part: with p = x + iy and m = x - iy the argument of
 // the quotient is half that of p conj(m) = |x|^2 - |y|^2 + 2i Re(x conj(y)), or opposite; the other
@@ -375,6 +374,7 @@ PJRT_INLINE void SetBinary(BlockKernels* k, BlockOp op) {
   Entry(k, op, kType, Scalars::kFirst) = BinaryStages<Fast, kComplete, true, false>;
   Entry(k, op, kType, Scalars::kSecond) = BinaryStages<Fast, kComplete, false, true>;
 }
+#endif
 
 }  // namespace
 
@@ -382,14 +382,15 @@ void FillComplexC128(BlockKernels* k) {
   using namespace complexes;
 #if defined(__AVX2__)
   FillComplexLogC128(k);
+  FillComplexAtan2C128(k);
 #else
   Entry(k, BlockOp::kLog, CType::kC128) = UnaryStages<Log, CompleteLog>;
   Entry(k, BlockOp::kLog1p, CType::kC128) = UnaryStages<Log1p, CompleteLog1p>;
   SetBinary<Power, CompletePower>(k, BlockOp::kPower);
+  SetBinary<Atan2, CompleteAtan2>(k, BlockOp::kAtan2);
 #endif
   Entry(k, BlockOp::kRsqrt, CType::kC128) = UnaryStages<Rsqrt, CompleteRsqrt>;
   Entry(k, BlockOp::kCbrt, CType::kC128) = UnaryStages<Cbrt, CompleteCbrt>;
-  SetBinary<Atan2, CompleteAtan2>(k, BlockOp::kAtan2);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -7,68 +7,12 @@
 // without tables took 1.9, 2.8 and 4.8.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/angle_groups-inl.h"
-#include "src/cpu_device/kernels/complex_groups-inl.h"
-#include "src/cpu_device/kernels/math_f64-inl.h"
+#include "src/cpu_device/kernels/complex_log_groups-inl.h"
 
 #if defined(__AVX2__)
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-PJRT_INLINE WordGroup operator&(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] & b.v[i]);
-}
-PJRT_INLINE WordGroup operator|(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] | b.v[i]);
-}
-PJRT_INLINE DoubleGroup Keep(MaskGroup mask, DoubleGroup a) {
-  return PJRT_EACH(DoubleGroup, Keep(mask.v[i], a.v[i]));
-}
-PJRT_INLINE MaskGroup IsNegative(DoubleGroup x) { return PJRT_EACH(MaskGroup, IsNegative(x.v[i])); }
-
-// c and -log(c) / 2 for a c near the inverse of each 16th of an octave's fractions; that octave
-// begins at 0.734. The logarithms are multiples of 2^-42, to 2^-67, and c is over 2 and times
-// 2^1023, so that an exponent's bits can be subtracted from it.
-constexpr Columns<2> kHalfLogs = {
-    {{{0x1.5555550c2ec25p+1022, 0x1.47ae14521cecep+1022, 0x1.3b13b11502367p+1022,
-       0x1.2f684bb47c774p+1022, 0x1.249248dca5638p+1022, 0x1.1a7b95e8c7684p+1022,
-       0x1.111110c68a6cdp+1022, 0x1.084210516379bp+1022, 0x1p+1022, 0x1.e1e1e16eb9c65p+1021,
-       0x1.c71c71bb4a936p+1021, 0x1.af286b493dbc2p+1021, 0x1.9999997c4c53ap+1021,
-       0x1.86186150326e1p+1021, 0x1.745d173ebc55ep+1021, 0x1.642c8589c0593p+1021}},
-     {{-0x1.26962037da000p-3, -0x1.f991c5cc70000p-4, -0x1.a93ed2d13c000p-4, -0x1.5bf405b78c000p-4,
-       -0x1.1178e62b04000p-4, -0x1.9335e384e0000p-5, -0x1.085986fc00000p-5, -0x1.0415d27980000p-6,
-       0, 0x1.f0a313a6c0000p-6, 0x1.e270774d10000p-5, 0x1.5ff3096e94000p-4, 0x1.c8ff7d0c2c000p-4,
-       0x1.1675cb4836000p-3, 0x1.4618bc3540000p-3, 0x1.739d7f7fb4000p-3}}}};
-constexpr double kHalfLn2 = 0x1.62e42fefa3p-2, kHalfLn2Low = 0x1.3de6af278ece6p-43;
-
-// A positive number that is not a denormal is 2^k times what `inverse` is half the inverse of, and
-// a rest; `whole` is the logarithm of its root but for that rest.
-struct LogSplit {
-  DoubleGroup k, inverse, whole;
-};
-PJRT_INLINE LogSplit SplitLog(DoubleGroup x) {
-  constexpr uint64_t kUp = (uint64_t{1} << 51) + (uint64_t{1} << 47);
-  constexpr uint64_t kExponent = uint64_t{0x7ff} << 52, kBig = uint64_t{0x433} << 52;
-  const WordGroup lifted = ToWords(x) + kUp;
-  const auto part = EntriesAt<kHalfLogs>(ShiftedRight<48>(lifted));
-  const DoubleGroup k = ToDoubles(ShiftedRight<52>(lifted) | kBig) - (0x1p+52 + 1023);
-  return {k, ToDoubles(ToWords(part[0]) - (lifted & kExponent)), Fused(k, kHalfLn2, part[1])};
-}
-// log(1 + 2h) / 2 - h for h up to 2^-6, with `more` added.
-PJRT_INLINE DoubleGroup LogSeries(DoubleGroup h, DoubleGroup more) {
-  const DoubleGroup h2 = h * h, h4 = h2 * h2;
-  const DoubleGroup p01 = Fused(h, 0x1.555555555554ap+0, -0x1.ffffffffffff3p-1);
-  const DoubleGroup p23 = Fused(h, 0x1.9999999a5415cp+1, -0x1.0000000066907p+1);
-  const DoubleGroup p45 = Fused(h, 0x1.24923a9363fa9p+3, -0x1.5555454f53a61p+2);
-  const DoubleGroup p67 = Fused(h, 0x1.c7d6d687e6d35p+4, -0x1.006683c32b386p+4);
-  const DoubleGroup p = Fused(h4, Fused(h2, p67, p45), Fused(h2, p23, p01));
-  return Fused(h2, p, more);
-}
-// Half the logarithm of x + low.
-PJRT_INLINE DoubleGroup HalfLog(const LogSplit& split, DoubleGroup x, DoubleGroup low) {
-  const DoubleGroup h = Fused(x, split.inverse, -0.5), tail = low * split.inverse;
-  const DoubleGroup more = LogSeries(h + tail, Fused(split.k, kHalfLn2Low, tail));
-  return split.whole + (h + more);
-}
 // The same of numbers near 1 in three parts: so near that nothing is left of the first when 1 is
 // taken away, the others still have all digits of the rest.
 struct Squares {
@@ -86,7 +30,6 @@ PJRT_INLINE Squares SquaresOf(DoubleGroup larger, DoubleGroup smaller) {
   const PairGroup middle = AnySum(b - (sum - a), lost.high);
   return {sum, middle.high, middle.low + lost.low};
 }
-
 // The same to 2^-64, of a number near 1 to 2^-60, with a second part up to 2^-12 of the first.
 PJRT_INLINE PairGroup PreciseHalfLog(PairGroup x) {
   const LogSplit split = SplitLog(x.high);
@@ -111,48 +54,13 @@ PJRT_INLINE PairGroup SumOfSquares(DoubleGroup a, DoubleGroup b) {
   return {sum, Fused(b, b, square - sum) + Fused(a, a, -square)};
 }
 
-// c and arctan(c), to 2^-64, for tangents about a quarter of an octave apart, and 0 for those below
-// 2^-3.6.
-constexpr Columns<2> kArcs = {
-    {{{0x1.dbf8b3b38de77p-1, 0, 0x1.6ddc33b98938fp-4, 0x1.b30dc174784f8p-4, 0x1.02a8df60626aap-3,
-       0x1.338f008fdbe7ap-3, 0x1.6daeb8e1607cap-3, 0x1.b2c28159dc602p-3, 0x1.026b049c1cab4p-2,
-       0x1.332a353b7aadep-2, 0x1.6d0c6bc90d8a1p-2, 0x1.b1c1477c499e3p-2, 0x1.01a35bbb97c2ap-1,
-       0x1.31fc4d68dd485p-1, 0x1.6b527a1a7d82ep-1, 0x1.af52d6ee690f8p-1}},
-     {{0x1.7f7600a1fc025p-1, 0, 0x1.6ce44df9dcea7p-4, 0x1.b16dbf7567c52p-4, 0x1.014c1f196b75cp-3,
-       0x1.3146fe1ddcb68p-3, 0x1.69de72fb31145p-3, 0x1.ac666b20ffe06p-3, 0x1.fa43ef4ac9b5bp-3,
-       0x1.2a6b667732c20p-2, 0x1.5eaa7b10361d8p-2, 0x1.9a4a7e62d2cf4p-2, 0x1.dd648d96dff29p-2,
-       0x1.13cd06393ae1fp-1, 0x1.3bfaf2ebdc981p-1, 0x1.66712c41d9733p-1}}}};
-// The entries for a tangent a / b <= 1.
-PJRT_INLINE EntryGroup<kArcs> ArcNear(DoubleGroup a, DoubleGroup b) {
-  // Bits tell the logarithm to 0.09.
-  const WordGroup quotient = ToWords(Larger(a, b * 0x1.3p-4)) - ToWords(b);
-  return EntriesAt<kArcs>(ShiftedRight<50>(quotient + (uint64_t{1} << 49)));
-}
-// Where the angle of a point above the x axis starts, and whether the arc turns back from there, by
-// a sign: steep ones from the y axis, others left of it from the negative x axis.
-struct Direction {
-  DoubleGroup from, back;
-};
-PJRT_INLINE Direction DirectionOf(DoubleGroup x, DoubleGroup width, DoubleGroup height) {
-  const MaskGroup steep = Compare<_CMP_GT_OQ>(height, width);
-  return {Choose(steep, wide::kHalfPi, Choose(IsNegative(x), wide::kPi, 0.0)),
-          Turned(x, ToWords(Keep(steep, -0.0)))};
-}
-constexpr double kPiLost = 0x1.678afae35cdd1p-55;  // by rounding, over pi
 // The angle of (x, y) with coordinates of these sizes, a being the smaller one and b the other one.
 // correct(from, arc) is the arc with what `from` and x have lost.
 template <class Correct>
 PJRT_INLINE DoubleGroup AngleOf(DoubleGroup x, DoubleGroup y, DoubleGroup width, DoubleGroup height,
                                 DoubleGroup a, DoubleGroup b, Correct correct) {
-  const auto part = ArcNear(a, b);
-  const DoubleGroup c = part[0];
-  const DoubleGroup t = FusedLess(c, b, a) / Fused(c, a, b), t2 = t * t;
-  const DoubleGroup p12 = Fused(t2, 0x1.99999998d654ap-3, -0x1.555555555551ap-2);
-  const DoubleGroup p34 = Fused(t2, 0x1.c712e86b882a3p-4, -0x1.249245eba92b7p-3);
-  const DoubleGroup t4 = t2 * t2, p345 = Fused(t4, -0x1.6e97d651daca3p-4, p34);
-  const DoubleGroup arc = part[1] + Fused(t * t2, Fused(t4, p345, p12), t);
   const Direction to = DirectionOf(x, width, height);
-  return WithSign(to.from + correct(to.from, Turned(arc, ToWords(to.back))), y);
+  return WithSign(to.from + correct(to.from, Turned(ArcOf(a, b), ToWords(to.back))), y);
 }
 
 // Logarithms are moderate between these sizes.
@@ -352,83 +260,6 @@ struct Power {
     return {Turned(re, sign), Choose(zero, x.im.high, Turned(im, sign))};
   }
 };
-
-template <class Function>
-__attribute__((noinline)) void ReplaceOutside(C128* to, const C128* a, const C128* b, bool first,
-                                              bool second, const ComplexGroup& result,
-                                              MaskGroup outside) {
-  C128 x[kLanes], y[kLanes];
-  for (int64_t i = 0; i < kLanes; ++i) {
-    x[i] = a[first ? 0 : i];
-    y[i] = b[second ? 0 : i];
-  }
-  StoreComplexes(to, result);
-  for (int64_t i = 0; i < kLanes; ++i) {
-    const int64_t at = ElementOf(i);
-    if ((Lanes(outside.v[i / kDoubles]) >> i % kDoubles & 1) != 0) {
-      to[at] = Function::RunRare(x[at], y[at]);
-    }
-  }
-}
-template <bool kScalar>
-PJRT_INLINE ComplexGroup LoadOperand(const C128* from) {
-  return kScalar ? ComplexGroup{from->re, from->im} : LoadComplexes(from);
-}
-// Function::End of what Function::Begin gives, some groups at a time. kFirst, kSecond: that operand
-// is one element.
-template <class Function, bool kFirst, bool kSecond>
-PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups) {
-  constexpr int64_t kTogether = 8;
-  typename Function::Half half[kTogether];
-  for (int64_t from = 0; from < groups; from += kTogether) {
-    const int64_t count = groups - from < kTogether ? groups - from : kTogether;
-    for (int64_t i = 0; i < count; ++i) {
-      half[i] = Function::Begin(LoadOperand<kFirst>(kFirst ? x : x + i * kLanes),
-                                LoadOperand<kSecond>(kSecond ? y : y + i * kLanes));
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      C128* const to = d + i * kLanes;
-      const ComplexGroup result = Function::End(half[i]);
-      const MaskGroup outside = Function::IsOutside(half[i]);
-      if (__builtin_expect(AnyOf(outside), 0)) {
-        ReplaceOutside<Function>(to, kFirst ? x : x + i * kLanes, kSecond ? y : y + i * kLanes,
-                                 kFirst, kSecond, result, outside);
-      } else {
-        StoreComplexes(to, result);
-      }
-    }
-    d += kTogether * kLanes;
-    x += kFirst ? 0 : kTogether * kLanes;
-    y += kSecond ? 0 : kTogether * kLanes;
-  }
-}
-template <class Function, bool kFirst, bool kSecond>
-void BinaryComplexesLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
-  if (n <= 0) return;
-  C128* const d = static_cast<C128*>(dst);
-  const C128* const x = static_cast<const C128*>(a);
-  const C128* const y = static_cast<const C128*>(b);
-  const int64_t groups = n / kLanes, i = groups * kLanes;
-  C128 first[kLanes], second[kLanes];
-  for (int64_t j = 0; j < kLanes; ++j) {
-    first[j] = kFirst ? *x : C128{1, 1};
-    second[j] = kSecond ? *y : C128{2, 1};
-  }
-  RunBinary<Function, kFirst, kSecond>(d, kFirst ? first : x, kSecond ? second : y, groups);
-  if (i == n) return;
-  const size_t bytes = (n - i) * sizeof(C128);
-  if (!kFirst) __builtin_memcpy(first, x + i, bytes);
-  if (!kSecond) __builtin_memcpy(second, y + i, bytes);
-  RunBinary<Function, false, false>(first, first, second, 1);
-  __builtin_memcpy(d + i, first, bytes);
-}
-template <class Function>
-PJRT_INLINE void SetBinaryComplex(BlockKernels* k, BlockOp op) {
-  constexpr CType kType = CType::kC128;
-  Entry(k, op, kType) = BinaryComplexesLoop<Function, false, false>;
-  Entry(k, op, kType, Scalars::kFirst) = BinaryComplexesLoop<Function, true, false>;
-  Entry(k, op, kType, Scalars::kSecond) = BinaryComplexesLoop<Function, false, true>;
-}
 
 }  // namespace
 
