@@ -15,6 +15,7 @@ void FillComplexLog(BlockKernels* kernels);
 void FillComplexTablesC128(BlockKernels* kernels);
 void FillComplexLogC128(BlockKernels* kernels);
 void FillComplexAtan2C128(BlockKernels* kernels);
+void FillComplexTanhC128(BlockKernels* kernels);
 
 namespace complexes {
 

@@ -70,18 +70,22 @@ PJRT_INLINE void RunComplexes(C128* to, const C128* from) {
   if (__builtin_expect(AnyOf(rare), 0)) ReplaceRare<kComplete>(to, z, rare);
 }
 // The last elements go with ones.
-template <class Function, C128 (*kComplete)(C128)>
-void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+template <void (*kRun)(C128*, const C128*)>
+PJRT_INLINE void OverGroups(void* dst, const void* a, int64_t n) {
   C128* const d = static_cast<C128*>(dst);
   const C128* const x = static_cast<const C128*>(a);
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) RunComplexes<Function, kComplete>(d + i, x + i);
+  for (; i + kLanes <= n; i += kLanes) kRun(d + i, x + i);
   if (i == n) return;
   C128 rest[kLanes];
   for (C128& each : rest) each = {1, 1};
   __builtin_memcpy(rest, x + i, (n - i) * sizeof(C128));
-  RunComplexes<Function, kComplete>(rest, rest);
+  kRun(rest, rest);
   __builtin_memcpy(d + i, rest, (n - i) * sizeof(C128));
+}
+template <class Function, C128 (*kComplete)(C128)>
+void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  OverGroups<RunComplexes<Function, kComplete>>(dst, a, n);
 }
 
 // Numbers in two parts, of which the second one may be a hundredth of the first.
