@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logarithms, roots, powers and arc tangents of c128 numbers in vector loops; levels with fused
-// multiply-add have the others of block_complex_log_c128.cc and block_complex_atan2_c128.cc, but
-// for roots. Largest errors seen in a part that does not nearly cancel: Log and Log1p 0.7, Rsqrt
-// 0.8, Cbrt 1.2, Power 0.8, Atan2 0.6 ULP (1.5 without fused multiply-add). With AVX-512 roots take
-// 1.6 and 3.0 ns an element, and some 100 one at a time in long double.
+// Logarithms, roots, powers and arc tangents of c128 numbers in vector loops. Largest error seen in
+// a part that does not nearly cancel: 1.5 ULP. Levels with fused multiply-add have those of
+// block_complex_log_c128.cc, block_complex_roots_c128.cc and block_complex_atan2_c128.cc.
 #include "src/cpu_device/kernels/complex_exp_c128-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+#if !defined(__AVX2__)
 namespace {
 
 using complexes::FastSum;
@@ -22,7 +21,6 @@ using complexes::Squares;
 using complexes::Sum;
 using complexes::Turned;
 
-#if !defined(__AVX2__)
 struct Log {
   PJRT_INLINE uint64_t IsRare(double re, double im) { return complexes::IsFar(re, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* log) {
@@ -77,8 +75,6 @@ struct Log1p {
     ForPiece([&](int64_t i) { log->im[i] = angle.high[i]; });
   }
 };
-
-#endif
 
 // The sum of the parts' squares, with what is lost but for the square of the smaller one's.
 PJRT_INLINE Pair NormOf(C128 z) {
@@ -231,7 +227,6 @@ struct Cbrt {
   }
 };
 
-#if !defined(__AVX2__)
 // a b + c d; where they nearly cancel, the second part may overlap the first one's digits.
 PJRT_INLINE Pair SumOfProducts(double a, double b, double c, double d) {
   const Pair first = Product(a, b), second = Product(c, d);
@@ -374,23 +369,24 @@ PJRT_INLINE void SetBinary(BlockKernels* k, BlockOp op) {
   Entry(k, op, kType, Scalars::kFirst) = BinaryStages<Fast, kComplete, true, false>;
   Entry(k, op, kType, Scalars::kSecond) = BinaryStages<Fast, kComplete, false, true>;
 }
-#endif
 
 }  // namespace
+#endif
 
 void FillComplexC128(BlockKernels* k) {
-  using namespace complexes;
 #if defined(__AVX2__)
   FillComplexLogC128(k);
+  FillComplexRootsC128(k);
   FillComplexAtan2C128(k);
 #else
+  using namespace complexes;
   Entry(k, BlockOp::kLog, CType::kC128) = UnaryStages<Log, CompleteLog>;
   Entry(k, BlockOp::kLog1p, CType::kC128) = UnaryStages<Log1p, CompleteLog1p>;
+  Entry(k, BlockOp::kRsqrt, CType::kC128) = UnaryStages<Rsqrt, CompleteRsqrt>;
+  Entry(k, BlockOp::kCbrt, CType::kC128) = UnaryStages<Cbrt, CompleteCbrt>;
   SetBinary<Power, CompletePower>(k, BlockOp::kPower);
   SetBinary<Atan2, CompleteAtan2>(k, BlockOp::kAtan2);
 #endif
-  Entry(k, BlockOp::kRsqrt, CType::kC128) = UnaryStages<Rsqrt, CompleteRsqrt>;
-  Entry(k, BlockOp::kCbrt, CType::kC128) = UnaryStages<Cbrt, CompleteCbrt>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

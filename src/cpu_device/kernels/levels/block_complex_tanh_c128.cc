@@ -13,32 +13,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// Function::Run of all elements but those that it marks, of which Function::RunCarefully has all
-// that are not rare.
-template <class Function, C128 (*kComplete)(C128)>
-__attribute__((noinline)) void ReplaceMarked(C128* to, const ComplexGroup& z, MaskGroup marked) {
-  const ComplexGroup careful = Function::RunCarefully(z);
-  const MaskGroup rare = Function::IsRare(z);
-  double re[kLanes], im[kLanes];
-  __builtin_memcpy(re, &careful.re, sizeof(re));
-  __builtin_memcpy(im, &careful.im, sizeof(im));
-  for (int64_t i = 0; i < kLanes; ++i) {
-    if ((Lanes(marked.v[i / kDoubles]) >> i % kDoubles & 1) != 0) to[ElementOf(i)] = {re[i], im[i]};
-  }
-  if (AnyOf(rare)) ReplaceRare<kComplete>(to, z, rare);
-}
-template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunMarking(C128* to, const C128* from) {
-  const ComplexGroup z = LoadComplexes(from);
-  MaskGroup marked;
-  StoreComplexes(to, Function::Run(z, &marked));
-  if (__builtin_expect(AnyOf(marked), 0)) ReplaceMarked<Function, kComplete>(to, z, marked);
-}
-template <class Function, C128 (*kComplete)(C128)>
-void MarkingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunMarking<Function, kComplete>>(dst, a, n);
-}
-
 // 2^(i/16), as the bits of which i << 48 is taken away: with k << 48 added, the bits of 2^(k/16).
 // And what the entries lost, over them.
 constexpr Columns<2> MakePowerBits() {
@@ -65,13 +39,6 @@ PJRT_INLINE DoubleGroup OnGrid(DoubleGroup x) {
   constexpr double kShift = 0x1.8p+27;
   return (x + kShift) - kShift;
 }
-PJRT_INLINE WordGroup operator&(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] & b.v[i]);
-}
-// 26 digits of x.
-PJRT_INLINE DoubleGroup CutOff(DoubleGroup x) {
-  return ToDoubles((ToWords(x) + WordGroup(uint64_t{1} << 26)) & WordGroup(~uint64_t{0} << 27));
-}
 // The same number with the first part OnGrid.
 PJRT_INLINE CutGroup OnGrid(CutGroup x) {
   const DoubleGroup high = OnGrid(x.high);
@@ -86,7 +53,7 @@ PJRT_INLINE CutGroup CutExpOf(DoubleGroup x) {
   const DoubleGroup r = m.r, r2 = r * r, rest = powers[1];
   const DoubleGroup lost = kPrecise ? Fused(rest, r, rest) + m.tail : rest;
   const DoubleGroup more = Fused(r2, ExpSeries(r, r2), lost);
-  const DoubleGroup high = CutOff(Fused(p, r, p));
+  const DoubleGroup high = CutOff<26>(Fused(p, r, p));
   return {high, Fused(p, r + more, p - high)};
 }
 // The sine but for its sign, which `side` has, and the cosine.
@@ -106,7 +73,7 @@ PJRT_INLINE CutAngle CutAngleOf(DoubleGroup x) {
   const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
   const DoubleGroup less_cosine = Fused(r4, cosine012, r2 * -0.5);
   const DoubleGroup most = Fused(c, r, s);
-  const DoubleGroup sine = CutOff(most), cosine = OnGrid(FusedLess(s, r, c));
+  const DoubleGroup sine = CutOff<26>(most), cosine = OnGrid(FusedLess(s, r, c));
   const DoubleGroup sine_lost = Fused(c, r, s - sine) + turn[kSineRest];
   const DoubleGroup cosine_lost = FusedLess(s, r, c - cosine) + turn[kCosineRest];
   const DoubleGroup sine_low = Fused(s, less_cosine, Fused(c, more_sine, sine_lost));
