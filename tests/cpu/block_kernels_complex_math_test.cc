@@ -236,6 +236,70 @@ TEST(C128MathTest, TangentsAreWithinTwoUlpEverywhere) {
   }
 }
 
+// Beside the poles at odd multiples of pi i, where the imaginary part is tiny and where exp(x)
+// underflows. Left of 0 the real part may cancel.
+TEST(C128MathTest, LogisticIsWithinTwoUlpWhereNothingCancels) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(23);
+  std::uniform_real_distribution<double> part(-1, 1), height(-50, 0);
+  std::vector<Z> z = {Z(0, 0), Z(5e-324, 1), Z(1e-310, 5e-324), Z(710, 1), Z(-744, 2), Z(1e9, -3)};
+  for (int i = 0; i < 2000; ++i) {
+    const double pole = 3.141592653589793 * (2 * (i % 20) - 19);
+    z.emplace_back(std::exp2(height(random)) * part(random), pole + std::exp2(height(random)));
+    z.emplace_back(std::exp2(height(random)) * part(random), pole);
+    z.emplace_back(part(random) * 800, part(random) * 10);
+    z.emplace_back(part(random) * 3, part(random) * 0x1p+21);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallUnary<Z>(*kernels, BlockOp::kLogistic, CType::kC128, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      // u = exp(-|x|) and v = 1 - u; over the square of 1 + exp(-|x| - iy).
+      const long double x = std::fabs(z[i].real()), y = z[i].imag();
+      const long double u = std::exp(-x), v = -std::expm1(-x), c = std::cos(y / 2);
+      const long double divisor = v * v + 4 * u * c * c;
+      EXPECT_LE(UlpError(result[i].imag(), 2 * u * std::sin(y / 2) * c / divisor), 2)
+          << kernels->level << Show(z[i]);
+      EXPECT_EQ(std::signbit(result[i].imag()), std::signbit(std::sin(y))) << Show(z[i]);
+      if (z[i].real() < 0) continue;
+      EXPECT_LE(UlpError(result[i].real(), (v + 2 * u * c * c) / divisor), 2)
+          << kernels->level << Show(z[i]);
+    }
+  }
+}
+
+// From the smallest numbers to the largest, and with parts of very different sizes.
+TEST(C128MathTest, RootsAreWithinTwoUlp) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(29);
+  std::uniform_real_distribution<double> mantissa(1, 2), exponent(-500, 500), less(-400, 0);
+  std::vector<Z> z;
+  for (int i = 0; i < 8000; ++i) {
+    const double large = std::ldexp(mantissa(random), static_cast<int>(exponent(random)));
+    const double scale =
+        i % 3 == 0 ? mantissa(random) : std::exp2(less(random) / (i % 3 * 20 - 19));
+    const double x = i % 8 < 4 ? large : large * scale, y = i % 8 < 4 ? large * scale : large;
+    z.emplace_back(i % 4 < 2 ? x : -x, i % 2 == 0 ? y : -y);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> cbrt = CallUnary<Z>(*kernels, BlockOp::kCbrt, CType::kC128, z);
+    const std::vector<Z> rsqrt = CallUnary<Z>(*kernels, BlockOp::kRsqrt, CType::kC128, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double x = z[i].real(), y = z[i].imag(), size = std::hypot(x, y);
+      const long double root = std::cbrt(size), angle = std::atan2(y, x) / 3;
+      EXPECT_LE(UlpError(cbrt[i].real(), root * std::cos(angle)), 2)
+          << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(cbrt[i].imag(), root * std::sin(angle)), 2)
+          << kernels->level << Show(z[i]);
+      const long double large = std::sqrt((size + std::fabs(x)) / 2);
+      const long double small = std::fabs(y) / (2 * large);
+      const long double im = std::copysign(x < 0 ? large : small, -y);
+      EXPECT_LE(UlpError(rsqrt[i].real(), (x < 0 ? small : large) / size), 2)
+          << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(rsqrt[i].imag(), im / size), 2) << kernels->level << Show(z[i]);
+    }
+  }
+}
+
 // The angle of (x, y) is that of (kx, ky).
 TEST(C128MathTest, ArcTangentsDoNotDependOnTheSizeOfBothOperands) {
   using Z = std::complex<double>;

@@ -56,16 +56,19 @@ PJRT_INLINE CutGroup CutExpOf(DoubleGroup x) {
   const DoubleGroup high = CutOff<26>(Fused(p, r, p));
   return {high, Fused(p, r + more, p - high)};
 }
-// The sine but for its sign, which `side` has, and the cosine.
+// The sine but for its sign, which `side` has, and the cosine; if kPrecise, this less 1 keeps its
+// digits where it is small.
 struct CutAngle {
   CutGroup sine, cosine;
   DoubleGroup side;
 };
+template <bool kPrecise>
 PJRT_INLINE CutAngle CutAngleOf(DoubleGroup x) {
   const Angle angle = ReduceAngle(x);
   const auto turn = EntriesAt<kAngles>(angle.k);
   const DoubleGroup s = turn[kSine], c = turn[kCosine], r = angle.r;
-  const DoubleGroup all = r + angle.tail, r2 = all * all, r4 = r2 * r2, cubed = r * r2;
+  const DoubleGroup all = kPrecise ? r + angle.tail : r, r2 = all * all;
+  const DoubleGroup r4 = r2 * r2, cubed = r * r2;
   const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
   const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
   const DoubleGroup cosine12 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
@@ -106,7 +109,7 @@ struct Expm1 {
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutside(z.re, z.im); }
   PJRT_INLINE ComplexGroup Run(ComplexGroup z, MaskGroup* marked) {
     const CutGroup e = CutExpOf<true>(z.re);
-    const CutAngle angle = CutAngleOf(z.im);
+    const CutAngle angle = CutAngleOf<true>(z.im);
     const CutGroup c = angle.cosine;
     const DoubleGroup most = Fused(e.high, c.high, -1.0);
     const DoubleGroup re = most + LowOfProduct(e, c);
@@ -196,7 +199,7 @@ struct Logistic {
   PJRT_INLINE ComplexGroup Run(ComplexGroup z, MaskGroup* marked) {
     const DoubleGroup size = Magnitude(z.re);
     const CutGroup u = CutExpOf<false>(-size);
-    const CutAngle angle = CutAngleOf(z.im);
+    const CutAngle angle = CutAngleOf<false>(z.im);
     const CutGroup c = angle.cosine;
     const CutGroup near = OnGrid(u), sum = {near.high + c.high, near.low + c.low};
     const DoubleGroup right = Fused(near.high, c.high, 1.0), right_low = LowOfProduct(near, c);
@@ -234,7 +237,7 @@ struct Tanh {
   PJRT_INLINE ComplexGroup Run(ComplexGroup z, MaskGroup* marked) {
     const DoubleGroup size = Magnitude(z.re) * 2.0, twice = z.im + z.im;
     const CutGroup u = CutExpOf<false>(-size);
-    const CutAngle angle = CutAngleOf(twice);
+    const CutAngle angle = CutAngleOf<false>(twice);
     const CutGroup c = {angle.cosine.high + angle.cosine.high, angle.cosine.low + angle.cosine.low};
     const CutGroup near = OnGrid(u), sum = {near.high + c.high, near.low + c.low};
     const PairGroup divisor = Normal(Fused(near.high, sum.high, 1.0), LowOfProduct(near, sum));
