@@ -92,6 +92,22 @@ constexpr Columns<6> kAtanFine = {
        0x1.ff40f3072c217p-1, 0x1.fe85358e5e3d3p-1, 0x1.fd81e6df2f77ep-1, 0x1.fc4eee0b515c8p-1,
        0x1.fb17d6a818726p-1, 0x1.fa147492cff16p-1, 0x1.f97f4ab2690efp-1, 0x1.f9763dd866973p-1}}}};
 
+// Halves, for angles and logarithms that are to be halved.
+constexpr Columns<5> kAtanHalf = [] {
+  Columns<5> half = kAtan;
+  for (auto& column : half.column) {
+    for (double& entry : column.entry) entry /= 2;
+  }
+  return half;
+}();
+constexpr Columns<3> kMiddlesHalf = [] {
+  Columns<3> half = kMiddles;
+  for (double& entry : half.column[kHalfLog].entry) entry /= 2;
+  return half;
+}();
+constexpr double kLog1pHalf[] = {kLog1p[0] / 2, kLog1p[1] / 2, kLog1p[2] / 2, kLog1p[3] / 2,
+                                 kLog1p[4] / 2};
+
 // sin(x / 3) / x and cos(x / 3) by x^2, for |x| <= pi, to 2^-33 and 2^-38.
 constexpr double kSinThird[] = {0x1.2c382574a920ep-33, -0x1.85866a093521p-24, 0x1.1fac9c75af601p-15,
                                 -0x1.948b0f374a741p-8, 0x1.55555554dadd7p-2};
@@ -125,11 +141,14 @@ PJRT_INLINE Doubles Polynomial(const double (&c)[kCount], Doubles x) {
 struct LogState {
   Doubles r, far;
 };
+// Or half of that, with kMiddlesHalf and kLog1pHalf.
+template <const auto& kTable = kMiddles>
 PJRT_INLINE LogState StartLog(Doubles square, Doubles excess) {
-  const auto middle = EntriesAt<kMiddles>(ShiftedRight<48>((Words)square));
+  constexpr double kHalfLn2 = 0x1.62e42fefa39efp-2, kUnit = &kTable == &kMiddles ? 1 : 0.5;
+  const auto middle = EntriesAt<kTable>(ShiftedRight<48>((Words)square));
   const Mask far = Compare<_CMP_NLT_UQ>(Magnitude(excess), All(0.03));
   const Doubles rest = Fused(MantissaOf(square), middle[kInverse], All(-1));
-  const Doubles log = Fused(ExponentOf(square), All(0x1.62e42fefa39efp-2), middle[kHalfLog]);
+  const Doubles log = Fused(ExponentOf(square), All(kUnit * kHalfLn2), middle[kHalfLog]);
   return {Choose(far, rest, excess), Keep(far, log)};
 }
 template <int kCount>
@@ -148,6 +167,14 @@ PJRT_INLINE AngleState StartAngle(Parts z) {
   const Doubles turn = Choose(steep, All(kHalfPi), Choose(left, All(kPi), All(0)));
   return {Choose(steep, -z.re, z.im), Choose(steep, z.im, z.re), WithSign(turn, z.im)};
 }
+// Half of the angle, or half of it and a half turn.
+PJRT_INLINE AngleState StartHalfAngle(Parts z, Mask opposite) {
+  const Mask left = IsNegative(z.re);
+  const Mask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
+  const Doubles turn = Choose(steep, All(kHalfPi / 2), Choose(left, All(kHalfPi), All(0)));
+  const Doubles base = Choose(opposite, turn - All(kPi), turn);
+  return {Choose(steep, -z.re, z.im), Choose(steep, z.im, z.re), Turned(base, z.im)};
+}
 template <const auto& kArctan>
 PJRT_INLINE Doubles FinishAngle(Doubles t, Doubles base) {
   const Doubles size = Magnitude(t);
@@ -158,13 +185,14 @@ PJRT_INLINE Doubles FinishAngle(Doubles t, Doubles base) {
   return Fused(p, t, base);
 }
 
-// Functions. Start gives the lanes that are rare, for Complete.
+// Functions. Start gives the lanes that are rare, for Complete; unless it is to be careful, it may
+// give more.
 struct Sqrt {
   struct State {
     Doubles size, re, im;
   };
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteSqrt(z); }
-  PJRT_INLINE int Start(Parts z, State* state) {
+  PJRT_INLINE int Start(Parts z, State* state, bool) {
     const Doubles square = Fused(z.re, z.re, z.im * z.im);
     *state = {SquareRoot(square), z.re, z.im};
     return Lanes(IsZeroOrNotFinite(square));
@@ -183,7 +211,9 @@ struct Sqrt {
 struct Rsqrt {
   using State = Sqrt::State;
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteRsqrt(z); }
-  PJRT_INLINE int Start(Parts z, State* state) { return Sqrt::Start(z, state); }
+  PJRT_INLINE int Start(Parts z, State* state, bool careful) {
+    return Sqrt::Start(z, state, careful);
+  }
   PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE Parts Finish(const State& s) {
     const Doubles square = All(0.5) * (Magnitude(s.re) + s.size);
@@ -200,7 +230,7 @@ struct Log {
     LogState log;
   };
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog(z); }
-  PJRT_INLINE int Start(Parts z, State* state) {
+  PJRT_INLINE int Start(Parts z, State* state, bool) {
     const AngleState angle = StartAngle(z);
     const Doubles large = angle.divisor, small = angle.dividend;
     const Doubles small_square = small * small, square = Fused(large, large, small_square);
@@ -222,7 +252,7 @@ struct Log {
 struct Log1p {
   using State = Log::State;
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog1p(z); }
-  PJRT_INLINE int Start(Parts z, State* state) {
+  PJRT_INLINE int Start(Parts z, State* state, bool) {
     const Parts w = {All(1) + z.re, z.im};
     const Doubles height_square = z.im * z.im, twice = z.re + z.re;
     const Doubles square = Fused(w.re, w.re, height_square);
@@ -243,7 +273,7 @@ struct Cbrt {
     Doubles t, base, r, size;
   };
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteCbrt(z); }
-  PJRT_INLINE int Start(Parts z, State* state) {
+  PJRT_INLINE int Start(Parts z, State* state, bool) {
     const Doubles square = Fused(z.re, z.re, z.im * z.im);
     // square = 2^(6 whole + sixths) c (1 + r)
     const auto middle = EntriesAt<kMiddles>(ShiftedRight<48>((Words)square));
@@ -279,8 +309,8 @@ struct Power {
     Doubles size, angle, sixteenths;
   };
   PJRT_INLINE C64 Complete(C64 a, C64 b) { return complexes::CompletePower(a, b); }
-  PJRT_INLINE int Start(Parts a, Parts b, State* state) {
-    const int rare = Log::Start(a, &state->log);
+  PJRT_INLINE int Start(Parts a, Parts b, State* state, bool careful) {
+    const int rare = Log::Start(a, &state->log, careful);
     state->b = b;
     const Doubles square = b.re * b.re;
     const Mask moderate = Compare<_CMP_LT_OQ>(Fused(b.im, b.im, square), All(10000));
@@ -323,49 +353,51 @@ struct Power {
 // numbers are exact, so that small parts keep their digits.
 struct Atan2 {
   struct State {
-    Doubles t, base, side, excess;
+    Doubles t, base, excess;
   };
   PJRT_INLINE C64 Complete(C64 y, C64 x) { return complexes::CompleteAtan2(y, x); }
-  PJRT_INLINE int Start(Parts y, Parts x, State* state) {
+  PJRT_INLINE int Start(Parts y, Parts x, State* state, bool careful) {
     const Parts plus = {x.re - y.im, x.im + y.re}, minus = {x.re + y.im, x.im - y.re};
     const Doubles plus_square = Fused(plus.re, plus.re, plus.im * plus.im);
     const Doubles minus_square = Fused(minus.re, minus.re, minus.im * minus.im);
+    const Doubles smaller_square = Smaller(plus_square, minus_square);
     const Doubles turned = Fused(x.re, y.im, -(x.im * y.re));
-    const Doubles excess = All(4) * turned / Smaller(plus_square, minus_square);
-    const Doubles product_re = plus.re * minus.re, product_im = plus.im * minus.im;
-    const Parts turn = {product_re + product_im, All(2) * Fused(x.re, y.re, x.im * y.im)};
-    // Whether the quotient is on the side of half of the angle or opposite. Of the root of the sum
-    // of the squares the direction is enough, within pi/4: half of the imaginary part serves, and
-    // the larger part instead of the size.
-    const Doubles squares_re = product_re - product_im;
+    const Doubles half_sine = Fused(x.re, y.re, x.im * y.im);
+    Parts turn = {Fused(plus.re, minus.re, plus.im * minus.im), half_sine + half_sine};
+    // The quotient's argument is that of plus less half of that of plus times minus. It is half of
+    // the angle where neither the sum nor the difference of their arguments leaves (-pi, pi], which
+    // the sum does only where they have one sign, and the difference only where they have not.
     const Doubles squares_im = Fused(x.re, x.im, y.re * y.im);
-    const Doubles width = Magnitude(squares_re), height = Magnitude(squares_im);
-    const Doubles sum = Larger(width, height) + width;
-    const Mask left = IsNegative(squares_re);
-    const Parts root = {Choose(left, height, sum), WithSign(Choose(left, sum, height), squares_im)};
-    const Doubles cosine = Fused(plus.re, root.re, plus.im * root.im);
-    const Doubles sine = Fused(plus.im, root.re, -(plus.re * root.im));
-    const Doubles side =
-        Choose(Compare<_CMP_LT_OQ>(All(0), turn.re), cosine, Turned(sine, turn.im));
-    const AngleState angle = StartAngle(turn);
-    *state = {angle.dividend / angle.divisor, angle.base, side, excess};
-    int rare = Lanes(IsZeroOrNotFinite(plus_square * minus_square));
-    const int maybe_zero = Lanes(Compare<_CMP_EQ_OQ>(turn.im, All(0)));
-    if (maybe_zero != 0) {
+    const Mask apart = IsNegative(Turned(plus.im, minus.im));
+    Doubles side = Turned(Choose(apart, half_sine, squares_im), plus.im);
+    const Mask cut = Compare<_CMP_EQ_OQ>(side * half_sine, All(0));
+    Mask rare = IsZeroOrNotFinite(smaller_square);
+    if (careful) {
       const Doubles x_size = Larger(Magnitude(x.re), Magnitude(x.im));
       const Doubles y_size = Larger(Magnitude(y.re), Magnitude(y.im));
-      rare |= Lanes(Compare<_CMP_EQ_OQ>(Smaller(x_size, y_size), All(0)));
+      const Mask zero = Compare<_CMP_EQ_OQ>(Smaller(x_size, y_size), All(0));
+      rare = Either(rare, Both(cut, zero));
+      // Where the sum and the difference are real, the angle of the quotient is 0 or pi/2.
+      const Doubles opposite = -Turned(squares_im, half_sine);
+      const Doubles flat = Turned(plus.re, Choose(IsNegative(turn.re), opposite, All(0)));
+      const Doubles height = Larger(Magnitude(side), Magnitude(plus.im));
+      side = Choose(Compare<_CMP_EQ_OQ>(height, All(0)), flat, side);
+      // 0 or pi rather than -0 or -pi.
+      const Mask real =
+          Both(Compare<_CMP_EQ_OQ>(turn.im, All(0)), Compare<_CMP_LT_OQ>(All(0), turn.re));
+      turn.im = Choose(real, WithSign(All(0), side), turn.im);
+    } else {
+      rare = Either(rare, cut);
     }
-    return rare;
+    const AngleState angle = StartHalfAngle(turn, IsNegative(side));
+    *state = {angle.dividend / angle.divisor, angle.base, All(4) * turned / smaller_square};
+    return Lanes(rare);
   }
   PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE Parts Finish(const State& s) {
-    const Doubles half = All(0.5) * FinishAngle<kAtan>(s.t, s.base);
-    const Doubles turn = Choose(Compare<_CMP_LT_OQ>(All(0), half), All(-kPi), All(kPi));
     const Doubles excess = Magnitude(s.excess);
-    const Doubles im = All(0.5) * FinishLog(StartLog(All(1) + excess, excess), kLog1p);
-    return {half + Choose(Compare<_CMP_LT_OQ>(s.side, All(0)), turn, All(0)),
-            WithSign(im, s.excess)};
+    const Doubles im = FinishLog(StartLog<kMiddlesHalf>(All(1) + excess, excess), kLog1pHalf);
+    return {FinishAngle<kAtanHalf>(s.t, s.base), WithSign(im, s.excess)};
   }
 };
 
@@ -373,26 +405,14 @@ struct Atan2 {
 constexpr int kPiece = 4;
 
 template <class Function>
-PJRT_INLINE int StartAll(const C64* const (&x)[1], int count, typename Function::State* states,
-                         unsigned char* rare) {
-  int any = 0;
-  for (int i = 0; i < count; ++i) {
-    rare[i] =
-        static_cast<unsigned char>(Function::Start(LoadParts(x[0] + i * kDoubles), &states[i]));
-    any |= rare[i];
-  }
-  return any;
+PJRT_INLINE int StartAt(const C64* const (&x)[1], int i, typename Function::State* state,
+                        bool careful) {
+  return Function::Start(LoadParts(x[0] + i), state, careful);
 }
 template <class Function>
-PJRT_INLINE int StartAll(const C64* const (&x)[2], int count, typename Function::State* states,
-                         unsigned char* rare) {
-  int any = 0;
-  for (int i = 0; i < count; ++i) {
-    rare[i] = static_cast<unsigned char>(Function::Start(
-        LoadParts(x[0] + i * kDoubles), LoadParts(x[1] + i * kDoubles), &states[i]));
-    any |= rare[i];
-  }
-  return any;
+PJRT_INLINE int StartAt(const C64* const (&x)[2], int i, typename Function::State* state,
+                        bool careful) {
+  return Function::Start(LoadParts(x[0] + i), LoadParts(x[1] + i), state, careful);
 }
 template <class Function>
 PJRT_INLINE C64 CompleteAt(const C64 (&x)[1][kPiece * kDoubles], int i) {
@@ -408,13 +428,16 @@ template <class Function, int kOperands>
 void RunPiece(C64* d, const C64* const (&x)[kOperands], int count) {
   typename Function::State states[kPiece];
   unsigned char rare[kPiece];
-  const bool any = StartAll<Function>(x, count, states, rare) != 0;
+  int any = 0;
+  for (int i = 0; i < count; ++i) any |= StartAt<Function>(x, i * kDoubles, &states[i], false);
+  for (int i = 0; any != 0 && i < count; ++i)
+    rare[i] = static_cast<unsigned char>(StartAt<Function>(x, i * kDoubles, &states[i], true));
   C64 copies[kOperands][kPiece * kDoubles];
-  for (int k = 0; any && k < kOperands; ++k)
+  for (int k = 0; any != 0 && k < kOperands; ++k)
     __builtin_memcpy(copies[k], x[k], count * kDoubles * sizeof(C64));
   Function::Continue(states, count);
   for (int i = 0; i < count; ++i) StoreParts(d + i * kDoubles, Function::Finish(states[i]));
-  for (int i = 0; any && i < count * kDoubles; ++i) {
+  for (int i = 0; any != 0 && i < count * kDoubles; ++i) {
     if ((rare[i / kDoubles] >> (i % kDoubles) & 1) == 0) continue;
     const int64_t at = i / kDoubles * kDoubles + ElementOf(i % kDoubles);
     d[at] = CompleteAt<Function>(copies, at);
