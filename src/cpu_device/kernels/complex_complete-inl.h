@@ -13,6 +13,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 void FillComplexExp(BlockKernels* kernels);
 void FillComplexLog(BlockKernels* kernels);
 void FillComplexRootsC128(BlockKernels* kernels);
+void FillComplexPower(BlockKernels* kernels);
 void FillComplexTablesC128(BlockKernels* kernels);
 void FillComplexLogC128(BlockKernels* kernels);
 void FillComplexAtan2C128(BlockKernels* kernels);

@@ -6,7 +6,7 @@
 // A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp,
 // c128 in long double where the C library's double function is more than 3 ULP off. W is the wider
 // type. Most arguments of the common functions go through the loops of complex_pieces-inl.h,
-// block_complex_exp.cc and block_complex_log.cc instead.
+// block_complex_exp.cc, block_complex_log.cc and block_complex_power.cc instead.
 #include "src/cpu_device/kernels/complex-inl.h"
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_pieces-inl.h"
@@ -391,6 +391,7 @@ void FillComplexMath(BlockKernels* k) {
 #if defined(__AVX2__)
   FillComplexExp(k);
   FillComplexLog(k);
+  FillComplexPower(k);
 #else
   UnaryByPieces<complexes::ExpC64, InF64<Exp>, float>(k, BlockOp::kExp);
   UnaryByPieces<complexes::Expm1C64, InF64<Expm1>, float>(k, BlockOp::kExpm1);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vectors of the parts of c64 numbers in f32, of twice as many elements as vectors of f64, for what
+// f32 is enough for. See level-inl.h for who may include this.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_FLOATS_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_FLOATS_INL_H_
+
+#include "src/cpu_device/kernels/complex_vectors-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+// HalfOf<0>(x), HalfOf<1>(x): the elements of each half.
+#if defined(__AVX512F__)
+using Floats = __m512;
+using FloatMask = __mmask16;
+PJRT_INLINE Floats AllFloats(float x) { return _mm512_set1_ps(x); }
+PJRT_INLINE Floats Magnitude(Floats x) { return _mm512_abs_ps(x); }
+PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+template <int kPredicate>
+PJRT_INLINE FloatMask Compare(Floats a, Floats b) {
+  return _mm512_cmp_ps_mask(a, b, kPredicate);
+}
+PJRT_INLINE FloatMask IsNegative(Floats x) { return _mm512_movepi32_mask((__m512i)x); }
+PJRT_INLINE FloatMask Both(FloatMask a, FloatMask b) { return a & b; }
+PJRT_INLINE FloatMask Either(FloatMask a, FloatMask b) { return a | b; }
+PJRT_INLINE int Lanes(FloatMask mask) { return mask; }
+PJRT_INLINE Floats Choose(FloatMask mask, Floats a, Floats b) {
+  return _mm512_mask_mov_ps(b, mask, a);
+}
+PJRT_INLINE Floats WithSign(Floats size, Floats x) {
+  return (Floats)_mm512_ternarylogic_epi32((__m512i)size, (__m512i)x, _mm512_set1_epi32(1 << 31),
+                                           0xd8);
+}
+PJRT_INLINE FloatMask IsZeroOrNotFinite(Floats x) { return _mm512_fpclass_ps_mask(x, 0x9f); }
+template <int kHalf>
+PJRT_INLINE Doubles HalfOf(Floats x) {
+  return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, kHalf));
+}
+#else
+using Floats = __m256;
+using FloatMask = __m256;
+PJRT_INLINE Floats AllFloats(float x) { return _mm256_set1_ps(x); }
+PJRT_INLINE Floats Magnitude(Floats x) { return _mm256_andnot_ps(AllFloats(-0.0f), x); }
+PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+template <int kPredicate>
+PJRT_INLINE FloatMask Compare(Floats a, Floats b) {
+  return _mm256_cmp_ps(a, b, kPredicate);
+}
+PJRT_INLINE FloatMask IsNegative(Floats x) { return x; }
+PJRT_INLINE FloatMask Both(FloatMask a, FloatMask b) { return _mm256_and_ps(a, b); }
+PJRT_INLINE FloatMask Either(FloatMask a, FloatMask b) { return _mm256_or_ps(a, b); }
+PJRT_INLINE int Lanes(FloatMask mask) { return _mm256_movemask_ps(mask); }
+PJRT_INLINE Floats Choose(FloatMask mask, Floats a, Floats b) {
+  return _mm256_blendv_ps(b, a, mask);
+}
+PJRT_INLINE Floats WithSign(Floats size, Floats x) {
+  return _mm256_or_ps(Magnitude(size), _mm256_and_ps(x, AllFloats(-0.0f)));
+}
+PJRT_INLINE FloatMask IsZeroOrNotFinite(Floats x) {
+  return Either(Compare<_CMP_EQ_OQ>(x, AllFloats(0)), Compare<_CMP_NEQ_UQ>(x - x, AllFloats(0)));
+}
+template <int kHalf>
+PJRT_INLINE Doubles HalfOf(Floats x) {
+  return _mm256_cvtps_pd(_mm256_extractf128_ps(x, kHalf));
+}
+#endif
+
+constexpr int64_t kFloats = sizeof(Floats) / sizeof(float);
+
+struct FloatParts {
+  Floats re, im;
+};
+// Halves, in f64.
+struct PartsOfBoth {
+  Parts half[2];
+};
+#if defined(__AVX512F__)
+PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
+  const Floats low = _mm512_loadu_ps(&from->re), high = _mm512_loadu_ps(&from->re + kFloats);
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  return {_mm512_permutex2var_ps(low, even, high), _mm512_permutex2var_ps(low, odd, high)};
+}
+PJRT_INLINE void StoreHalf(C64* to, Parts z) {
+  const __m512 raw = _mm512_permutex2var_ps(
+      _mm512_castps256_ps512(_mm512_cvtpd_ps(z.re)),
+      _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+      _mm512_castps256_ps512(_mm512_cvtpd_ps(z.im)));
+  _mm512_storeu_ps(&to->re, raw);
+}
+#else
+PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
+  const Floats low = _mm256_loadu_ps(&from->re), high = _mm256_loadu_ps(&from->re + kFloats);
+  const auto part = [](Floats x) {
+    return (Floats)_mm256_permute4x64_pd((__m256d)x, _MM_SHUFFLE(3, 1, 2, 0));
+  };
+  return {part(_mm256_shuffle_ps(low, high, 0x88)), part(_mm256_shuffle_ps(low, high, 0xdd))};
+}
+PJRT_INLINE void StoreHalf(C64* to, Parts z) {
+  const __m128 re = _mm256_cvtpd_ps(z.re), im = _mm256_cvtpd_ps(z.im);
+  _mm_storeu_ps(&to->re, _mm_unpacklo_ps(re, im));
+  _mm_storeu_ps(&to->re + 4, _mm_unpackhi_ps(re, im));
+}
+#endif
+
+}  // namespace
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_FLOATS_INL_H_
