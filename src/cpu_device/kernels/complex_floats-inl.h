@@ -11,7 +11,8 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// HalfOf<0>(x), HalfOf<1>(x): the elements of each half.
+// FetchFloats(table, places): the entries that the last four bits of places choose. HalfOf<0>(x),
+// HalfOf<1>(x): the elements of each half in f64; FromHalves: of both in f32.
 #if defined(__AVX512F__)
 using Floats = __m512;
 using FloatMask = __mmask16;
@@ -34,9 +35,27 @@ PJRT_INLINE Floats WithSign(Floats size, Floats x) {
                                            0xd8);
 }
 PJRT_INLINE FloatMask IsZeroOrNotFinite(Floats x) { return _mm512_fpclass_ps_mask(x, 0x9f); }
+using FloatBits = __m512i;
+PJRT_INLINE FloatBits AllBits(int x) { return _mm512_set1_epi32(x); }
+PJRT_INLINE FloatBits Minus32(FloatBits a, FloatBits b) { return _mm512_sub_epi32(a, b); }
+template <int kShift>
+PJRT_INLINE FloatBits BitsRight(Floats x) {
+  return _mm512_srli_epi32((__m512i)x, kShift);
+}
+template <int kShift>
+PJRT_INLINE FloatBits BitsLeft(Floats x) {
+  return _mm512_slli_epi32((__m512i)x, kShift);
+}
+PJRT_INLINE Floats FromIntegers(FloatBits x) { return _mm512_cvtepi32_ps(x); }
+PJRT_INLINE Floats FetchFloats(const float (&table)[16], FloatBits places) {
+  return _mm512_permutexvar_ps(places, _mm512_load_ps(table));
+}
 template <int kHalf>
 PJRT_INLINE Doubles HalfOf(Floats x) {
   return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, kHalf));
+}
+PJRT_INLINE Floats FromHalves(Doubles low, Doubles high) {
+  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
 }
 #else
 using Floats = __m256;
@@ -61,11 +80,39 @@ PJRT_INLINE Floats WithSign(Floats size, Floats x) {
 PJRT_INLINE FloatMask IsZeroOrNotFinite(Floats x) {
   return Either(Compare<_CMP_EQ_OQ>(x, AllFloats(0)), Compare<_CMP_NEQ_UQ>(x - x, AllFloats(0)));
 }
+using FloatBits = __m256i;
+PJRT_INLINE FloatBits AllBits(int x) { return _mm256_set1_epi32(x); }
+PJRT_INLINE FloatBits Minus32(FloatBits a, FloatBits b) { return _mm256_sub_epi32(a, b); }
+template <int kShift>
+PJRT_INLINE FloatBits BitsRight(Floats x) {
+  return _mm256_srli_epi32((__m256i)x, kShift);
+}
+template <int kShift>
+PJRT_INLINE FloatBits BitsLeft(Floats x) {
+  return _mm256_slli_epi32((__m256i)x, kShift);
+}
+PJRT_INLINE Floats FromIntegers(FloatBits x) { return _mm256_cvtepi32_ps(x); }
+PJRT_INLINE Floats FetchFloats(const float (&table)[16], FloatBits places) {
+  const Floats upper = (Floats)_mm256_slli_epi32(places, 28);
+  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_load_ps(table), places),
+                          _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), places), upper);
+}
 template <int kHalf>
 PJRT_INLINE Doubles HalfOf(Floats x) {
   return _mm256_cvtps_pd(_mm256_extractf128_ps(x, kHalf));
 }
+PJRT_INLINE Floats FromHalves(Doubles low, Doubles high) {
+  return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
+}
 #endif
+
+// The highest power comes first.
+template <int kCount>
+PJRT_INLINE Floats Polynomial(const float (&c)[kCount], Floats x) {
+  Floats p = AllFloats(c[0]);
+  for (int i = 1; i < kCount; ++i) p = Fused(p, x, AllFloats(c[i]));
+  return p;
+}
 
 constexpr int64_t kFloats = sizeof(Floats) / sizeof(float);
 
@@ -83,6 +130,13 @@ PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
   const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
   return {_mm512_permutex2var_ps(low, even, high), _mm512_permutex2var_ps(low, odd, high)};
 }
+PJRT_INLINE void StoreFloatParts(C64* to, FloatParts z) {
+  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i high =
+      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  _mm512_storeu_ps(&to->re, _mm512_permutex2var_ps(z.re, low, z.im));
+  _mm512_storeu_ps(&to->re + kFloats, _mm512_permutex2var_ps(z.re, high, z.im));
+}
 PJRT_INLINE void StoreHalf(C64* to, Parts z) {
   const __m512 raw = _mm512_permutex2var_ps(
       _mm512_castps256_ps512(_mm512_cvtpd_ps(z.re)),
@@ -97,6 +151,11 @@ PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
     return (Floats)_mm256_permute4x64_pd((__m256d)x, _MM_SHUFFLE(3, 1, 2, 0));
   };
   return {part(_mm256_shuffle_ps(low, high, 0x88)), part(_mm256_shuffle_ps(low, high, 0xdd))};
+}
+PJRT_INLINE void StoreFloatParts(C64* to, FloatParts z) {
+  const Floats even = _mm256_unpacklo_ps(z.re, z.im), odd = _mm256_unpackhi_ps(z.re, z.im);
+  _mm256_storeu_ps(&to->re, _mm256_permute2f128_ps(even, odd, 0x20));
+  _mm256_storeu_ps(&to->re + kFloats, _mm256_permute2f128_ps(even, odd, 0x31));
 }
 PJRT_INLINE void StoreHalf(C64* to, Parts z) {
   const __m128 re = _mm256_cvtpd_ps(z.re), im = _mm256_cvtpd_ps(z.im);

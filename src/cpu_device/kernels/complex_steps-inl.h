@@ -12,9 +12,9 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// 1 / c and log(c) / 2 at the middle c of each sixteenth of [1, 2), and 1 / c's sixth root.
-enum { kInverse, kHalfLog, kSixthRoot };
-constexpr Columns<3> kMiddles = {
+// 1 / c and log(c) / 2 at the middle c of each sixteenth of [1, 2).
+enum { kInverse, kHalfLog };
+constexpr Columns<2> kMiddles = {
     {{{0x1.f07c1f07c1f08p-1, 0x1.d41d41d41d41dp-1, 0x1.bacf914c1badp-1, 0x1.a41a41a41a41ap-1,
        0x1.8f9c18f9c18fap-1, 0x1.7d05f417d05f4p-1, 0x1.6c16c16c16c17p-1, 0x1.5c9882b931057p-1,
        0x1.4e5e0a72f0539p-1, 0x1.4141414141414p-1, 0x1.3521cfb2b78c1p-1, 0x1.29e4129e4129ep-1,
@@ -22,11 +22,7 @@ constexpr Columns<3> kMiddles = {
      {{0x1.f829b0e7832f8p-7, 0x1.6f0d28ae56b4ep-5, 0x1.29552f81ff521p-4, 0x1.9525a9cf456b6p-4,
        0x1.fb9186d5e3e29p-4, 0x1.2e8e2bae11d31p-3, 0x1.5d1bdbf5809cap-3, 0x1.89a3386c1425bp-3,
        0x1.b44f77bcc8f64p-3, 0x1.dd46a04c1c4a1p-3, 0x1.02552a5a5d0ffp-2, 0x1.154c3d2f4d5eap-2,
-       0x1.2795e1289b11bp-2, 0x1.393e0d3562a1ap-2, 0x1.4a4f85db03ebbp-2, 0x1.5ad404c359f2dp-2}},
-     {{0x1.0150f8d070fbbp+0, 0x1.03da264ff2702p+0, 0x1.06451daa58144p+0, 0x1.0894cd0bdfa57p+0,
-       0x1.0acbb7ccebd3fp+0, 0x1.0cec0a0befd09p+0, 0x1.0ef7a7f342d0ap+0, 0x1.10f039c554af7p+0,
-       0x1.12d73578e7715p+0, 0x1.14ade677907afp+0, 0x1.167573ea26e58p+0, 0x1.182ee5e367d9dp+0,
-       0x1.19db29a56d583p+0, 0x1.1b7b15303d4ep+0, 0x1.1d0f6a3d227f9p+0, 0x1.1e98d8c29b59dp+0}}}};
+       0x1.2795e1289b11bp-2, 0x1.393e0d3562a1ap-2, 0x1.4a4f85db03ebbp-2, 0x1.5ad404c359f2dp-2}}}};
 // log(1 + r) / 2r for |r| < 0.0303, to 2^-31.
 constexpr double kLog1p[] = {0x1.99fdfb8804e6fp-4, -0x1.00322fbc70a51p-3, 0x1.5555511e48542p-3,
                              -0x1.fffffd0cc1c74p-3, 0x1.00000000032bdp-1};
@@ -76,6 +72,7 @@ constexpr int64_t kElementsOf<FloatParts> = kFloats;
 PJRT_INLINE void LoadOperand(const C64* from, Parts* z) { *z = LoadParts(from); }
 PJRT_INLINE void LoadOperand(const C64* from, FloatParts* z) { *z = LoadFloatParts(from); }
 PJRT_INLINE void StoreResult(C64* to, const Parts& z) { StoreParts(to, z); }
+PJRT_INLINE void StoreResult(C64* to, const FloatParts& z) { StoreFloatParts(to, z); }
 PJRT_INLINE void StoreResult(C64* to, const PartsOfBoth& z) {
   StoreHalf(to, z.half[0]);
   StoreHalf(to + kDoubles, z.half[1]);

@@ -14,14 +14,6 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 #if defined(__AVX2__)
 namespace {
 
-// The sixth root of 1 + r for |r| < 0.0303, to 2^-34.
-constexpr double kRoot1p[] = {-0x1.ed0746f7595e8p-6, 0x1.5bdf05741956bp-5, -0x1.1c71c341fddd5p-4,
-                              0x1.55555484776cbp-3, 0x1.fffffffffd9cep-1};
-// 2^(i / 6), for i from -3 to 3.
-constexpr Columns<1> kSixths = {
-    {{{1, 0x1.1f59ac3c7d6cp+0, 0x1.428a2f98d728bp+0, 0x1.6a09e667f3bcdp+0, 0, 0, 0, 0, 0, 0, 0, 0,
-       0, 0x1.6a09e667f3bcdp-1, 0x1.965fea53d6e3dp-1, 0x1.c823e074ec129p-1}}}};
-
 // Halves, for angles and logarithms that are to be halved.
 constexpr Columns<5> kAtanHalf = [] {
   Columns<5> half = kAtan;
@@ -30,20 +22,13 @@ constexpr Columns<5> kAtanHalf = [] {
   }
   return half;
 }();
-constexpr Columns<3> kMiddlesHalf = [] {
-  Columns<3> half = kMiddles;
+constexpr Columns<2> kMiddlesHalf = [] {
+  Columns<2> half = kMiddles;
   for (double& entry : half.column[kHalfLog].entry) entry /= 2;
   return half;
 }();
 constexpr double kLog1pHalf[] = {kLog1p[0] / 2, kLog1p[1] / 2, kLog1p[2] / 2, kLog1p[3] / 2,
                                  kLog1p[4] / 2};
-
-// sin(x / 3) / x and cos(x / 3) by x^2, for |x| <= pi, to 2^-33 and 2^-38.
-constexpr double kSinThird[] = {0x1.2c382574a920ep-33, -0x1.85866a093521p-24, 0x1.1fac9c75af601p-15,
-                                -0x1.948b0f374a741p-8, 0x1.55555554dadd7p-2};
-constexpr double kCosThird[] = {-0x1.40140c3f595cbp-38, 0x1.03ad59e4fc1bcp-28,
-                                -0x1.ff6babdd9fabp-20,  0x1.0db209ee5b138p-11,
-                                -0x1.c71c71c4ebd4cp-5,  0x1.fffffffffab6fp-1};
 
 // log(square) / 2 in two steps; excess is square - 1, exact where it is small.
 struct LogState {
@@ -179,42 +164,6 @@ struct Log1p {
   PJRT_INLINE Parts Finish(const State& s) { return Log::Finish(s); }
 };
 
-// The sixth root of the square at a third of the angle.
-struct Cbrt {
-  using Operand = Parts;
-  static constexpr int kPiece = 4;
-  struct State {
-    Doubles t, base, r, size;
-  };
-  PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteCbrt(z); }
-  PJRT_INLINE int Start(Parts z, State* state, bool) {
-    const Doubles square = Fused(z.re, z.re, z.im * z.im);
-    // square = 2^(6 whole + sixths) c (1 + r)
-    const auto middle = EntriesAt<kMiddles>(ShiftedRight<48>((Words)square));
-    const Doubles exponent = ExponentOf(square);
-    const Doubles r = Fused(MantissaOf(square), middle[kInverse], All(-1));
-    const Doubles shifted = Fused(exponent, All(1.0 / 6), All(kIntegerShift));
-    const Doubles sixths = Fused(shifted - All(kIntegerShift), All(-6), exponent);
-    const auto power = EntriesAt<kSixths>((Words)(sixths + All(kIntegerShift)));
-    const Doubles root = power[0] * middle[kSixthRoot];
-    const AngleState angle = StartAngle(z);
-    *state = {angle.dividend / angle.divisor, angle.base, r,
-              (Doubles)Plus((Words)root, ShiftedLeft<52>((Words)shifted))};
-    return Lanes(IsZeroOrNotFinite(square));
-  }
-  PJRT_INLINE void Continue(State* states, int count) {
-    for (int i = 0; i < count; ++i) {
-      State& s = states[i];
-      s.size = s.size * Polynomial(kRoot1p, s.r);
-      s.t = FinishAngle<kAtan>(s.t, s.base);
-    }
-  }
-  PJRT_INLINE Parts Finish(const State& s) {
-    const Doubles angle = s.t, square = angle * angle;
-    return {s.size * Polynomial(kCosThird, square), s.size * angle * Polynomial(kSinThird, square)};
-  }
-};
-
 // -i log((x + iy) / sqrt(x^2 + y^2)), part by part: the argument of the quotient is half that of
 // (x + iy) conj(x - iy), or opposite, and its size the root of |x + iy| / |x - iy|. Products of f32
 // numbers are exact, so that small parts keep their digits.
@@ -277,7 +226,6 @@ void FillComplexLog(BlockKernels* k) {
   SetUnaryPieces<Rsqrt>(k, BlockOp::kRsqrt);
   SetUnaryPieces<Log>(k, BlockOp::kLog);
   SetUnaryPieces<Log1p>(k, BlockOp::kLog1p);
-  SetUnaryPieces<Cbrt>(k, BlockOp::kCbrt);
   SetBinaryPieces<Atan2>(k, BlockOp::kAtan2);
 }
 #endif
