@@ -12,7 +12,8 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 // FetchFloats(table, places): the entries that the last four bits of places choose. HalfOf<0>(x),
-// HalfOf<1>(x): the elements of each half in f64; FromHalves: of both in f32.
+// HalfOf<1>(x): the elements of each half in f64; HalfAt: of a vector in memory; FromHalves: of
+// both in f32.
 #if defined(__AVX512F__)
 using Floats = __m512;
 using FloatMask = __mmask16;
@@ -53,6 +54,10 @@ PJRT_INLINE Floats FetchFloats(const float (&table)[16], FloatBits places) {
 template <int kHalf>
 PJRT_INLINE Doubles HalfOf(Floats x) {
   return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, kHalf));
+}
+template <int kHalf>
+PJRT_INLINE Doubles HalfAt(const Floats* x) {
+  return _mm512_cvtps_pd(_mm256_loadu_ps(reinterpret_cast<const float*>(x) + 8 * kHalf));
 }
 PJRT_INLINE Floats FromHalves(Doubles low, Doubles high) {
   return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
@@ -101,6 +106,10 @@ template <int kHalf>
 PJRT_INLINE Doubles HalfOf(Floats x) {
   return _mm256_cvtps_pd(_mm256_extractf128_ps(x, kHalf));
 }
+template <int kHalf>
+PJRT_INLINE Doubles HalfAt(const Floats* x) {
+  return _mm256_cvtps_pd(_mm_loadu_ps(reinterpret_cast<const float*>(x) + 4 * kHalf));
+}
 PJRT_INLINE Floats FromHalves(Doubles low, Doubles high) {
   return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
@@ -116,53 +125,32 @@ PJRT_INLINE Floats Polynomial(const float (&c)[kCount], Floats x) {
 
 constexpr int64_t kFloats = sizeof(Floats) / sizeof(float);
 
+// Elements stand in the order that is the cheapest to reach.
 struct FloatParts {
   Floats re, im;
-};
-// Halves, in f64.
-struct PartsOfBoth {
-  Parts half[2];
 };
 #if defined(__AVX512F__)
 PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
   const Floats low = _mm512_loadu_ps(&from->re), high = _mm512_loadu_ps(&from->re + kFloats);
-  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  return {_mm512_permutex2var_ps(low, even, high), _mm512_permutex2var_ps(low, odd, high)};
+  return {_mm512_shuffle_ps(low, high, 0x88), _mm512_shuffle_ps(low, high, 0xdd)};
 }
 PJRT_INLINE void StoreFloatParts(C64* to, FloatParts z) {
-  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const __m512i high =
-      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  _mm512_storeu_ps(&to->re, _mm512_permutex2var_ps(z.re, low, z.im));
-  _mm512_storeu_ps(&to->re + kFloats, _mm512_permutex2var_ps(z.re, high, z.im));
-}
-PJRT_INLINE void StoreHalf(C64* to, Parts z) {
-  const __m512 raw = _mm512_permutex2var_ps(
-      _mm512_castps256_ps512(_mm512_cvtpd_ps(z.re)),
-      _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
-      _mm512_castps256_ps512(_mm512_cvtpd_ps(z.im)));
-  _mm512_storeu_ps(&to->re, raw);
+  _mm512_storeu_ps(&to->re, _mm512_unpacklo_ps(z.re, z.im));
+  _mm512_storeu_ps(&to->re + kFloats, _mm512_unpackhi_ps(z.re, z.im));
 }
 #else
 PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
   const Floats low = _mm256_loadu_ps(&from->re), high = _mm256_loadu_ps(&from->re + kFloats);
-  const auto part = [](Floats x) {
-    return (Floats)_mm256_permute4x64_pd((__m256d)x, _MM_SHUFFLE(3, 1, 2, 0));
-  };
-  return {part(_mm256_shuffle_ps(low, high, 0x88)), part(_mm256_shuffle_ps(low, high, 0xdd))};
+  return {_mm256_shuffle_ps(low, high, 0x88), _mm256_shuffle_ps(low, high, 0xdd)};
 }
 PJRT_INLINE void StoreFloatParts(C64* to, FloatParts z) {
-  const Floats even = _mm256_unpacklo_ps(z.re, z.im), odd = _mm256_unpackhi_ps(z.re, z.im);
-  _mm256_storeu_ps(&to->re, _mm256_permute2f128_ps(even, odd, 0x20));
-  _mm256_storeu_ps(&to->re + kFloats, _mm256_permute2f128_ps(even, odd, 0x31));
-}
-PJRT_INLINE void StoreHalf(C64* to, Parts z) {
-  const __m128 re = _mm256_cvtpd_ps(z.re), im = _mm256_cvtpd_ps(z.im);
-  _mm_storeu_ps(&to->re, _mm_unpacklo_ps(re, im));
-  _mm_storeu_ps(&to->re + 4, _mm_unpackhi_ps(re, im));
+  _mm256_storeu_ps(&to->re, _mm256_unpacklo_ps(z.re, z.im));
+  _mm256_storeu_ps(&to->re + kFloats, _mm256_unpackhi_ps(z.re, z.im));
 }
 #endif
+PJRT_INLINE int64_t ElementOfFloats(int64_t lane) {
+  return lane / 4 * 2 + lane % 2 + lane / 2 % 2 * kDoubles;
+}
 
 }  // namespace
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

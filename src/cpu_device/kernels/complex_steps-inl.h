@@ -73,10 +73,6 @@ PJRT_INLINE void LoadOperand(const C64* from, Parts* z) { *z = LoadParts(from); 
 PJRT_INLINE void LoadOperand(const C64* from, FloatParts* z) { *z = LoadFloatParts(from); }
 PJRT_INLINE void StoreResult(C64* to, const Parts& z) { StoreParts(to, z); }
 PJRT_INLINE void StoreResult(C64* to, const FloatParts& z) { StoreFloatParts(to, z); }
-PJRT_INLINE void StoreResult(C64* to, const PartsOfBoth& z) {
-  StoreHalf(to, z.half[0]);
-  StoreHalf(to + kDoubles, z.half[1]);
-}
 
 template <class Function>
 PJRT_INLINE int StartAt(const C64* const (&x)[1], int64_t i, typename Function::State* state,
@@ -124,7 +120,7 @@ void RunPiece(C64* d, const C64* const (&x)[kOperands], int count) {
   for (int64_t i = 0; i < count * kElements; ++i) {
     const int64_t lane = i % kElements;
     if ((rare[i / kElements] >> lane & 1) == 0) continue;
-    const int64_t at = i - lane + (kElements == kDoubles ? ElementOf(lane) : lane);
+    const int64_t at = i - lane + (kElements == kDoubles ? ElementOf(lane) : ElementOfFloats(lane));
     d[at] = CompleteAt<Function>(from, at);
   }
 }

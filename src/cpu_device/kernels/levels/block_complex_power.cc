@@ -84,8 +84,8 @@ struct Power {
     Doubles p = arctan[0];
 #pragma GCC unroll 16
     for (int i = 1; i < kAtan.kCount; ++i) p = Fused(p, size, arctan[i]);
-    const Doubles angle = Fused(HalfOf<kHalf>(s->quarters), All(kHalfPi), p * t);
-    const Doubles re = HalfOf<kHalf>(s->b.re), im = HalfOf<kHalf>(s->b.im);
+    const Doubles angle = Fused(HalfAt<kHalf>(&s->quarters), All(kHalfPi), p * t);
+    const Doubles re = HalfAt<kHalf>(&s->b.re), im = HalfAt<kHalf>(&s->b.im);
     s->r[kHalf] = Fused(re, log, -(im * angle));
     s->t[kHalf] = Fused(re, angle, im * log);
   }
@@ -111,17 +111,16 @@ struct Power {
       Reduce<1>(&states[i]);
     }
   }
-  PJRT_INLINE PartsOfBoth Finish(const State& s) {
-    PartsOfBoth result;
+  PJRT_INLINE FloatParts Finish(const State& s) {
+    Parts half[2];
     for (int i = 0; i < 2; ++i) {
       const Doubles square = s.angle[i] * s.angle[i];
       const Doubles cosine = s.size[i] * Polynomial(kCosSmall, square);
       const Doubles sine = s.size[i] * s.angle[i] * Polynomial(kSinSmall, square);
       const auto far = EntriesAt<kAngles>((Words)s.sixteenths[i]);
-      result.half[i] = {Fused(far[1], cosine, -(far[0] * sine)),
-                        Fused(far[0], cosine, far[1] * sine)};
+      half[i] = {Fused(far[1], cosine, -(far[0] * sine)), Fused(far[0], cosine, far[1] * sine)};
     }
-    return result;
+    return {FromHalves(half[0].re, half[1].re), FromHalves(half[0].im, half[1].im)};
   }
 };
 
@@ -193,10 +192,10 @@ struct Cbrt {
   }
   template <int kHalf>
   PJRT_INLINE Parts ErrorOfHalf(const State& s) {
-    const Parts w = {HalfOf<kHalf>(s.w.re), HalfOf<kHalf>(s.w.im)};
+    const Parts w = {HalfAt<kHalf>(&s.w.re), HalfAt<kHalf>(&s.w.im)};
     const Doubles re_square = w.re * w.re, im_square = w.im * w.im;
-    return {Fused(w.re, FusedLess(All(3), im_square, re_square), -HalfOf<kHalf>(s.z.re)),
-            Fused(w.im, Fused(All(3), re_square, -im_square), -HalfOf<kHalf>(s.z.im))};
+    return {Fused(w.re, FusedLess(All(3), im_square, re_square), -HalfAt<kHalf>(&s.z.re)),
+            Fused(w.im, Fused(All(3), re_square, -im_square), -HalfAt<kHalf>(&s.z.im))};
   }
   PJRT_INLINE void Continue(State* states, int count) {
     for (int i = 0; i < count; ++i) {
