@@ -13,16 +13,20 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 #if defined(__AVX2__)
 namespace {
 
-// kMiddles, but for 1 in the first place, so that the logarithm of 1 is 0. Then log(1 + r) / 2r for
-// r from -0.0303 to 1/16; the logarithm is good to 2^-35.
+// kMiddles, but for 1 in the first place and 2 in the last one, so that logarithms beside 0 keep
+// their digits. Then log(1 + r) / 2r for r from -1/32 to 1/16, to 2^-28; the logarithm is good to
+// 2^-34.
+constexpr double kHalfLn2 = 0x1.62e42fefa39efp-2;
 constexpr Columns<2> kPowerMiddles = [] {
   Columns<2> middles = kMiddles;
   middles.column[kInverse].entry[0] = 1;
   middles.column[kHalfLog].entry[0] = 0;
+  middles.column[kInverse].entry[15] = 0.5;
+  middles.column[kHalfLog].entry[15] = kHalfLn2;
   return middles;
 }();
-constexpr double kPowerLog1p[] = {0x1.7c15ca7014e70p-4, -0x1.ffe4980d0d0b4p-4, 0x1.555a1dfba3ca5p-3,
-                                  -0x1.000004ee33cabp-2, 0x1.ffffffd531776p-2};
+constexpr double kPowerLog1p[] = {0x1.7d8e68869e8bdp-4, -0x1.fff6b4635d8e4p-4, 0x1.5559b3757b7d9p-3,
+                                  -0x1.000003be9952cp-2, 0x1.ffffffe3f8922p-2};
 // sin(x) / x and cos(x) by x^2, for |x| <= pi/16, to 2^-31 and 2^-28.5, and both of i pi/8, where
 // adding -0 keeps the sign of another zero.
 constexpr double kSinSmall[] = {0x1.10b0a1f694e5bp-7, -0x1.55553ef799da2p-3, 0x1.fffffffcec4abp-1};
@@ -58,7 +62,7 @@ struct Power {
     state->t[kHalf] = small / large;
     const auto middle = EntriesAt<kPowerMiddles>(ShiftedRight<48>((Words)square));
     state->r[kHalf] = Fused(MantissaOf(square), middle[kInverse], All(-1));
-    state->far[kHalf] = Fused(ExponentOf(square), All(0x1.62e42fefa39efp-2), middle[kHalfLog]);
+    state->far[kHalf] = Fused(ExponentOf(square), All(kHalfLn2), middle[kHalfLog]);
   }
   PJRT_INLINE int Start(FloatParts a, FloatParts b, State* state, bool) {
     const Floats width = Magnitude(a.re), height = Magnitude(a.im), zero = AllFloats(0);
