@@ -31,32 +31,41 @@ struct Logistic {
 };
 #endif
 
+// c[0] + c[1] x + ..., by the square of x: half as long a chain of products.
+template <int kCount>
+PJRT_INLINE double Polynomial(double x, const double (&c)[kCount]) {
+  const double square = x * x;
+  constexpr int kFirst = (kCount - 1) / 2 * 2;
+  double p = kFirst + 1 < kCount ? MulAdd(c[kCount - 1], x, c[kFirst]) : c[kFirst];
+#pragma GCC unroll 16
+  for (int i = kFirst - 2; i >= 0; i -= 2) p = MulAdd(p, square, MulAdd(c[i + 1], x, c[i]));
+  return p;
+}
+
+// (tanh(x) - x) / x^3 on |x| <= 0.625 by x^2, to 2^-61.
+constexpr double kTanhNear[] = {
+    -0x1.5555555555552p-2,  0x1.1111111110c38p-3,  -0x1.ba1ba1b9d10edp-5,  0x1.664f4870bff25p-6,
+    -0x1.226e32d11c475p-7,  0x1.d6d35aa3e3fc7p-9,  -0x1.7d9c3a0f76a95p-10, 0x1.350bcc5c4ff1dp-11,
+    -0x1.f116977607643p-13, 0x1.8027da504abb6p-14, -0x1.faf964a09daa8p-16, 0x1.966361d50eb15p-18};
+
 // What the exponential gives for sizes that it does not serve is not used; to bound them first
 // costs a tenth of the time.
 struct Tanh {
   PJRT_INLINE double Run(double x) {
     const double size = wide::Abs(x);
     const double far = 1 - 2 / (f64::ExpOfModerate(2 * size) + 1);
-    // (tanh(x) - x) / x^3 on |x| <= 0.625, to 2^-61.
     const double s = size * size;
-    double p = 0x1.966361d50eb15p-18;
-    p = MulAdd(p, s, -0x1.faf964a09daa8p-16);
-    p = MulAdd(p, s, 0x1.8027da504abb6p-14);
-    p = MulAdd(p, s, -0x1.f116977607643p-13);
-    p = MulAdd(p, s, 0x1.350bcc5c4ff1dp-11);
-    p = MulAdd(p, s, -0x1.7d9c3a0f76a95p-10);
-    p = MulAdd(p, s, 0x1.d6d35aa3e3fc7p-9);
-    p = MulAdd(p, s, -0x1.226e32d11c475p-7);
-    p = MulAdd(p, s, 0x1.664f4870bff25p-6);
-    p = MulAdd(p, s, -0x1.ba1ba1b9d10edp-5);
-    p = MulAdd(p, s, 0x1.1111111110c38p-3);
-    p = MulAdd(p, s, -0x1.5555555555552p-2);
+    const double p = Polynomial(s, kTanhNear);
     const double near = MulAdd(size * s, p, size);
     const double outer = size > 22 ? 1.0 : far;
     return wide::CopySign(size < 0.625 ? near : outer, x);
   }
 };
 
+// (log(1 + f) - 2 s) / s^3 for s = f / (2 + f) by s^2.
+constexpr double kLogSeries[] = {0x1.5555555555592p-1, 0x1.999999997fd71p-2, 0x1.24924941f588fp-2,
+                                 0x1.c71c520583997p-3, 0x1.74663fbee0689p-3, 0x1.39a1a3fd19d03p-3,
+                                 0x1.2f0653008afe9p-3};
 // log(x + tail) for a positive normal x, plus k_offset log(2); tail is below x's last bit.
 PJRT_INLINE double LogOfNormal(double x, double tail, double k_offset) {
   constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd, kOne = 0x3ff0000000000000;
@@ -69,13 +78,7 @@ PJRT_INLINE double LogOfNormal(double x, double tail, double k_offset) {
   const double correction = k == 0 ? 0 : tail / x;
   const double s = f / (2 + f);
   const double z = s * s;
-  double r = 0x1.2f0653008afe9p-3;
-  r = MulAdd(r, z, 0x1.39a1a3fd19d03p-3);
-  r = MulAdd(r, z, 0x1.74663fbee0689p-3);
-  r = MulAdd(r, z, 0x1.c71c520583997p-3);
-  r = MulAdd(r, z, 0x1.24924941f588fp-2);
-  r = MulAdd(r, z, 0x1.999999997fd71p-2);
-  r = MulAdd(r, z, 0x1.5555555555592p-1);
+  const double r = Polynomial(z, kLogSeries);
   const double half_square = 0.5 * f * f;
   const double low = MulAdd(s, MulAdd(r, z, half_square), MulAdd(k, f64::kLn2Low, correction));
   return MulAdd(k, f64::kLn2High, f - (half_square - low));
@@ -100,17 +103,6 @@ struct Log1p {
 };
 
 #if !defined(__AVX2__)  // block_pieces_f64.cc has these for the other levels
-// c[0] + c[1] x + ..., by the square of x: half as long a chain of products.
-template <int kCount>
-PJRT_INLINE double Polynomial(double x, const double (&c)[kCount]) {
-  const double square = x * x;
-  constexpr int kFirst = (kCount - 1) / 2 * 2;
-  double p = kFirst + 1 < kCount ? MulAdd(c[kCount - 1], x, c[kFirst]) : c[kFirst];
-#pragma GCC unroll 16
-  for (int i = kFirst - 2; i >= 0; i -= 2) p = MulAdd(p, square, MulAdd(c[i + 1], x, c[i]));
-  return p;
-}
-
 // erf(x) / x - 1 for |x| <= 1 by x^2, to 2^-56.
 constexpr double kErfNear[] = {
     0x1.06eba8214db69p-3,  -0x1.812746b0379e6p-2,  0x1.ce2f21a042b20p-4,  -0x1.b82ce3128499cp-6,
