@@ -113,7 +113,7 @@ PJRT_INLINE Floats WithSignOfUsualPower(Floats power, Floats x, Floats y) {
 // 2^(y log2|x|) for results that are rounded to f16 or less: relative error below 2^-17, and 2^-15
 // where they are outside of f16's range. For x = 2^k m and the 16th part of [1, 2) in which the
 // digits of m lie: 1 + r = m c, and c such that -log2(c) has no more than 24 bits after the point.
-// With AVX-512 0.20 ns an element, where that of f32 takes 0.40.
+// With AVX-512 0.20 ns an element, where that of f32 takes 0.32.
 alignas(64) constexpr float kNarrowInverse[16] = {
     0x1p+0f,        0x1.d38ee4p-1f, 0x1.ba76ccp-1f, 0x1.a38beep-1f, 0x1.901e88p-1f, 0x1.7d3916p-1f,
     0x1.6c81aap-1f, 0x1.5d064p-1f,  0x1.4e5cc8p+0f, 0x1.40f572p+0f, 0x1.34c4fap+0f, 0x1.29b82ap+0f,
@@ -148,15 +148,16 @@ struct NarrowPower {
     return WithSignOfPower(Exp(Fraction(product), Nearest(product)), x, y);
   }
   // What most x and y need: where f is NaN, as it is for infinite products, RunAny is for them.
-  PJRT_INLINE Floats Product(Floats x, Floats y) {
+  using Half = Floats;
+  PJRT_INLINE Half Begin(Floats x, Floats y) {
     const NearOne near = NearOneOf(x);
     return y * (near.exponent + LogOf(near.mantissa));
   }
   PJRT_INLINE Floats Result(Floats f, Floats whole, Floats x, Floats y) {
     return WithSignOfUsualPower(Exp(f, whole), x, y);
   }
-  PJRT_INLINE Floats Run(Floats x, Floats y) {
-    const Floats product = Product(x, y), whole = Nearest(product), f = product - whole;
+  PJRT_INLINE Floats End(Floats x, Floats y, Half product) {
+    const Floats whole = Nearest(product), f = product - whole;
     if (__builtin_expect(Any(Compare<_CMP_UNORD_Q>(f, f)), 0)) return RunAny(x, y);
     return Result(f, whole, x, y);
   }

@@ -194,7 +194,7 @@ struct Powers {
               y.second * (NearOneOf(x.second).exponent + log.second)};
     }
 #endif
-    return {NarrowPower::Product(x.first, y.first), NarrowPower::Product(x.second, y.second)};
+    return {NarrowPower::Begin(x.first, y.first), NarrowPower::Begin(x.second, y.second)};
   }
   PJRT_INLINE_MEMBER bool AnyRare(int64_t i, TwoFloats f) const {
     const Mask nan = Compare<_CMP_UNORD_Q>(f.first, f.second);

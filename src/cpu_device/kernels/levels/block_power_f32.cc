@@ -49,9 +49,12 @@ alignas(64) constexpr float kRootLow[16] = {
     -0x1.a94b14p-26f, -0x1.3d56b2p-27f, -0x1.822dbcp-27f, 0x1.52486cp-27f};
 
 // exp(y log|x|) with the logarithm and the product in two parts, then the rules of C's pow. Largest
-// error seen 0.76 ULP. With AVX-512 0.40 ns an element, where f64 took 1.45.
+// error seen 0.76 ULP. With AVX-512 0.32 ns an element, where f64 took 1.45.
 struct Power {
-  PJRT_INLINE Floats Run(Floats x, Floats y) {
+  struct Half {
+    Floats high, low;
+  };
+  PJRT_INLINE Half Log(Floats x) {
     const Normal normal = NormalOf(x);
     const Places part = PlacesOf<18>(normal.mantissa);
     const Floats r = Fused(normal.mantissa, Fetch(kInverse, part), All(-1));
@@ -64,18 +67,22 @@ struct Power {
     const Floats q =
         Polynomial({-0x1.4f326ap-3f, 0x1.99cc44p-3f, -0x1.00004ep-2f, 0x1.555554p-2f}, r);
     const Floats log = whole + head;
-    const Floats log_low = ((whole - log) + head) + (whole_low + Fused(r * r * r, q, tail));
-    // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
-    const Mask some = Both(Compare<_CMP_NEQ_UQ>(log, All(0)), Compare<_CMP_NEQ_UQ>(y, All(0)));
-    const Floats product = Keep(some, y * log);
-    const Floats product_low = Keep(some, Fused(y, log_low, Fused(y, log, -product)));
-    // = n log(2) / 16 + s; infinities and what they make of s leave through n.
+    return {log, ((whole - log) + head) + (whole_low + Fused(r * r * r, q, tail))};
+  }
+  PJRT_INLINE Half Product(Floats y, Half log) {
+    const Floats high = y * log.high;
+    return {high, Fused(y, log.low, Fused(y, log.high, -high))};
+  }
+  // kAny: infinities and what they make of s leave through n.
+  template <bool kAny>
+  PJRT_INLINE Floats Exp(Half x) {
+    // x = n log(2) / 16 + s
     constexpr float kShift = 0x1.8p+23f;
-    const Floats shifted = Fused(product, All(0x1.715476p+4f), All(kShift));
+    const Floats shifted = Fused(x.high, All(0x1.715476p+4f), All(kShift));
     const Floats n = shifted - All(kShift);
     const Floats rest =
-        Fused(n, All(-0x1.62ep-5f), product) + Fused(n, All(-0x1.0bfbe8p-19f), product_low);
-    const Floats s = Smaller(Larger(rest, All(-1)), All(1));
+        Fused(n, All(-0x1.62ep-5f), x.high) + Fused(n, All(-0x1.0bfbe8p-19f), x.low);
+    const Floats s = kAny ? Smaller(Larger(rest, All(-1)), All(1)) : rest;
     // exp(s) = 1 + s + s^2 g(s) for |s| < 0.056, to 2^-30; r^3 q is not in the product's first
     // part.
     const Floats g = Fused(Fused(All(0x1.555dc6p-5f), s, All(0x1.556112p-3f)), s, All(0.5f));
@@ -83,11 +90,58 @@ struct Power {
     const Places sixteenth = PlacesOf<0>(shifted);
     const Floats root = Fetch(kRoot, sixteenth);
     const Floats power = root + Fused(root, grown, Fetch(kRootLow, sixteenth));
-    const Floats result = WithSignOfPower(Scaled(power, n * All(0x1p-4f)), x, y);
+    return Scaled(power, n * All(0x1p-4f));
+  }
+  PJRT_INLINE Floats RunAny(Floats x, Floats y) {
+    const Half log = Log(x), product = Product(y, log);
+    // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
+    const Mask some = Both(Compare<_CMP_NEQ_UQ>(log.high, All(0)), Compare<_CMP_NEQ_UQ>(y, All(0)));
+    const Floats power = Exp<true>({Keep(some, product.high), Keep(some, product.low)});
+    const Floats result = WithSignOfPower(power, x, y);
     // Of two NaNs, compilers choose by place which one a product keeps.
     return Choose(Compare<_CMP_UNORD_Q>(result, result), All(__builtin_nanf("")), result);
   }
+  PJRT_INLINE Half Begin(Floats x, Floats y) { return Product(y, Log(x)); }
+  PJRT_INLINE Floats End(Floats x, Floats y, Half product) {
+    const Mask rare = Compare<_CMP_NLT_UQ>(Magnitude(product.high), All(0x1p+17f));
+    if (__builtin_expect(Any(rare), 0)) return RunAny(x, y);
+    return WithSignOfUsualPower(Exp<false>(product), x, y);
+  }
 };
+
+// Function::End of what Function::Begin gives: of two short loops more iterations overlap than of a
+// long one.
+template <typename Function, Scalars kScalars>
+void BinaryFloatsLoopInTwo(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  constexpr bool kFirst = kScalars == Scalars::kFirst, kSecond = kScalars == Scalars::kSecond;
+  constexpr int64_t kTogether = 16 * kFloats;
+  float* const d = static_cast<float*>(dst);
+  const float* const x = static_cast<const float*>(a);
+  const float* const y = static_cast<const float*>(b);
+  const Floats x0 = All(*x), y0 = All(*y);
+  const auto first = [&](int64_t i) { return kFirst ? x0 : LoadFloats(x + i); };
+  const auto second = [&](int64_t i) { return kSecond ? y0 : LoadFloats(y + i); };
+  typename Function::Half half[kTogether / kFloats];
+  const int64_t most = n / kFloats * kFloats;
+  for (int64_t from = 0; from < most; from += kTogether) {
+    const int64_t end = from + kTogether < most ? from + kTogether : most;
+    for (int64_t i = from; i < end; i += kFloats)
+      half[(i - from) / kFloats] = Function::Begin(first(i), second(i));
+    for (int64_t i = from; i < end; i += kFloats)
+      StoreFloats(d + i, Function::End(first(i), second(i), half[(i - from) / kFloats]));
+  }
+  if (most == n) return;
+  const Floats last = kFirst ? x0 : LoadSome(x + most, n - most);
+  const Floats other = kSecond ? y0 : LoadSome(y + most, n - most);
+  StoreSome(d + most, Function::End(last, other, Function::Begin(last, other)), n - most);
+}
+template <typename Function>
+void SetInTwo(BlockKernels* k, BlockOp op) {
+  Entry(k, op, CType::kF32) = BinaryFloatsLoopInTwo<Function, Scalars::kNone>;
+  Entry(k, op, CType::kF32, Scalars::kFirst) = BinaryFloatsLoopInTwo<Function, Scalars::kFirst>;
+  Entry(k, op, CType::kF32, Scalars::kSecond) = BinaryFloatsLoopInTwo<Function, Scalars::kSecond>;
+}
 #else
 // The same in f64, for levels without fused multiply-add.
 struct Power {
@@ -198,8 +252,8 @@ struct Remainder {
 
 void FillPowerF32(BlockKernels* k) {
 #if defined(__AVX2__)
-  SetBinaryFloats<Power>(k, BlockOp::kPower);
-  SetBinaryFloats<NarrowPower>(k, BlockOp::kNarrowPower);
+  SetInTwo<Power>(k, BlockOp::kPower);
+  SetInTwo<NarrowPower>(k, BlockOp::kNarrowPower);
   SetBinaryFloats<NarrowAtan2>(k, BlockOp::kNarrowAtan2);
   SetBinaryFloats<Remainder>(k, BlockOp::kRemainder);
 #else
