@@ -21,12 +21,6 @@ PJRT_INLINE Normal NormalOf(Floats x) {
   return {_mm512_getexp_ps(Magnitude(x)),
           _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
 }
-// y log, but 0 where one of them is 0, whatever the other. Of two NaNs that of log stays. The
-// tables of fixupimm: 0 becomes +0, and NaNs of log stay as they are.
-PJRT_INLINE Floats ProductWithLog(Floats y, Floats log) {
-  const Floats product = _mm512_fixupimm_ps(y * log, log, _mm512_set1_epi32(0x801), 0);
-  return _mm512_fixupimm_ps(product, y, _mm512_set1_epi32(0x800), 0);
-}
 // `power` with the rules for the sign and for what does not exist.
 PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
   if (!Any(IsNegative(x))) return power;  // most are positive
@@ -53,10 +47,6 @@ PJRT_INLINE Normal NormalOf(Floats x) {
   return {Choose(Compare<_CMP_EQ_OQ>(size, All(0)), All(-kInfinity), above),
           _mm256_or_ps(_mm256_andnot_ps(All(-kInfinity), normal), All(1))};
 }
-PJRT_INLINE Floats ProductWithLog(Floats y, Floats log) {
-  const Floats product = Choose(Compare<_CMP_NEQ_OQ>(log, All(0)), y * log, log);
-  return Keep(Compare<_CMP_NEQ_UQ>(y, All(0)), product);
-}
 PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
   if (!Any(IsNegative(x))) return power;
   const Floats whole = Nearest(y);
@@ -70,14 +60,30 @@ PJRT_INLINE Floats WithSignOfPower(Floats power, Floats x, Floats y) {
 }
 #endif
 
+// What y log|x| leaves: 0 where x is 1 or -1 or y is 0, infinities and NaNs included.
+PJRT_INLINE Floats KeepSome(Floats x, Floats y, Floats product) {
+  const Mask one = Compare<_CMP_NEQ_UQ>(Magnitude(x), All(1));
+  return Keep(Both(one, Compare<_CMP_NEQ_UQ>(y, All(0))), product);
+}
+// All NaNs are one: of two, compilers choose by place which one a product keeps.
+PJRT_INLINE Floats WithRulesOfPower(Floats power, Floats x, Floats y) {
+  const Floats result = WithSignOfPower(power, x, y);
+  return Choose(Compare<_CMP_UNORD_Q>(result, result), All(__builtin_nanf("")), result);
+}
+
 // x = 2^exponent mantissa for a mantissa from 3/4 to 3/2: near 1 nothing cancels in log2.
 struct NearOne {
   Floats exponent, mantissa;
 };
 #if defined(__AVX512F__)
+PJRT_INLINE Mask Either(Mask a, Mask b) { return a | b; }
 PJRT_INLINE NearOne NearOneOf(Floats x) {
   return {_mm512_getexp_ps(x * All(0x1.555556p+0f)),
           _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero)};
+}
+// The exponent of the largest numbers becomes infinite.
+PJRT_INLINE bool AnyNotNear(Floats x) {
+  return Any(Compare<_CMP_GE_OQ>(Magnitude(x), All(0x1.8p+127f)));
 }
 // `power` with the rules for the sign and for what does not exist, where x and y are numbers, and x
 // is not 0.
@@ -91,6 +97,7 @@ PJRT_INLINE Floats WithSignOfUsualPower(Floats power, Floats x, Floats y) {
   return _mm512_mask_mov_ps(result, undefined, All(__builtin_nanf("")));
 }
 #else
+PJRT_INLINE Mask Either(Mask a, Mask b) { return _mm256_or_ps(a, b); }
 // NaN as the exponent of an x that is not normal.
 PJRT_INLINE NearOne NearOneOf(Floats x) {
   const __m256i size = (__m256i)Magnitude(x), lowest = (__m256i)All(0.75f);
@@ -101,6 +108,7 @@ PJRT_INLINE NearOne NearOneOf(Floats x) {
   const __m256i other = _mm256_cmpgt_epi32(moved, _mm256_set1_epi32(-0x01000001));
   return {_mm256_or_ps(_mm256_cvtepi32_ps(exponent), (Floats)other), (Floats)mantissa};
 }
+PJRT_INLINE bool AnyNotNear(Floats) { return true; }
 PJRT_INLINE Floats WithSignOfUsualPower(Floats power, Floats x, Floats y) {
   if (!Any(IsNegative(x))) return power;
   const Floats odd = (Floats)_mm256_slli_epi32(_mm256_cvtps_epi32(y), 31);
@@ -138,27 +146,30 @@ struct NarrowPower {
         Polynomial({0x1.3a02ccp-7f, 0x1.c9fc46p-5f, 0x1.ec0378p-3f, 0x1.62e12cp-1f, 1.0f}, f);
     return Scaled(power, n);
   }
-  PJRT_INLINE Floats RunAny(Floats x, Floats y) {
-    const Normal normal = NormalOf(x);
-    const Mask upper = Compare<_CMP_GE_OQ>(normal.mantissa, All(1.5f));
-    const Floats near = Choose(upper, normal.mantissa * All(0.5f), normal.mantissa);
-    const Floats log = (normal.exponent + Keep(upper, All(1))) + LogOf(near);
-    // 0 where x is 1 or -1 or y is 0, infinities and NaNs included.
-    const Floats product = ProductWithLog(y, log);
-    return WithSignOfPower(Exp(Fraction(product), Nearest(product)), x, y);
-  }
-  // What most x and y need: where f is NaN, as it is for infinite products, RunAny is for them.
+  // y log2|x|, which may be wrong where it is infinite or NaN: RunAny is for that.
   using Half = Floats;
   PJRT_INLINE Half Begin(Floats x, Floats y) {
     const NearOne near = NearOneOf(x);
     return y * (near.exponent + LogOf(near.mantissa));
   }
+  PJRT_INLINE Floats RunAny(Floats x, Floats y, Half product) {
+    if (AnyNotNear(x)) {
+      const Normal normal = NormalOf(x);
+      const Mask upper = Compare<_CMP_GE_OQ>(normal.mantissa, All(1.5f));
+      const Floats near = Choose(upper, normal.mantissa * All(0.5f), normal.mantissa);
+      product = y * ((normal.exponent + Keep(upper, All(1))) + LogOf(near));
+    }
+    const bool zeros = !Any(Either(Compare<_CMP_UNORD_Q>(product, product), IsNegative(x)));
+    const Floats some = zeros ? product : KeepSome(x, y, product);
+    const Floats power = Exp(Fraction(some), Nearest(some));
+    return zeros ? power : WithRulesOfPower(power, x, y);
+  }
   PJRT_INLINE Floats Result(Floats f, Floats whole, Floats x, Floats y) {
     return WithSignOfUsualPower(Exp(f, whole), x, y);
   }
   PJRT_INLINE Floats End(Floats x, Floats y, Half product) {
-    const Floats whole = Nearest(product), f = product - whole;
-    if (__builtin_expect(Any(Compare<_CMP_UNORD_Q>(f, f)), 0)) return RunAny(x, y);
+    const Floats whole = Nearest(product), f = product - whole;  // NaN for infinity
+    if (__builtin_expect(Any(Compare<_CMP_UNORD_Q>(f, f)), 0)) return RunAny(x, y, product);
     return Result(f, whole, x, y);
   }
 };

@@ -196,25 +196,26 @@ struct Powers {
 #endif
     return {NarrowPower::Begin(x.first, y.first), NarrowPower::Begin(x.second, y.second)};
   }
-  PJRT_INLINE_MEMBER bool AnyRare(int64_t i, TwoFloats f) const {
-    const Mask nan = Compare<_CMP_UNORD_Q>(f.first, f.second);
-#if defined(__AVX512F__)
-    if constexpr (kByTable) {  // the table has no denormal numbers
-      const __mmask32 small =
-          _mm512_testn_epi16_mask((__m512i)bases.WordsAt(i), _mm512_set1_epi16(0x7f80));
-      return !_kortestz_mask32_u8(small, nan);
-    }
-#endif
-    static_cast<void>(i);
-    return Any(nan);
-  }
   PJRT_INLINE_MEMBER Words Results(int64_t i, TwoFloats product) const {
     using P = NarrowPower;
     const TwoFloats x = bases.At(i), y = exponents.At(i);
     const TwoFloats whole = {Nearest(product.first), Nearest(product.second)};
     const TwoFloats f = {product.first - whole.first, product.second - whole.second};
-    if (__builtin_expect(AnyRare(i, f), 0))
-      return Type::Join({P::RunAny(x.first, y.first), P::RunAny(x.second, y.second)});
+    bool rare = Any(Compare<_CMP_UNORD_Q>(f.first, f.second));
+#if defined(__AVX512F__)
+    if constexpr (kByTable) {
+      // The table has no denormal numbers.
+      const __m512i words = (__m512i)bases.WordsAt(i);
+      const __mmask32 small = _mm512_testn_epi16_mask(words, _mm512_set1_epi16(0x7f80));
+      rare = rare | (small != 0);
+      if (__builtin_expect(rare, 0) &&
+          _mm512_mask_test_epi16_mask(small, words, _mm512_set1_epi16(0x7fff)) != 0)
+        product = {P::Begin(x.first, y.first), P::Begin(x.second, y.second)};
+    }
+#endif
+    if (__builtin_expect(rare, 0))
+      return Type::Join({P::RunAny(x.first, y.first, product.first),
+                         P::RunAny(x.second, y.second, product.second)});
     return Type::Join({P::Result(f.first, whole.first, x.first, y.first),
                        P::Result(f.second, whole.second, x.second, y.second)});
   }

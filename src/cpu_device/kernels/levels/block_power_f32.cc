@@ -92,19 +92,14 @@ struct Power {
     const Floats power = root + Fused(root, grown, Fetch(kRootLow, sixteenth));
     return Scaled(power, n * All(0x1p-4f));
   }
-  PJRT_INLINE Floats RunAny(Floats x, Floats y) {
-    const Half log = Log(x), product = Product(y, log);
-    // 1 where x is 1 or -1 or y is 0, infinities and NaNs included.
-    const Mask some = Both(Compare<_CMP_NEQ_UQ>(log.high, All(0)), Compare<_CMP_NEQ_UQ>(y, All(0)));
-    const Floats power = Exp<true>({Keep(some, product.high), Keep(some, product.low)});
-    const Floats result = WithSignOfPower(power, x, y);
-    // Of two NaNs, compilers choose by place which one a product keeps.
-    return Choose(Compare<_CMP_UNORD_Q>(result, result), All(__builtin_nanf("")), result);
+  PJRT_INLINE Floats RunAny(Floats x, Floats y, Half product) {
+    const Half some = {KeepSome(x, y, product.high), KeepSome(x, y, product.low)};
+    return WithRulesOfPower(Exp<true>(some), x, y);
   }
   PJRT_INLINE Half Begin(Floats x, Floats y) { return Product(y, Log(x)); }
   PJRT_INLINE Floats End(Floats x, Floats y, Half product) {
     const Mask rare = Compare<_CMP_NLT_UQ>(Magnitude(product.high), All(0x1p+17f));
-    if (__builtin_expect(Any(rare), 0)) return RunAny(x, y);
+    if (__builtin_expect(Any(rare), 0)) return RunAny(x, y, product);
     return WithSignOfUsualPower(Exp<false>(product), x, y);
   }
 };
