@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Powers, angles and remainders of bf16 and f16, from memory to memory: what power-inl.h computes,
-// between loads and stores of its own. The bits are those that come by blocks of f32. With AVX-512
-// an element takes 0.14 to 0.22, 0.20 and 0.13 ns, where the way by blocks takes 0.25 to 0.30, 0.23
-// and 0.16 in a cache, and more from memory.
+// between loads and stores of its own. The bits are those that come by blocks of f32, which takes
+// longer, above all from memory. With AVX-512 an element takes 0.15 to 0.23, 0.20 and 0.13 ns.
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/power-inl.h"
