@@ -24,8 +24,8 @@ namespace pjrt::cpu {
 namespace {
 
 constexpr int kCount = 1 << 16;
-constexpr std::pair<NarrowType, PrimitiveType> kTypes[kNumNarrowTypes] = {{NarrowType::kBf16, BF16},
-                                                                          {NarrowType::kF16, F16}};
+constexpr std::pair<NarrowType, PrimitiveType> kTypes[] = {{NarrowType::kBf16, BF16},
+                                                           {NarrowType::kF16, F16}};
 
 std::vector<uint16_t> EachArgument() {
   std::vector<uint16_t> words(kCount);

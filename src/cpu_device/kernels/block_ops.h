@@ -26,8 +26,22 @@ enum PrimitiveType : uint8_t;
 namespace pjrt::cpu {
 
 // Memory types with functions of their own (BlockKernels::narrow).
-enum class NarrowType : uint8_t { kBf16, kF16 };
-inline constexpr int kNumNarrowTypes = 2;
+enum class NarrowType : uint8_t {
+  kBf16,
+  kF16,
+  kF8E5M2,
+  kF8E4M3,
+  kF8E3M4,
+  kF8E4M3FN,
+  kF8E4M3FNUZ,
+  kF8E5M2FNUZ,
+  kF8E4M3B11FNUZ,
+  kF8E8M0FNU,
+  kF6E2M3FN,
+  kF6E3M2FN,
+  kF4E2M1FN,
+};
+inline constexpr int kNumNarrowTypes = 13;
 
 // kPrimitiveTypeLimit. Kernel sources do without the header of PrimitiveType, which is heavy.
 inline constexpr int kNumMemoryTypes = 37;
@@ -249,9 +263,10 @@ struct BlockKernels {
   // What takes longer than this by ElementCostNs (loop_program.h), which is about other levels,
   // takes longer than looking up.
   double look_up_ns[2];
-  // Of bf16 and f16 in memory, operations without the way through blocks of f32: the bits that
-  // load, op[...][kF32] and store give, for each element. Null where there is nothing quicker.
-  // Binary ones have the forms up to kSecond; an operand that is one element for all is one of f32.
+  // Of narrow floats in memory, operations without the way through blocks of f32: the bits that
+  // load, op[...][kF32] and store give, for each element; comparisons give predicates. Null where
+  // there is nothing quicker. Binary ones have the forms up to kSecond; an operand that is one
+  // element for all is one of f32 where the type is bf16 or f16, and of the type where it is less.
   BlockFn narrow[kNumNarrowTypes][kNumUnaryBlockOps];
   BlockFn narrow_binary[kNumNarrowTypes][kNumBinaryBlockOps][3];
   // reduce_precision for f32 and f64.

@@ -39,7 +39,7 @@ class Lowering {
     // A body is called on any number of elements.
     const int64_t points =
         p_.results.empty() ? p_.ElementCount() : std::numeric_limits<int64_t>::max();
-    JoinNarrowFunctions(k_, slots_, &code_);
+    JoinNarrowFunctions(k_, &slots_, &code_);
     FormChains(k_, slots_, points, chains_of_one, &code_);
     AssignRegisters();
     RecordAccesses();

@@ -48,8 +48,8 @@ struct BlockInstr {
   int32_t dst = -1, a = -1, b = -1, c = -1;  // slots of the pointer table; -1: null
   BlockFn op = nullptr;
   ConvertFn convert = nullptr;
-  // kOp: which function `op` is, and of what; of kU16 for those of narrow floats
-  // (narrow_functions.h). kConvert of compute types: from `type`.
+  // kOp: which function `op` is, and of what; of kU16 or kU8 for those of narrow
+  // floats (narrow_functions.h). kConvert of compute types: from `type`.
   BlockOp block_op = BlockOp::kCopy;
   CType type = CType::kF32;
   Scalars form = Scalars::kNone;
