@@ -8,6 +8,7 @@
 #include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
+#include "src/cpu_device/compile/packed_loops.h"
 #include "src/cpu_device/compile/scalar_runs.h"
 #include "src/cpu_device/steps/copy_step.h"
 #include "src/cpu_device/steps/loop_step.h"
@@ -120,6 +121,7 @@ absl::StatusOr<Plan> Lowering::Run(ir::Function function) {
 Plan Lowering::FinishPlan(const ir::Block& block, Steps steps) {
   Plan plan = plan_.Finish();
   MakeScalarRuns(plan_, *kernels_.block, plan, &steps);
+  JoinPackedLoop(plan_, engine_, &steps);
   plan.num_arguments = static_cast<int>(block.num_arguments());
   plan.num_results = static_cast<int>(block.terminator()->num_operands());
   for (const std::unique_ptr<Step>& step : steps) {
@@ -156,7 +158,7 @@ absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
     ArrayView unpacked = NewArray(type);
     plan_.Emit(steps,
                std::make_unique<UnpackStep>(packed, unpacked.buffer, count, packed_bits,
-                                            IsSignedInteger(element)),
+                                            IsSignedInteger(element), *kernels_.block),
                {packed}, {unpacked.buffer});
     Bind(argument, std::move(unpacked));
   }
@@ -179,8 +181,10 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, bool packed, Steps
     if (packed_bits < 8) {
       PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(from, steps));
       const BufferId result = plan_.Result(index, (count * packed_bits + 7) / 8);
-      plan_.Emit(steps, std::make_unique<PackStep>(dense.buffer, result, count, packed_bits),
-                 {dense.buffer}, {result});
+      plan_.Emit(
+          steps,
+          std::make_unique<PackStep>(dense.buffer, result, count, packed_bits, *kernels_.block),
+          {dense.buffer}, {result});
       continue;
     }
     const int64_t bytes = count * ByteWidth(element);

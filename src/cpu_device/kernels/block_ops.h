@@ -257,6 +257,10 @@ struct BlockKernels {
   // Compute type to itself through the memory type: the value that a store followed by a load
   // gives. Null where that changes nothing.
   ConvertFn round_to[kNumMemoryTypes];
+  // Packed elements of 1, 2 and 4 bits, by log2 of these, to a byte each, [true] with their signs,
+  // and the low bits of bytes back. The first of n elements begins a byte; bits left over become 0.
+  ConvertFn unpack[3][2];
+  ConvertFn pack[3];
   // dst[i] = b[a[i]] on bytes, for a table b of 256 of them, and on 16-bit words, for one of 65,536;
   // in place, too. By log2 of the element size.
   BlockFn look_up[2];

@@ -269,6 +269,7 @@ void FillPiecesF64(BlockKernels* kernels);
 void FillTablesF64(BlockKernels* kernels);
 void FillNarrow(BlockKernels* kernels);
 void FillNarrowBinary(BlockKernels* kernels);
+void FillPack(BlockKernels* kernels);
 void FillSmallBinary(BlockKernels* kernels);
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

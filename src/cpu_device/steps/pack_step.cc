@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu_device/steps/pack_step.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "src/core/base/pack_bits.h"
+#include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
+#include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
 
-// Elements of kPerByte to a byte, by a table of what each byte holds.
-template <int kPerByte>
-void UnpackBytes(const uint8_t* from, int64_t count, const uint64_t* elements, uint8_t* to) {
-  int64_t i = 0;
-  for (; i + kPerByte <= count; i += kPerByte)
-    std::memcpy(to + i, &elements[from[i / kPerByte]], kPerByte);
-  if (i < count) std::memcpy(to + i, &elements[from[i / kPerByte]], count - i);
+// Elements that one thread takes some 20 us for; they begin a byte.
+constexpr int64_t kUnit = 256 * 1024;
+
+// Calls fn(from, n) for all of `count` elements.
+template <typename Fn>
+void ForEachUnit(Team* team, int64_t count, Fn fn) {
+  if (count < 2 * kUnit || team == nullptr) return fn(0, count);
+  team->ParallelFor(CeilDiv(count, kUnit), [&](int64_t unit, int) {
+    fn(unit * kUnit, std::min(kUnit, count - unit * kUnit));
+  });
 }
 
 }  // namespace
 
-// The first element lies in the lowest bits of a byte.
-UnpackStep::UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend)
-    : from_(from), to_(to), count_(count), bits_(bits) {
-  const uint8_t mask = static_cast<uint8_t>((1 << bits) - 1);
-  const uint8_t sign = static_cast<uint8_t>(sign_extend ? 1 << (bits - 1) : 0);
-  for (int byte = 0; byte < 256; ++byte) {
-    uint8_t values[8] = {};
-    for (int i = 0; i < 8 / bits; ++i) {
-      const uint8_t value = static_cast<uint8_t>(byte >> (i * bits)) & mask;
-      values[i] = static_cast<uint8_t>((value ^ sign) - sign);
-    }
-    std::memcpy(&elements_[byte], values, sizeof(values));
-  }
-}
+UnpackStep::UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend,
+                       const BlockKernels& kernels)
+    : from_(from),
+      to_(to),
+      count_(count),
+      bits_(bits),
+      unpack_(kernels.unpack[SizeLog2(bits)][sign_extend]) {}
 
 absl::Status UnpackStep::Run(const RunContext& context) const {
-  const uint8_t* from = reinterpret_cast<const uint8_t*>(context.buffer(from_));
-  uint8_t* to = reinterpret_cast<uint8_t*>(context.buffer(to_));
-  const auto unpack = bits_ == 4 ? UnpackBytes<2> : bits_ == 2 ? UnpackBytes<4> : UnpackBytes<8>;
-  unpack(from, count_, elements_.data(), to);
+  const char* const from = context.buffer(from_);
+  char* const to = context.buffer(to_);
+  ForEachUnit(context.team, count_,
+              [&](int64_t first, int64_t n) { unpack_(to + first, from + first * bits_ / 8, n); });
   return absl::OkStatus();
 }
 
@@ -47,9 +45,14 @@ std::string UnpackStep::Describe() const {
   return absl::StrCat("unpack ", count_, " elements of ", bits_, " bits");
 }
 
+PackStep::PackStep(BufferId from, BufferId to, int64_t count, int bits, const BlockKernels& kernels)
+    : from_(from), to_(to), count_(count), bits_(bits), pack_(kernels.pack[SizeLog2(bits)]) {}
+
 absl::Status PackStep::Run(const RunContext& context) const {
-  PackBits(reinterpret_cast<const uint8_t*>(context.buffer(from_)), static_cast<size_t>(count_),
-           bits_, reinterpret_cast<uint8_t*>(context.buffer(to_)));
+  const char* const from = context.buffer(from_);
+  char* const to = context.buffer(to_);
+  ForEachUnit(context.team, count_,
+              [&](int64_t first, int64_t n) { pack_(to + first * bits_ / 8, from + first, n); });
   return absl::OkStatus();
 }
 

@@ -5,11 +5,10 @@
 #ifndef PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
 #define PJRT_SRC_CPU_DEVICE_STEPS_PACK_STEP_H_
 
-#include <array>
 #include <cstdint>
 #include <string>
 
-#include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/run/plan.h"
 
 namespace pjrt::cpu {
@@ -17,30 +16,39 @@ namespace pjrt::cpu {
 class UnpackStep final : public Step {
  public:
   // bits: 1, 2 or 4.
-  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend);
+  UnpackStep(BufferId from, BufferId to, int64_t count, int bits, bool sign_extend,
+             const BlockKernels& kernels);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
-  double cost_ns() const override { return static_cast<double>(count_) / 4; }
+  double cost_ns() const override { return 20 + static_cast<double>(count_) / 20; }
+  BufferId from() const { return from_; }
+  BufferId to() const { return to_; }
+  int bits() const { return bits_; }
+  ConvertFn unpack() const { return unpack_; }
 
  private:
   BufferId from_, to_;
   int64_t count_;
   int bits_;
-  std::array<uint64_t, 256> elements_;  // of each byte, the first one lowest
+  ConvertFn unpack_;
 };
 
 class PackStep final : public Step {
  public:
-  PackStep(BufferId from, BufferId to, int64_t count, int bits)
-      : from_(from), to_(to), count_(count), bits_(bits) {}
+  PackStep(BufferId from, BufferId to, int64_t count, int bits, const BlockKernels& kernels);
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
-  double cost_ns() const override { return static_cast<double>(count_); }
+  double cost_ns() const override { return 20 + static_cast<double>(count_) / 20; }
+  BufferId from() const { return from_; }
+  BufferId to() const { return to_; }
+  int bits() const { return bits_; }
+  ConvertFn pack() const { return pack_; }
 
  private:
   BufferId from_, to_;
   int64_t count_;
   int bits_;
+  ConvertFn pack_;
 };
 
 }  // namespace pjrt::cpu

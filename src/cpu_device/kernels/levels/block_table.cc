@@ -42,6 +42,7 @@ BlockKernels MakeTable() {
   FillPowerF32(&table);
   FillNarrow(&table);
   FillNarrowBinary(&table);
+  FillPack(&table);
   FillSmallBinary(&table);
   return table;
 }

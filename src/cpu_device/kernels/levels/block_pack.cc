@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers of 1, 2 and 4 bits from packed memory to a byte each, and back. The first one lies in the
+// lowest bits of a byte. A byte becomes a word of as many bytes as it has numbers, so that
+// compilers vectorise the loops.
+#include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/narrow-inl.h"
+
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+template <int kBits>
+using WordOf =
+    std::conditional_t<kBits == 4, uint16_t, std::conditional_t<kBits == 2, uint32_t, uint64_t>>;
+template <int kBits>
+inline constexpr int64_t kPerByte = 8 / kBits;
+// The bits of `byte` in each byte.
+template <int kBits>
+inline constexpr WordOf<kBits> Each(uint8_t byte) {
+  return static_cast<WordOf<kBits>>(byte * 0x0101010101010101u);
+}
+
+template <int kBits, bool kSigned>
+PJRT_INLINE WordOf<kBits> Unpacked(uint8_t packed) {
+  using Word = WordOf<kBits>;
+  const Word from = packed;
+  Word spread = from;
+  for (int i = 1; i < kPerByte<kBits>; ++i) spread |= static_cast<Word>(from << (i * (8 - kBits)));
+  const Word x = spread & Each<kBits>((1 << kBits) - 1);
+  if constexpr (!kSigned) return x;
+  // Each byte gets 256 less twice the sign bit, and gives one to the next byte.
+  const Word sign = x & Each<kBits>(1 << (kBits - 1));
+  return x |
+         static_cast<Word>(static_cast<Word>(sign << (9 - kBits)) - static_cast<Word>(sign << 1));
+}
+template <int kBits>
+PJRT_INLINE uint8_t Packed(WordOf<kBits> word) {
+  const WordOf<kBits> x = word & Each<kBits>((1 << kBits) - 1);
+  WordOf<kBits> packed = x;
+  for (int i = 1; i < kPerByte<kBits>; ++i)
+    packed |= static_cast<WordOf<kBits>>(x >> (i * (8 - kBits)));
+  return static_cast<uint8_t>(packed);
+}
+
+template <int kBits, bool kSigned>
+void Unpack(void* dst, const void* src, int64_t n) {
+  typedef WordOf<kBits> Word __attribute__((aligned(1), may_alias));
+  Word* const d = static_cast<Word*>(dst);
+  const uint8_t* const s = static_cast<const uint8_t*>(src);
+  const int64_t whole = n / kPerByte<kBits>, rest = n % kPerByte<kBits>;
+  PJRT_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < whole; ++i) d[i] = Unpacked<kBits, kSigned>(s[i]);
+  if (rest == 0) return;
+  const WordOf<kBits> last = Unpacked<kBits, kSigned>(s[whole]);
+  __builtin_memcpy(d + whole, &last, rest);
+}
+template <int kBits>
+void Pack(void* dst, const void* src, int64_t n) {
+  typedef WordOf<kBits> Word __attribute__((aligned(1), may_alias));
+  uint8_t* const d = static_cast<uint8_t*>(dst);
+  const Word* const s = static_cast<const Word*>(src);
+  const int64_t whole = n / kPerByte<kBits>, rest = n % kPerByte<kBits>;
+  if constexpr (kBits == 2) {
+    StoreNarrow(
+        d, whole, [s](int64_t i) __attribute__((always_inline)) {
+          return uint32_t{Packed<kBits>(s[i])};
+        });
+  } else {
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < whole; ++i) d[i] = Packed<kBits>(s[i]);
+  }
+  if (rest == 0) return;
+  WordOf<kBits> last = 0;
+  __builtin_memcpy(&last, s + whole, rest);
+  d[whole] = Packed<kBits>(last);
+}
+
+template <int kBits>
+void Set(BlockKernels* k, int log2) {
+  k->unpack[log2][false] = Unpack<kBits, false>;
+  k->unpack[log2][true] = Unpack<kBits, true>;
+  k->pack[log2] = Pack<kBits>;
+}
+
+}  // namespace
+
+void FillPack(BlockKernels* k) {
+  Set<1>(k, 0);
+  Set<2>(k, 1);
+  Set<4>(k, 2);
+}
+
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
