@@ -27,15 +27,17 @@ class PackedLoopsTest : public testing::TestWithParam<int> {
     }
   }
 
-  std::vector<std::shared_ptr<Literal>> Run(const std::string& results, const std::string& body) {
+  std::vector<std::shared_ptr<Literal>> Run(const std::string& results, const std::string& body,
+                                            const std::string& attribute = "") {
     const Literal x = Array<int8_t>(S4, {kCount}, x_), y = Array<int8_t>(S4, {kCount}, y_);
     const Literal s = Array<int8_t>(S4, {}, {3});
     const std::string array = TensorText({kCount}, "i4");
-    const auto run = RunProgram(
-        *client_,
-        absl::Substitute("func.func @main(%x: $0, %y: $0, %s: tensor<i4>) -> $1 {\n$2}\n", array,
-                         absl::Substitute(results, array), absl::Substitute(body, array)),
-        {&x, &y, &s});
+    const auto run =
+        RunProgram(*client_,
+                   absl::Substitute(
+                       "func.func @main(%x: $0 $3, %y: $0, %s: tensor<i4>) -> $1 {\n$2}\n", array,
+                       absl::Substitute(results, array), absl::Substitute(body, array), attribute),
+                   {&x, &y, &s});
     EXPECT_TRUE(run.ok()) << run.status();
     return run.ok() ? *run : std::vector<std::shared_ptr<Literal>>();
   }
@@ -56,6 +58,13 @@ TEST_P(PackedLoopsTest, OneOperation) {
   const auto results = Run("$0", "  %r = stablehlo.add %x, %y : $0\n  return %r : $0\n");
   ASSERT_EQ(results.size(), 1u);
   Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(a + b); });
+}
+
+TEST_P(PackedLoopsTest, ResultInTheMemoryOfAnArgument) {
+  const auto results = Run("$0", "  %r = stablehlo.subtract %y, %x : $0\n  return %r : $0\n",
+                           "{tf.aliasing_output = 0 : i32}");
+  ASSERT_EQ(results.size(), 1u);
+  Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(b - a); });
 }
 
 TEST_P(PackedLoopsTest, OneArgumentTwice) {
