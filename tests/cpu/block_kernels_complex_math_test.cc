@@ -350,6 +350,22 @@ TEST(C128MathTest, TinyImaginaryPartsKeepTheirDigits) {
   }
 }
 
+// Of so large or small ones squares, or what their inverses are made of, leave the range.
+TEST(C128MathTest, PowersOfHugeAndTinyNumbersKeepTheirDigits) {
+  using Z = std::complex<double>;
+  const Z b(0.25, 0.125);
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int exponent = -1000; exponent <= 1000; ++exponent) {
+      const Z a(std::ldexp(1.5, exponent), std::ldexp(-0.75, exponent));
+      const Z p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, std::vector<Z>{a},
+                                std::vector<Z>{b})[0];
+      const Wide want = std::exp(Wide(b.real(), b.imag()) * std::log(Wide(a.real(), a.imag())));
+      EXPECT_LE(std::abs(Wide(p.real(), p.imag()) - want), 0x1p-51L * std::abs(want))
+          << kernels->level << Show(a);
+    }
+  }
+}
+
 // Each function f here has f(conj z) = conj f(z), zeros included.
 TYPED_TEST(ComplexMathTest, ZeroPartsKeepTheirSigns) {
   using T = TypeParam;
