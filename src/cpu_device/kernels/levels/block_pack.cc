@@ -23,15 +23,15 @@ inline constexpr WordOf<kBits> Each(uint8_t byte) {
 template <int kBits, bool kSigned>
 PJRT_INLINE WordOf<kBits> Unpacked(uint8_t packed) {
   using Word = WordOf<kBits>;
-  const Word from = packed;
+  // The sign bits, changed, count from the smallest number.
+  constexpr uint8_t kSign = 1 << (kBits - 1), kSigns = 0xff / ((1 << kBits) - 1) * kSign;
+  const Word from = static_cast<uint8_t>(kSigned ? packed ^ kSigns : packed);
   Word spread = from;
   for (int i = 1; i < kPerByte<kBits>; ++i) spread |= static_cast<Word>(from << (i * (8 - kBits)));
   const Word x = spread & Each<kBits>((1 << kBits) - 1);
   if constexpr (!kSigned) return x;
-  // Each byte gets 256 less twice the sign bit, and gives one to the next byte.
-  const Word sign = x & Each<kBits>(1 << (kBits - 1));
-  return x |
-         static_cast<Word>(static_cast<Word>(sign << (9 - kBits)) - static_cast<Word>(sign << 1));
+  // x - kSign in each byte, without a loan from the next one.
+  return static_cast<Word>(x + Each<kBits>(0x80 - kSign)) ^ Each<kBits>(0x80);
 }
 template <int kBits>
 PJRT_INLINE uint8_t Packed(WordOf<kBits> word) {
