@@ -267,6 +267,51 @@ TEST(C128MathTest, LogisticIsWithinTwoUlpWhereNothingCancels) {
   }
 }
 
+// Where a 32nd is left of the terms of a real part.
+TEST(C128MathTest, RealPartsOfWhichSomethingIsLeftKeepTheirDigits) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(31);
+  std::uniform_real_distribution<double> part(0, 1);
+  std::vector<Z> z = {Z(31.82285406092786, -435.11058252218635), Z(2.3133, 1.47218)};
+  for (int i = 0; i < 20000; ++i) {
+    const double x = i % 3 == 0 ? 36 * part(random) : i % 3 == 1 ? 3 * part(random) : 0.1;
+    const double cosine = std::min(1.0, 3 * part(random) * std::exp(-x));
+    const double turns = 6.283185307179586 * (i % 40 - 20);
+    z.emplace_back(x, turns + (i % 2 == 0 ? 1 : -1) * std::acos(cosine));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const auto unary = [&](BlockOp op, const std::vector<Z>& x) {
+      return CallUnary<Z>(*kernels, op, CType::kC128, x);
+    };
+    const std::vector<Z> less = unary(BlockOp::kExpm1, z);
+    std::vector<Z> left;  // of the poles: exp(x) + cos y is small
+    for (const Z& x : z) left.emplace_back(-x.real(), 3.141592653589793 - x.imag());
+    const std::vector<Z> logistic = unary(BlockOp::kLogistic, left);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double term = std::exp(static_cast<long double>(z[i].real())) *
+                               std::cos(static_cast<long double>(z[i].imag()));
+      if (std::fabs(term - 1) * 32 >= std::max(1.0L, std::fabs(term))) {
+        EXPECT_LE(UlpError(less[i].real(), term - 1), 3) << kernels->level << Show(z[i]);
+      }
+      const long double u = std::exp(static_cast<long double>(left[i].real()));
+      const long double c = std::cos(static_cast<long double>(left[i].imag()));
+      if (std::fabs(u + c) * 32 >= std::max(u, std::fabs(c))) {
+        EXPECT_LE(UlpError(logistic[i].real(), u * (u + c) / (1 + u * (u + 2 * c))), 3)
+            << kernels->level << Show(left[i]);
+      }
+    }
+    EXPECT_NEAR(unary(BlockOp::kExpm1, {Z(694, 1)})[0].real() / 1.3583361591878354e301, 1, 1e-15)
+        << kernels->level;
+    // An angle that is a denormal number over a tiny one; x + y^2 / 2 of tiny parts.
+    EXPECT_NEAR(unary(BlockOp::kLog, {Z(0x1p-300, 0x1.000001p-1050)})[0].imag() / 0x1.000001p-750,
+                1, 1e-15)
+        << kernels->level;
+    EXPECT_EQ(unary(BlockOp::kLog1p, {Z(-0x1p-877, 0x1.0000001p-438)})[0].real(),
+              0x1p-904 + 0x1p-933)
+        << kernels->level;
+  }
+}
+
 // From the smallest numbers to the largest, and with parts of very different sizes.
 TEST(C128MathTest, RootsAreWithinTwoUlp) {
   using Z = std::complex<double>;

@@ -45,9 +45,6 @@ PJRT_INLINE void StoreComplexes(C128* to, const ComplexGroup& z) {
     StoreDoubles(part + kDoubles, SecondOfPairs(z.re.v[i], z.im.v[i]));
   }
 }
-PJRT_INLINE MaskGroup Either(MaskGroup a, MaskGroup b) {
-  return PJRT_EACH(MaskGroup, Either(a.v[i], b.v[i]));
-}
 
 template <C128 (*kComplete)(C128)>
 __attribute__((noinline)) void ReplaceRare(C128* to, const ComplexGroup& z, MaskGroup rare) {

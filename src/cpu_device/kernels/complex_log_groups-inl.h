@@ -12,17 +12,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-PJRT_INLINE WordGroup operator&(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] & b.v[i]);
-}
-PJRT_INLINE WordGroup operator|(WordGroup a, WordGroup b) {
-  return PJRT_EACH(WordGroup, a.v[i] | b.v[i]);
-}
-PJRT_INLINE DoubleGroup Keep(MaskGroup mask, DoubleGroup a) {
-  return PJRT_EACH(DoubleGroup, Keep(mask.v[i], a.v[i]));
-}
-PJRT_INLINE MaskGroup IsNegative(DoubleGroup x) { return PJRT_EACH(MaskGroup, IsNegative(x.v[i])); }
-
 // c and -log(c) / 2 for a c near the inverse of each 16th of an octave's fractions; that octave
 // begins at 0.734. The logarithms are multiples of 2^-42, to 2^-67, and c is over 2 and times
 // 2^1023, so that an exponent's bits can be subtracted from it.

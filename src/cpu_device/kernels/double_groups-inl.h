@@ -73,6 +73,12 @@ PJRT_INLINE WordGroup operator+(WordGroup a, WordGroup b) {
 PJRT_INLINE WordGroup operator-(WordGroup a, WordGroup b) {
   return PJRT_EACH(WordGroup, Minus(a.v[i], b.v[i]));
 }
+PJRT_INLINE WordGroup operator&(WordGroup a, WordGroup b) {
+  return PJRT_EACH(WordGroup, a.v[i] & b.v[i]);
+}
+PJRT_INLINE WordGroup operator|(WordGroup a, WordGroup b) {
+  return PJRT_EACH(WordGroup, a.v[i] | b.v[i]);
+}
 PJRT_INLINE WordGroup ToWords(DoubleGroup x) { return PJRT_EACH(WordGroup, (Words)x.v[i]); }
 PJRT_INLINE DoubleGroup ToDoubles(WordGroup x) { return PJRT_EACH(DoubleGroup, (Doubles)x.v[i]); }
 PJRT_INLINE DoubleGroup Magnitude(DoubleGroup x) {
@@ -111,6 +117,16 @@ PJRT_INLINE DoubleGroup WithSign(DoubleGroup size, DoubleGroup x) {
 }
 PJRT_INLINE DoubleGroup Turned(DoubleGroup x, WordGroup sign) {
   return PJRT_EACH(DoubleGroup, Turned(x.v[i], (Doubles)sign.v[i]));
+}
+PJRT_INLINE MaskGroup IsNegative(DoubleGroup x) { return PJRT_EACH(MaskGroup, IsNegative(x.v[i])); }
+PJRT_INLINE MaskGroup Both(MaskGroup a, MaskGroup b) {
+  return PJRT_EACH(MaskGroup, Both(a.v[i], b.v[i]));
+}
+PJRT_INLINE MaskGroup Either(MaskGroup a, MaskGroup b) {
+  return PJRT_EACH(MaskGroup, Either(a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup Keep(MaskGroup mask, DoubleGroup a) {
+  return PJRT_EACH(DoubleGroup, Keep(mask.v[i], a.v[i]));
 }
 PJRT_INLINE DoubleGroup Choose(MaskGroup mask, DoubleGroup a, DoubleGroup b) {
   return PJRT_EACH(DoubleGroup, Choose(mask.v[i], a.v[i], b.v[i]));

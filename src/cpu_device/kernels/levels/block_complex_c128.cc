@@ -21,8 +21,18 @@ using complexes::Squares;
 using complexes::Sum;
 using complexes::Turned;
 
+// Whether a part is below 2^-500 and not 0: its quotient by the other one, which is at most 2^400,
+// may be a denormal.
+PJRT_INLINE uint64_t HasTiny(double re, double im) {
+  constexpr uint64_t kTiny = uint64_t{1023 - 500} << 52;
+  const uint64_t x = ToBits(wide::Abs(re)) - 1, y = ToBits(wide::Abs(im)) - 1;
+  return (x < y ? x : y) < kTiny ? 1 : 0;
+}
+
 struct Log {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return complexes::IsFar(re, im); }
+  PJRT_INLINE uint64_t IsRare(double re, double im) {
+    return complexes::IsFar(re, im) | HasTiny(re, im);
+  }
   PJRT_INLINE void Run(const Piece& z, Piece* log) {
     Squares squares;
     complexes::SquaresOf(z, &squares);
@@ -97,14 +107,6 @@ PJRT_INLINE double InverseRoot(double a) {
 PJRT_INLINE double LessSquare(double a, double b) {
   const double square = b * b;
   return (a - square) - LostOfProduct(b, b, square);
-}
-
-// Whether a part is below 2^-500 and not 0: its quotient by the other one, which is at most 2^400,
-// may be a denormal.
-PJRT_INLINE uint64_t HasTiny(double re, double im) {
-  constexpr uint64_t kTiny = uint64_t{1023 - 500} << 52;
-  const uint64_t x = ToBits(wide::Abs(re)) - 1, y = ToBits(wide::Abs(im)) - 1;
-  return (x < y ? x : y) < kTiny ? 1 : 0;
 }
 
 // With r = 1 / |z|, the larger part is the root of r (1 + |re| r) / 2 and the other one |im| r^2 /

@@ -96,7 +96,8 @@ constexpr double kInRange = 700;  // exp(x) of more may leave the range
 
 // exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1.
 struct Expm1 {
-  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, kInRange, im); }
+  // Cutting an exponential of more than 2^996 in two leaves the range.
+  PJRT_INLINE uint64_t IsRare(double re, double im) { return IsOutside(re, 690, im); }
   PJRT_INLINE void Run(const Piece& z, Piece* result) {
     Exponential e;
     complexes::ExpOf<true, false>([&](int64_t i) { return Pair{z.re[i], 0}; }, &e);

@@ -228,7 +228,9 @@ struct Log1p {
     // 1 is nothing beside it; infinities and NaNs.
     if (!(size < 0x1p+60)) return ComplexLog(C128{IsFinite(x) ? x + 1 : x, y});
     const double angle = RealAtan2(y, 1 + x);
-    if (size < 0x1p-400) return {x + 0.5 * y * y, angle};
+    if (size < 0x1p-400) {  // the terms may cancel
+      return {static_cast<double>(x + static_cast<long double>(y) * y / 2), angle};
+    }
     const f64::Pair xx = f64::Product(x, x), yy = f64::Product(y, y);
     const f64::Pair first = f64::Sum(RealAbs(y) > RealAbs(x) ? yy.high : xx.high, 2 * x);
     const f64::Pair second = f64::Sum(first.high, RealAbs(y) > RealAbs(x) ? xx.high : yy.high);

@@ -58,10 +58,6 @@ PJRT_INLINE Singles Fused(Singles a, float b, float c) {
   return Fused(a, AllSingles(b), AllSingles(c));
 }
 
-PJRT_INLINE MaskGroup Both(MaskGroup a, MaskGroup b) {
-  return PJRT_EACH(MaskGroup, Both(a.v[i], b.v[i]));
-}
-PJRT_INLINE MaskGroup IsNegative(DoubleGroup x) { return PJRT_EACH(MaskGroup, IsNegative(x.v[i])); }
 // Whether a part is a NaN or infinite, both are below `low`, one is above `high`, or one is below
 // 2^-500 and not 0.
 PJRT_INLINE MaskGroup IsOutside(DoubleGroup width, DoubleGroup height, double low, double high) {

@@ -44,7 +44,7 @@ PJRT_INLINE CutGroup OnGrid(CutGroup x) {
   const DoubleGroup high = OnGrid(x.high);
   return {high, (x.high - high) + x.low};
 }
-// exp(x) for |x| < 708, to 2^-58, or 2^-60 if kPrecise.
+// exp(x) for |x| < 708, to 2^-58, or 2^-62 if kPrecise.
 template <bool kPrecise>
 PJRT_INLINE CutGroup CutExpOf(DoubleGroup x) {
   const Multiple m = MultipleOf(x);
@@ -53,8 +53,8 @@ PJRT_INLINE CutGroup CutExpOf(DoubleGroup x) {
   const DoubleGroup r = m.r, r2 = r * r, rest = powers[1];
   const DoubleGroup lost = kPrecise ? Fused(rest, r, rest) + m.tail : rest;
   const DoubleGroup more = Fused(r2, ExpSeries(r, r2), lost);
-  const DoubleGroup high = CutOff<26>(Fused(p, r, p));
-  return {high, Fused(p, r + more, p - high)};
+  const DoubleGroup high = CutOff<26>(Fused(p, r, p)), low = p - high;
+  return {high, kPrecise ? Fused(p, more, Fused(p, r, low)) : Fused(p, r + more, low)};
 }
 // The sine but for its sign, which `side` has, and the cosine; if kPrecise, this less 1 keeps its
 // digits where it is small.
@@ -113,9 +113,10 @@ struct Expm1 {
     const CutGroup c = angle.cosine;
     const DoubleGroup most = Fused(e.high, c.high, -1.0);
     const DoubleGroup re = most + LowOfProduct(e, c);
-    // A real part below 2^-8 may have lost digits if it is not four times as large as 1 - cos y.
+    // A real part below 2^-8, or 2^-8 of a large exponential, may have lost digits if it is not
+    // four times as large as 1 - cos y.
     const DoubleGroup less = (DoubleGroup(1.0) - c.high) - c.low;
-    const DoubleGroup bound = Smaller(0x1p-8, less * 4.0);
+    const DoubleGroup bound = Smaller(Larger(e.high, 1.0) * 0x1p-7, less * 4.0);
     *marked = Either(IsRare(z), Compare<_CMP_NLE_UQ>(bound, Magnitude(re)));
     // Of x = 0 the real part is -y^2 / 2, however small.
     const DoubleGroup zero = Choose(Compare<_CMP_EQ_OQ>(z.im, 0.0), z.re, -0.0);
@@ -195,7 +196,20 @@ PJRT_INLINE MaskGroup IsMarked(DoubleGroup x, DoubleGroup angle, DoubleGroup div
 // 1 / (1 + exp(-z)): for u = exp(-|x|), left and right of 0 the real parts are L = u (u + cos y)
 // and R = 1 + u cos y over L + R, and the imaginary one is u sin y over it.
 struct Logistic {
-  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutsideOfTanh(z.re, z.im); }
+  static constexpr double kPole = 0x1p-3;
+  PJRT_INLINE MaskGroup IsRare(ComplexGroup z) {
+    const CutGroup u = OnGrid(CutExpOf<false>(-Smaller(Magnitude(z.re), 680)));
+    const CutGroup c = CutAngleOf<false>(z.im).cosine;
+    const CutGroup sum = {u.high + c.high, u.low + c.low};
+    const DoubleGroup divisor = Fused(u.high, sum.high + c.high, 1.0);
+    return Either(IsOutsideOfTanh(z.re, z.im),
+                  Both(Cancels(z.re, u, sum), Compare<_CMP_GT_OQ>(divisor, kPole)));
+  }
+  // Whether so little is left of u + cos y that it may have lost digits.
+  PJRT_INLINE MaskGroup Cancels(DoubleGroup x, CutGroup u, CutGroup sum) {
+    const DoubleGroup all = u.high + u.low, bound = Larger(all * 0.125, Smaller(all, 0x1p-20));
+    return Both(Compare<_CMP_LT_OQ>(Magnitude(sum.high + sum.low), bound), IsNegative(x));
+  }
   PJRT_INLINE ComplexGroup Run(ComplexGroup z, MaskGroup* marked) {
     const DoubleGroup size = Magnitude(z.re);
     const CutGroup u = CutExpOf<false>(-size);
@@ -210,7 +224,7 @@ struct Logistic {
     const MaskGroup is_left = Compare<_CMP_LT_OQ>(z.re, 0.0);
     const PairGroup part = {Choose(is_left, left, right), Choose(is_left, left_low, right_low)};
     const PairGroup turning = {u.high * angle.sine.high, LowOfProduct(u, angle.sine)};
-    *marked = IsMarked(size, z.im, divisor.high, 0x1p-3);
+    *marked = Either(IsMarked(size, z.im, divisor.high, kPole), Cancels(z.re, near, sum));
     return {Quotient(part, divisor, inverse),
             WithSign(Quotient(turning, divisor, inverse), angle.side)};
   }
