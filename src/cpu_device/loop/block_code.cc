@@ -189,7 +189,6 @@ class Lowering {
         return absl::OkStatus();
       }
       case LoopInstr::kLookUp: {
-        const LookupTable& table = p_.tables[instr.index];
         const int bytes = SizeOf(instr.type);
         BlockInstr out;
         out.kind = BlockInstr::kOp;
@@ -197,7 +196,8 @@ class Lowering {
         out.type = instr.type;
         out.scalar = code_.value_scalar[instr.args[0]];
         out.a = code_.value_slot[instr.args[0]];
-        out.b = NewConstant(bytes, table.data(), static_cast<int64_t>(table.size()));
+        out.b = NewSlot(bytes);
+        code_.table_slots.emplace_back(out.b, instr.index);
         out.dst = Destination(v, out.scalar);
         code_.instrs.push_back(out);
         Define(v, out.dst, out.scalar);

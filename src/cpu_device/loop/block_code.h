@@ -83,8 +83,10 @@ struct BlockCode {
   std::vector<BlockInstr> instrs;
   std::vector<BlockChain> chains;
   int num_slots = 0;
-  // Slots set once: constants (offset into `constants`), registers (number).
+  // Slots set once: constants (offset into `constants`), tables of the program (number), registers
+  // (number).
   std::vector<std::pair<int32_t, int32_t>> constant_slots;
+  std::vector<std::pair<int32_t, int32_t>> table_slots;
   std::vector<std::pair<int32_t, int32_t>> register_slots;
   // Slots set for each block: inputs that are no kMove, stores that are pointers, iota
   // values.

@@ -264,6 +264,8 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
   char* registers = scratch + AlignUp(code.num_slots * static_cast<int64_t>(sizeof(char*)));
   for (const auto& [slot, offset] : code.constant_slots)
     slots_[slot] = const_cast<char*>(code.constants.data()) + offset;
+  for (const auto& [slot, table] : code.table_slots)
+    slots_[slot] = const_cast<char*>(frame.program().tables[table].data());
   for (const auto& [slot, number] : code.register_slots)
     slots_[slot] = registers + number * frame.register_bytes_;
   chain_scratch_ = registers + frame.register_bytes_ * code.num_registers;

@@ -56,6 +56,7 @@ bool BlockFrame::GroupRows() {
     is_scalar[slot] = 1;
   };
   for (const auto& [slot, offset] : code_.constant_slots) set_scalar(slot, 0);
+  for (const auto& [slot, table] : code_.table_slots) set_scalar(slot, 0);
   for (const auto& [slot, input] : code_.input_slots) {
     row_strides_[slot] = row_stride(program_.inputs[input].view);
     is_scalar[slot] = input_access_[input] == Access::kScalar;

@@ -24,8 +24,8 @@ inline void Pause() {
 // About 30 us on a 3 GHz x86-64: longer than the gap between two split steps of a typical plan,
 // shorter than waking a parked thread twice (17 us each on a virtual machine).
 constexpr int kHelperSpins = 1000;
-// A unit takes some 20 us; past this many pauses its thread has probably lost its core, and the
-// master gives way.
+// The last units are claimed one by one and take some 20 us; past this many pauses a thread has
+// probably lost its core, and the master gives way.
 constexpr int kMasterSpins = 4000;
 constexpr int kMaxTeam = 32;
 // A thread claims its share of the units that are left over this number, so that it goes through a

@@ -137,24 +137,17 @@ __attribute__((noinline)) void ReplaceOutside(C128* to, const ComplexGroup& z,
   if (AnyOf(rare)) ReplaceRare<Function::RunRare>(to, z, rare);
 }
 template <class Function>
-PJRT_INLINE void RunLogs(C128* to, const C128* from) {
-  const ComplexGroup z = LoadComplexes(from), log = Function::Run(z);
-  StoreComplexes(to, log);
-  if (__builtin_expect(AnyOf(IsOutside(Magnitude(log.re))), 0))
-    ReplaceOutside<Function>(to, z, log);
+PJRT_INLINE void RunLogs(C128* to, const C128* from, int64_t count) {
+  for (; count > 0; --count, to += kLanes, from += kLanes) {
+    const ComplexGroup z = LoadComplexes(from), log = Function::Run(z);
+    StoreComplexes(to, log);
+    if (__builtin_expect(AnyOf(IsOutside(Magnitude(log.re))), 0))
+      ReplaceOutside<Function>(to, z, log);
+  }
 }
 template <class Function>
 void LogsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  C128* const d = static_cast<C128*>(dst);
-  const C128* const x = static_cast<const C128*>(a);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) RunLogs<Function>(d + i, x + i);
-  if (i == n) return;
-  C128 rest[kLanes];
-  for (C128& each : rest) each = {1, 1};
-  __builtin_memcpy(rest, x + i, (n - i) * sizeof(C128));
-  RunLogs<Function>(rest, rest);
-  __builtin_memcpy(d + i, rest, (n - i) * sizeof(C128));
+  OverGroups<RunLogs<Function>>(dst, a, n);
 }
 
 // The angle of (x, y) in two parts, to 2^-61 or better.
