@@ -261,8 +261,8 @@ struct BlockKernels {
   // and the low bits of bytes back. The first of n elements begins a byte; bits left over become 0.
   ConvertFn unpack[3][2];
   ConvertFn pack[3];
-  // dst[i] = b[a[i]] on bytes, for a table b of 256 of them, and on 16-bit words, for one of 65,536;
-  // in place, too. By log2 of the element size.
+  // dst[i] = b[a[i]] on bytes, for a table b of 256 of them, and on 16-bit words, for one of
+  // 65,536; in place, too. By log2 of the element size.
   BlockFn look_up[2];
   // What takes longer than this by ElementCostNs (loop_program.h), which is about other levels,
   // takes longer than looking up.

@@ -18,9 +18,9 @@
 #include "src/cpu_device/loop/block_code.h"
 #include "src/cpu_device/loop/block_frame.h"
 #include "src/cpu_device/loop/block_reduce.h"
-#include "src/cpu_device/loop/lookup_tables.h"
 #include "src/cpu_device/loop/compare_iotas.h"
 #include "src/cpu_device/loop/float_bits.h"
+#include "src/cpu_device/loop/lookup_tables.h"
 #include "src/cpu_device/loop/loop_engine.h"
 
 namespace pjrt::cpu {
