@@ -91,6 +91,9 @@ PJRT_INLINE Words ShiftedLeft(Words x) {
 PJRT_INLINE Words Plus(Words a, Words b) { return _mm512_add_epi64(a, b); }
 PJRT_INLINE Words Minus(Words a, Words b) { return _mm512_sub_epi64(a, b); }
 // The entries at one place of each table, for each element: by the last bits of `places`.
+PJRT_INLINE Doubles Fetch(const TableOf<8>& table, Words places) {
+  return _mm512_permutexvar_pd(places, _mm512_load_pd(table.entry));
+}
 PJRT_INLINE Doubles Fetch(const TableOf<16>& table, Words places) {
   return _mm512_permutex2var_pd(_mm512_load_pd(table.entry), places,
                                 _mm512_load_pd(table.entry + 8));

@@ -2,8 +2,8 @@
 //
 // Logarithms and powers of c128 numbers from tables of 16 entries and short polynomials between
 // them. Levels without fused multiply-add have those of block_complex_c128.cc. Largest errors seen
-// in a part that does not nearly cancel, over some 10^6 numbers: Log 1.5, Log1p 1.6, Power 2.1 ULP.
-// With AVX-512 they take 0.9, 1.0 and 2.3 ns an element, where three-part sums for all and series
+// in a part that does not nearly cancel, over some 10^6 numbers: Log 1.5, Log1p 1.6, Power 2.5 ULP.
+// With AVX-512 they take 0.9, 1.0 and 2.1 ns an element, where three-part sums for all and series
 // without tables took 1.9, 2.8 and 4.8.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/angle_groups-inl.h"
@@ -173,15 +173,24 @@ PJRT_INLINE PairGroup PreciseAngleOf(DoubleGroup x, DoubleGroup y, DoubleGroup w
   return {sum, ((from - sum) + turned) + Fused(from, kPiLost, Turned(arc_low, back))};
 }
 
-// a b + c d. The second part is negated, so that of zeros the first one keeps its sign.
+// Every second entry.
+template <int kCount>
+constexpr Columns<kCount, 8> EverySecond(const Columns<kCount>& columns) {
+  Columns<kCount, 8> result = {};
+  for (int i = 0; i < kCount; ++i) {
+    for (int j = 0; j < 8; ++j) result.column[i].entry[j] = columns.column[i].entry[2 * j];
+  }
+  return result;
+}
+constexpr Columns<2, 8> kEighthPowers = EverySecond(kPowers);
+constexpr Columns<4, 8> kEighthAngles = EverySecond(kAngles);
+
+// a b + c d. The second part is to be subtracted, so that of zeros the first one keeps its sign.
 PJRT_INLINE PairGroup SumOfProducts(DoubleGroup a, PairGroup b, DoubleGroup c, PairGroup d) {
-  const DoubleGroup first = a * b.high, second = c * d.high;
+  const DoubleGroup first = a * b.high, sum = first + c * d.high, part = sum - first;
   const DoubleGroup first_low = FusedLess(a, b.low, FusedLess(a, b.high, first));
-  const DoubleGroup second_low = FusedLess(c, d.low, FusedLess(c, d.high, second));
-  const DoubleGroup sum = first + second, part = sum - first;
-  const DoubleGroup less = ((sum - part) - first) + (part - second) + (first_low + second_low);
-  const DoubleGroup total = sum - less;
-  return {total, (total - sum) + less};
+  const DoubleGroup second_low = FusedLess(c, d.low, FusedLess(c, d.high, part));
+  return {sum, ((sum - part) - first) + (first_low + second_low)};
 }
 
 // exp(b log(a)) in two steps, as in BinaryDoublesLoopInTwo of doubles-inl.h.
@@ -198,7 +207,7 @@ struct Power {
     const DoubleGroup least = Smaller(ToDoubles(plain), Smaller(nonzero, Smaller(larger, inverse)));
     return Compare<_CMP_LT_OQ>(least, 0x1p-400);
   }
-  // The exponent, or a NaN, and a second part to be subtracted.
+  // The exponent, or a NaN, and a second part, up to 2^-12 of it, to be subtracted.
   struct Half {
     PairGroup re, im;
   };
@@ -216,43 +225,44 @@ struct Power {
                   Compare<_CMP_NLE_UQ>(Magnitude(x.im.high), kLargestAngle));
   }
   PJRT_INLINE DoubleGroup ExpOf(PairGroup x) {
-    // log(2) / 16 in two parts, of which the first has 36 bits.
-    constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
-    const DoubleGroup shifted = Fused(x.high, 0x1.71547652b82fep+4, kIntegerShift);
+    // log(2) / 8 in two parts, of which the first has 36 bits.
+    constexpr double kStep = 0x1.62e42fefap-4, kStepLow = 0x1.cf79abc9e3b3ap-43;
+    const DoubleGroup shifted = Fused(x.high - x.low, 0x1.71547652b82fep+3, kIntegerShift);
     const DoubleGroup k = shifted - kIntegerShift;
-    const auto powers = EntriesAt<kPowers>(ToWords(shifted));
+    const auto powers = EntriesAt<kEighthPowers>(ToWords(shifted));
     const DoubleGroup r = FusedLess(k, kStep, x.high) - Fused(k, kStepLow, x.low), r2 = r * r;
-    const DoubleGroup g12 = Fused(r, 0x1.55555554dd44dp-3, 0.5);
-    const DoubleGroup g34 = Fused(r, 0x1.11120af701debp-7, 0x1.55555555194d2p-5);
-    const DoubleGroup g = Fused(r2, Fused(r2, 0x1.6c17bb51f354cp-10, g34), g12);
-    // The power's exponent, above its last four bits.
-    const WordGroup n = ShiftedLeft<48>(ToWords(shifted)) & (uint64_t{0xfff} << 52);
+    const DoubleGroup g12 = Fused(r, 0x1.555555555556ap-3, 0.5);
+    const DoubleGroup g34 = Fused(r, 0x1.1111110e10556p-7, 0x1.5555554e93acap-5);
+    const DoubleGroup g56 = Fused(r, 0x1.a01e2c15a33f3p-13, 0x1.6c1b7131a0993p-10);
+    const DoubleGroup g = Fused(r2, Fused(r2, g56, g34), g12);
+    // The power's exponent, above its last three bits.
+    const WordGroup n = ShiftedLeft<49>(ToWords(shifted)) & (uint64_t{0xfff} << 52);
     const DoubleGroup power = ToDoubles(ToWords(powers[0]) + n);
     return Fused(power, r + Fused(r2, g, powers[1]), power);
   }
-  // As SineOf in block_tables_f64.cc.
+  // As SineOf in block_tables_f64.cc, between multiples of pi / 8.
   PJRT_INLINE ComplexGroup End(Half x) {
     const DoubleGroup power = ExpOf(x.re);
-    constexpr double kStep = 0x1.921fb54442d18p-3, kStepLow = 0x1.1a62633145c07p-57;
-    const DoubleGroup shifted = Fused(x.im.high, 0x1.45f306dc9c883p+2, kIntegerShift);
+    constexpr double kStep = 0x1.921fb54442d18p-2, kStepLow = 0x1.1a62633145c07p-56;
+    const DoubleGroup angle = x.im.high - x.im.low;
+    const DoubleGroup shifted = Fused(angle, 0x1.45f306dc9c883p+1, kIntegerShift);
     const DoubleGroup k = shifted - kIntegerShift;
-    const auto turn = EntriesAt<kAngles>(ToWords(shifted));
-    const DoubleGroup most = FusedLess(k, kStep, x.im.high), low = Fused(k, kStepLow, x.im.low);
-    const DoubleGroup r = most - low, lost = (most - r) - low;
+    const auto turn = EntriesAt<kEighthAngles>(ToWords(shifted));
+    const DoubleGroup r = FusedLess(k, kStep, x.im.high) - Fused(k, kStepLow, x.im.low);
     const DoubleGroup s = turn[kSine], c = turn[kCosine], r2 = r * r, r4 = r2 * r2;
-    const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
-    const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
-    const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
-    const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
-    const DoubleGroup sine = Fused(r * r2, Fused(r4, sine23, sine01), lost);
-    const DoubleGroup less = r2 * Fused(r4, cosine23, cosine01);
-    const DoubleGroup more_im = Fused(c, r, Fused(c, sine, Fused(s, less, turn[kSineRest])));
-    const DoubleGroup more_re =
-        FusedLess(s, r, FusedLess(s, sine, Fused(c, less, turn[kCosineRest])));
+    const DoubleGroup sine01 = Fused(r2, 0x1.11111110de911p-7, -0x1.5555555555546p-3);
+    const DoubleGroup sine23 = Fused(r2, 0x1.719bdf37204f0p-19, -0x1.a019fb3ad7c7dp-13);
+    const DoubleGroup cosine01 = Fused(r2, 0x1.5555555555514p-5, -0.5);
+    const DoubleGroup cosine23 = Fused(r2, 0x1.a019fa29fbd9ap-16, -0x1.6c16c16bad8c8p-10);
+    const DoubleGroup cosine234 = Fused(r4, -0x1.27adaf98f47c4p-22, cosine23);
+    const DoubleGroup sine = Fused(r * r2, Fused(r4, sine23, sine01), r);
+    const DoubleGroup less = r2 * Fused(r4, cosine234, cosine01);
+    const DoubleGroup more_im = Fused(c, sine, Fused(s, less, turn[kSineRest]));
+    const DoubleGroup more_re = FusedLess(s, sine, Fused(c, less, turn[kCosineRest]));
     const DoubleGroup re = Fused(power, c, power * more_re), im = Fused(power, s, power * more_im);
-    const WordGroup sign = ShiftedLeft<59>(ToWords(shifted));
-    const MaskGroup zero = Compare<_CMP_EQ_OQ>(x.im.high, 0.0);
-    return {Turned(re, sign), Choose(zero, x.im.high, Turned(im, sign))};
+    const WordGroup sign = ShiftedLeft<60>(ToWords(shifted));
+    const MaskGroup zero = Compare<_CMP_EQ_OQ>(angle, 0.0);
+    return {Turned(re, sign), Choose(zero, angle, Turned(im, sign))};
   }
 };
 
