@@ -2,7 +2,7 @@
 //
 // The error function of f64, its complement and the cube root by polynomials on 16 pieces of their
 // range, whose coefficients permutations fetch. Levels without them have those of block_exp_f64.cc
-// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.77, Erfc 1.28, Cbrt
+// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.77, Erfc 1.35, Cbrt
 // 0.54 ULP.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/double_groups-inl.h"
@@ -115,69 +115,64 @@ struct Erf {
   }
 };
 
-// exp(x^2) erfc(x) / s on quarters of the octaves of x + 2, to 2^-54.8: the columns are the values
-// at the centers and P's coefficients, of which the last three are the last 26 bits of the three
-// before, since they need no more than 14 digits. That takes an eighth of the permutations away. s
+// exp(x^2) erfc(x) / s on quarters of the octaves of x + 2, to 2^-55: the columns are the values
+// at the centers and P's coefficients up to the tenth. The last bits of the last four are the other
+// four, which need no more than 9 to 17 digits. That takes a quarter of the permutations away. s
 // and what separates the centers from the middles are such that the values, and s 2^(j / 16), are
 // all but numbers of f64: rounding them loses a third of what it could.
 constexpr double kErfcVanishes = 27.3, kErfcOffset = 0x1.0b2ebc0000000p-24;
-constexpr Columns<12> kScaledErfc = {
+constexpr Columns<11> kScaledErfc = {
     {{{0x1.8a68d559dcaabp-1, 0x1.038bff4d708bep-1, 0x1.78a4a29600a67p-2, 0x1.23ce4330b8fbcp-2,
        0x1.afb907a923b1fp-3, 0x1.3e08f7a1801ebp-3, 0x1.f5b00d05edec6p-4, 0x1.9d886fc6395fap-4,
        0x1.46dabe8d22a17p-4, 0x1.fe6a261bf21dep-5, 0x1.a2719fd3b2db7p-5, 0x1.6279fa89455d3p-5,
        0x1.204c622ca1471p-5, 0x1.cd996a53f215ap-6, 0x1.80cfef23d2f32p-6, 0x1.49ea2d2b47a27p-6}},
-     {{-0x1.7c838576e6be6p-1, -0x1.78cbe4925c4bap-2, -0x1.aba89a5a09e78p-3, -0x1.0c3bf2552a8ecp-3,
-       -0x1.3085473325ed3p-4, -0x1.528415a84d748p-5, -0x1.aa3c8631315afp-6, -0x1.238b27d4d56fep-6,
-       -0x1.6e4963b5accafp-7, -0x1.c0441c8a51cf4p-8, -0x1.2ddbb0b75ba5fp-8, -0x1.b1bc0dcc4c6ddp-9,
+     {{-0x1.7c838576e6be6p-1, -0x1.78cbe4925c4bbp-2, -0x1.aba89a5a09e78p-3, -0x1.0c3bf2552a8ecp-3,
+       -0x1.3085473325ed4p-4, -0x1.528415a84d748p-5, -0x1.aa3c8631315afp-6, -0x1.238b27d4d56fep-6,
+       -0x1.6e4963b5accacp-7, -0x1.c0441c8a51cf4p-8, -0x1.2ddbb0b75ba5fp-8, -0x1.b1bc0dcc4c6ddp-9,
        -0x1.1f2edc3caa135p-9, -0x1.705ca821e4827p-10, -0x1.0019188ac6316p-10,
        -0x1.7890e764b7d83p-11}},
-     {{0x1.2b47f26f00528p-1, 0x1.d8fe2347b4c78p-3, 0x1.b56d04fa3c0dap-4, 0x1.c8ce74d1cffd2p-5,
-       0x1.9893705257ebbp-6, 0x1.5d56455e8f388p-7, 0x1.62bf59f5fab9dp-8, 0x1.952316b041fefp-9,
-       0x1.96a1c79890a0fp-10, 0x1.87617176be365p-11, 0x1.b1c65819b7ae9p-12, 0x1.08979b7e2f95ep-12,
-       0x1.1d85dd3b8f0c0p-13, 0x1.2598118d346aep-14, 0x1.549485ea348d1p-15, 0x1.ad8a9b7a92e5cp-16}},
-     {{-0x1.97975f83ba79ap-2, -0x1.09e61dd630ff3p-3, -0x1.9b613b990051fp-5, -0x1.6cb34eb64f56fp-6,
-       -0x1.0630adc5be4f7p-7, -0x1.5e5bb119be6f8p-9, -0x1.218d5bfefdf74p-10, -0x1.159600911f3b2p-11,
-       -0x1.bf4e24859566fp-13, -0x1.53bf72f21822ap-14, -0x1.36715875e50d9p-15,
-       -0x1.41e5a9937f571p-16, -0x1.1b549efcc18a3p-17, -0x1.d36d7da5ae303p-19,
-       -0x1.c48ad55dc0580p-20, -0x1.e9a8c93abc8bdp-21}},
-     {{0x1.f0aa0b53bb1a6p-3, 0x1.11918bd1a8d6bp-4, 0x1.68a07dc7ba0a9p-6, 0x1.13631e67fd214p-7,
-       0x1.435a5a4957b7cp-9, 0x1.56305065316f0p-11, 0x1.d00522b87f5aap-13, 0x1.774d5a03d99c0p-14,
-       0x1.e7aced2a705adp-16, 0x1.2541ff41ffdc8p-17, 0x1.ba9f93c81c731p-19, 0x1.8680d0ab0dc04p-20,
-       0x1.189f1628c1bc9p-21, 0x1.73a2f668e20e5p-23, 0x1.2c65d5217ff53p-24, 0x1.16eb56afd1d50p-25}},
-     {{-0x1.14681745190d0p-3, -0x1.054c0e27d60c6p-5, -0x1.2994ad330efebp-7, -0x1.8bf50b5878e11p-9,
-       -0x1.809aece65b81dp-11, -0x1.46090f67acb99p-13, -0x1.6d52cfb8492f1p-15,
-       -0x1.f4e1d94d00eccp-17, -0x1.078aa342e8029p-18, -0x1.f770b9ea64c05p-21,
-       -0x1.3a53c003f058bp-22, -0x1.d8665f3374181p-24, -0x1.1569e70d21fabp-25,
-       -0x1.271d6a97eb452p-27, -0x1.8e77ac6a4dd0bp-29, -0x1.3d8e17e56a752p-30}},
-     {{0x1.1d0aad8e16235p-4, 0x1.d4380fad79e3cp-7, 0x1.d1b42d778e27cp-9, 0x1.106a6d59131f0p-10,
-       0x1.ba881f27167d4p-13, 0x1.2f820d7bbfa3dp-15, 0x1.1ad52ed266697p-17, 0x1.4a163059753c1p-19,
-       0x1.1a6df75dc3aeap-21, 0x1.adc3c24dfdadcp-24, 0x1.bcbc974af1839p-26, 0x1.1cf08bac1637dp-27,
-       0x1.11ba591542382p-29, 0x1.d420ba451e946p-32, 0x1.080d2ea825eb0p-33, 0x1.6951a2e10fddep-35}},
-     {{-0x1.132c4a01958eep-5, -0x1.8c95cf1e7132bp-8, -0x1.5b89fcc8ac451p-10, -0x1.6836ab798869ep-12,
-       -0x1.edd193403b6c1p-15, -0x1.146a568aa8dc2p-17, -0x1.aef6b17f63406p-20,
-       -0x1.add575d298b09p-22, -0x1.2c2c2bb535d0bp-24, -0x1.6ce482157c02fp-27,
-       -0x1.3970e98649fd6p-29, -0x1.56c94ace22493p-31, -0x1.0d9646ec547eep-33,
-       -0x1.72d5ada66fe59p-36, -0x1.5da8bbfba2f7fp-38, -0x1.9abcd3eb54fb6p-40}},
-     {{0x1.f54a51e84237fp-7, 0x1.3f800a75de18fp-9, 0x1.f0fb74100abcbp-12, 0x1.cb4a3fbfd61b9p-14,
-       0x1.0bca3f9f81bc1p-16, 0x1.ed2867bfa11f1p-20, 0x1.4352935808553p-22, 0x1.1499465558fd0p-24,
-       0x1.3c7501edf84e4p-27, 0x1.342aeb25d9f95p-30, 0x1.b82dabe054974p-33, 0x1.9b37797facc8dp-35,
-       0x1.09040893c56dep-37, 0x1.256865531d3b1p-40, 0x1.ce9f70981b077p-43, 0x1.d56860e6d108cp-45}},
-     {{-0x1.b17fb24fc2837p-8, -0x1.ec0a9c0f9cfb4p-11, -0x1.55becb8fb0100p-13,
-       -0x1.1b27a4efa0632p-15, -0x1.1ad0a70f8c4a0p-18, -0x1.af5bbf4f758c1p-22,
-       -0x1.de071c8f72df9p-25, -0x1.5ffe61cf701c4p-27, -0x1.4affd10f49c72p-30,
-       -0x1.02e6bd0f36dd5p-33, -0x1.33ed856f3491bp-36, -0x1.ec092f0f3302fp-39,
-       -0x1.040b9e4f0801ep-41, -0x1.cfbbeeceeffbfp-45, -0x1.31ca3b8ef234bp-47,
-       -0x1.e660758ef6a7cp-50}},
-     {{0x1.65ab556fc9102p-9, 0x1.6b7b75afbb905p-12, 0x1.c5b263afaef9bp-15, 0x1.524dd22fa3c53p-17,
-       0x1.234f2eef9491bp-20, 0x1.722f7e6f82d90p-24, 0x1.5cdea6ef73ff3p-27, 0x1.bdd523af669e4p-30,
-       0x1.578037af56169p-33, 0x1.b0cb04ef43f7bp-37, 0x1.ab84892f34922p-40, 0x1.2a6f2b6f27d2dp-42,
-       0x1.fd6d9baf17d1cp-46, 0x1.6dea5a2f05ca6p-49, 0x1.94e2f3eef76bcp-52, 0x1.230f7f4f07815p-53}},
-     {{-0x1.1aa5c88fcebb6p-10, -0x1.029ee38fc1b16p-13, -0x1.22edbbcfb54cfp-16,
-       -0x1.88ecc88fab512p-19, -0x1.24ba8b8f9c806p-22, -0x1.3813124f8c1f4p-26,
-       -0x1.f4bc5a4f7ce84p-30, -0x1.13cb45cf6a4bcp-32, -0x1.614ee9cf61aa4p-36,
-       -0x1.67a5204f50a3cp-40, -0x1.2a076ecf4462bp-43, -0x1.5d47b46f36890p-46,
-       -0x1.f15a7f0f278f3p-50, -0x1.2067b10f173f1p-53, -0x1.0a73d1cf082dap-56,
-       0x1.196b45cf140f4p-56}}}};
+     {{0x1.2b47f26f0050bp-1, 0x1.d8fe2347b4b85p-3, 0x1.b56d04fa3c143p-4, 0x1.c8ce74d1cffd2p-5,
+       0x1.9893705257eb6p-6, 0x1.5d56455e8f272p-7, 0x1.62bf59f5face7p-8, 0x1.952316b04218ep-9,
+       0x1.96a1c798909a1p-10, 0x1.87617176be35ep-11, 0x1.b1c65819b78a1p-12, 0x1.08979b7e2fb00p-12,
+       0x1.1d85dd3b8f0c2p-13, 0x1.2598118d346acp-14, 0x1.549485ea3493ep-15, 0x1.ad8a9b7a92e56p-16}},
+     {{-0x1.97975f83ba79dp-2, -0x1.09e61dd630fdap-3, -0x1.9b613b990070ep-5, -0x1.6cb34eb64f563p-6,
+       -0x1.0630adc5be46ap-7, -0x1.5e5bb119be92dp-9, -0x1.218d5bfefe10fp-10, -0x1.159600911f68bp-11,
+       -0x1.bf4e248596446p-13, -0x1.53bf72f218170p-14, -0x1.36715875e50d6p-15,
+       -0x1.41e5a9937f63fp-16, -0x1.1b549efcc1676p-17, -0x1.d36d7da5ae03ap-19,
+       -0x1.c48ad55dc0243p-20, -0x1.e9a8c93abcba4p-21}},
+     {{0x1.f0aa0b53c1d6ap-3, 0x1.11918bd1c8851p-4, 0x1.68a07dc7a5739p-6, 0x1.13631e67fd25fp-7,
+       0x1.435a5a4957d6bp-9, 0x1.563050657a038p-11, 0x1.d00522b7c7524p-13, 0x1.774d5a0302a76p-14,
+       0x1.e7aced2a88b9fp-16, 0x1.2541ff4201c19p-17, 0x1.ba9f93c963da8p-19, 0x1.8680d0a9369d5p-20,
+       0x1.189f1628c2598p-21, 0x1.73a2f668e0d20p-23, 0x1.2c65d5214fe0cp-24, 0x1.16eb56afca547p-25}},
+     {{-0x1.146817451c875p-3, -0x1.054c0e27df73cp-5, -0x1.2994ad32e05b3p-7, -0x1.8bf50b587ae85p-9,
+       -0x1.809aece65a152p-11, -0x1.46090f678914ap-13, -0x1.6d52cfb7f9c93p-15,
+       -0x1.f4e1d94c3c5d0p-17, -0x1.078aa34222ee4p-18, -0x1.f770b9ea95a29p-21,
+       -0x1.3a53c003f4d58p-22, -0x1.d8665f32f15d4p-24, -0x1.1569e70d5154ap-25,
+       -0x1.271d6a9838025p-27, -0x1.8e77ac6b296c8p-29, -0x1.3d8e17e701097p-30}},
+     {{0x1.1d0aad89b1055p-4, 0x1.d4380f542dbf7p-7, 0x1.d1b42da8289d3p-9, 0x1.106a6d590c266p-10,
+       0x1.ba881f271ce62p-13, 0x1.2f820d13f6e64p-15, 0x1.1ad52fe9e04d9p-17, 0x1.4a1632b88f1e7p-19,
+       0x1.1a6df74d82ca2p-21, 0x1.adc3c248b3016p-24, 0x1.bcbc935a12efap-26, 0x1.1cf0915e8f0dep-27,
+       0x1.11ba591382906p-29, 0x1.d420ba4c15064p-32, 0x1.080d2f2211e53p-33, 0x1.6951a2a5da623p-35}},
+     {{-0x1.132c49fe7e11ap-5, -0x1.8c95cf017dba1p-8, -0x1.5b89fd0c7d8bap-10, -0x1.6836ab777d032p-12,
+       -0x1.edd193447c625p-15, -0x1.146a56997b97bp-17, -0x1.aef6b1f07bca2p-20,
+       -0x1.add5765a7ba9ep-22, -0x1.2c2c2c547a4cdp-24, -0x1.6ce481ee79b51p-27,
+       -0x1.3970e98b79e4bp-29, -0x1.56c94b9c79d62p-31, -0x1.0d9646ca783f9p-33,
+       -0x1.72d5ad347789dp-36, -0x1.5da8bab677a8fp-38, -0x1.9abcd9f877b54p-40}},
+     {{0x1.f54a576bf2441p-7, 0x1.3f80457beee65p-9, 0x1.f0fb3b5bebb90p-12, 0x1.cb4a3fcbe8f15p-14,
+       0x1.0bca3f9be5247p-16, 0x1.ed28f33be0b64p-20, 0x1.4351085bdcfccp-22, 0x1.14961febd9adcp-24,
+       0x1.3c750c9bd584bp-27, 0x1.342aeeabd0fecp-30, 0x1.b833575bcd21dp-33, 0x1.9b2708cbc9dfdp-35,
+       0x1.09040a1bc5f4dp-37, 0x1.25685efbc174cp-40, 0x1.ce9e45abbdf0cp-43, 0x1.d567f1f3c1e06p-45}},
+     {{-0x1.b17fb44fcebdcp-8, -0x1.ec0abacfc1e7fp-11, -0x1.55be98cfb520dp-13,
+       -0x1.1b27a5cfab513p-15, -0x1.1ad0a68f9c806p-18, -0x1.af5bb98f8c407p-22,
+       -0x1.de06cd8f7aa59p-25, -0x1.5ffe4a6f704fbp-27, -0x1.4aff90cf61acdp-30,
+       -0x1.02e6cc0f50a57p-33, -0x1.33ed738f47681p-36, -0x1.ec080daf4135ep-39,
+       -0x1.040bab4f27902p-41, -0x1.cfbc42cf1736dp-45, -0x1.31cb230f06691p-47,
+       -0x1.e665e30f140f4p-50}},
+     {{0x1.65a9877ea354bp-9, 0x1.6b534d7e40530p-12, 0x1.c5d5757de4601p-15, 0x1.524dcb7d911d9p-17,
+       0x1.234f2f7d24975p-20, 0x1.71ff4d7ca7027p-24, 0x1.5dfb1d7c3e9acp-27, 0x1.c224597be2783p-30,
+       0x1.577c877b6c2b7p-33, 0x1.b0c8957aecf3fp-37, 0x1.a75b5d7a85428p-40, 0x1.36857b7a2bb47p-42,
+       0x1.fd6c6179be2abp-46, 0x1.6def9f79440b1p-49, 0x1.95a2f178e1447p-52,
+       0x1.2304a878e32c0p-53}}}};
 constexpr Columns<1> kErfcPower = {
     {{{0x1.0001502fc2c00p+0, 0x1.0b56e5e1b9948p+0, 0x1.172cf265076b8p+0, 0x1.238925bfc4e24p+0,
        0x1.3071706ebe6acp+0, 0x1.3dec064017623p+0, 0x1.4bff614e4641fp+0, 0x1.5ab2451cd88e6p+0,
@@ -188,6 +183,12 @@ constexpr Columns<1> kErfcPower = {
 PJRT_INLINE DoubleGroup MiddleOfQuarter(WordGroup x) {
   constexpr uint64_t kHalf = uint64_t{1} << 49;
   return PJRT_EACH(DoubleGroup, (Doubles)((x.v[i] & AllWords(0 - 2 * kHalf)) | AllWords(kHalf)));
+}
+
+// The last bits of each element, as the first ones of a number.
+template <int kBits>
+PJRT_INLINE DoubleGroup LastBits(DoubleGroup x) {
+  return ToDoubles(ShiftedLeft<64 - kBits>(ToWords(x)));
 }
 
 constexpr double kSixteenthShift = 0x1.8p+48;  // moves sixteenths into the low bits
@@ -201,22 +202,26 @@ struct Erfc {
     const auto entries = EntriesAt<kScaledErfc>(ShiftedRight<50>(place));
     const DoubleGroup t = size - (MiddleOfQuarter(place) - (2 - kErfcOffset));
     const DoubleGroup value = entries[0], t2 = t * t;
-    const DoubleGroup p8 = entries[9], p9 = entries[10], p10 = entries[11];
-    const auto low = [](DoubleGroup two) { return ToDoubles(ShiftedLeft<38>(ToWords(two))); };
-    DoubleGroup p = Fused(Fused(low(p8), t, low(p9)), t2, Fused(low(p10), t, p10));
-    p = Fused(p, t2, Fused(p9, t, p8));
-#pragma GCC unroll 3
-    for (int i = 7; i > 1; i -= 2) p = Fused(p, t2, Fused(entries[i + 1], t, entries[i]));
+    const DoubleGroup p6 = entries[7], p7 = entries[8], p8 = entries[9], p9 = entries[10];
+    const DoubleGroup p10 = LastBits<29>(p9), p11 = LastBits<26>(p8);
+    const DoubleGroup p12 = LastBits<24>(p7), p13 = LastBits<21>(p6);
+    DoubleGroup p = Fused(Fused(p13, t, p12), t2, Fused(p11, t, p10));
+    p = Fused(Fused(p, t2, Fused(p9, t, p8)), t2, Fused(p7, t, p6));
+#pragma GCC unroll 2
+    for (int i = 5; i > 1; i -= 2) p = Fused(p, t2, Fused(entries[i + 1], t, entries[i]));
     const DoubleGroup slope = Fused(Fused(p, t, entries[2]), t, entries[1]);
-    const DoubleGroup more = slope * t;
     const DoubleGroup shifted = FusedLess(size * size, 0x1.71547652b82fep+0, kSixteenthShift);
     const DoubleGroup n = shifted - kSixteenthShift;
     const DoubleGroup power = EntriesAt<kErfcPower>(ToWords(shifted))[0];
     const DoubleGroup most_of_r = FusedLess(size, size, n * -0x1.62e42fefap-1);
     const DoubleGroup r = FusedLess(n, 0x1.cf79abc9e3b3ap-40, most_of_r), r2 = r * r;
-    const DoubleGroup part = Fused(r2, ExpSeries(r, r2), r);
-    const DoubleGroup most = value * power, most_low = FusedLess(value, power, most);
-    const DoubleGroup rest = Fused(Fused(more, power, most), part, Fused(more, power, -most_low));
+    // exp(r) - 1, to 2^-57. With its first coefficient it takes one power of r less.
+    const DoubleGroup e = Fused(Fused(r, 0x1.6c1842fafe244p-10, 0x1.11126eecebd04p-7), r2,
+                                Fused(r, 0x1.555555547d375p-5, 0x1.5555555405268p-3));
+    const DoubleGroup part = Fused(e, r2, Fused(r, 0x1.0000000000004p-1, 0x1.000000000000ap+0)) * r;
+    const DoubleGroup most = value * power, most_low = Fused(value, power, -most);
+    const DoubleGroup other = Fused(slope, t * power, most_low),
+                      rest = Fused(most + other, part, other);
     const DoubleGroup result = Scaled(most + rest, n);
     return Choose(Compare<_CMP_LT_OQ>(x, 0), 2 - result, result);
   }
