@@ -8,7 +8,6 @@
 #include "src/core/base/pack_bits.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/compile/diagnostics.h"
-#include "src/cpu_device/compile/packed_loops.h"
 #include "src/cpu_device/compile/scalar_runs.h"
 #include "src/cpu_device/steps/copy_step.h"
 #include "src/cpu_device/steps/loop_step.h"
@@ -121,7 +120,6 @@ absl::StatusOr<Plan> Lowering::Run(ir::Function function) {
 Plan Lowering::FinishPlan(const ir::Block& block, Steps steps) {
   Plan plan = plan_.Finish();
   MakeScalarRuns(plan_, *kernels_.block, plan, &steps);
-  JoinPackedLoop(plan_, engine_, &steps);
   plan.num_arguments = static_cast<int>(block.num_arguments());
   plan.num_results = static_cast<int>(block.terminator()->num_operands());
   for (const std::unique_ptr<Step>& step : steps) {

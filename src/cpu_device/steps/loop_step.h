@@ -25,8 +25,6 @@ class LoopStep final : public Step {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
   bool EmitScalar(ScalarAssembler* assembler) const override;
   const LoopKernel& kernel() const { return *kernel_; }
-  const std::vector<BufferId>& inputs() const { return inputs_; }
-  const std::vector<BufferId>& outputs() const { return outputs_; }
 
  private:
   std::unique_ptr<LoopKernel> kernel_;

@@ -21,10 +21,6 @@ class UnpackStep final : public Step {
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override { return 20 + static_cast<double>(count_) / 20; }
-  BufferId from() const { return from_; }
-  BufferId to() const { return to_; }
-  int bits() const { return bits_; }
-  ConvertFn unpack() const { return unpack_; }
 
  private:
   BufferId from_, to_;
@@ -39,10 +35,6 @@ class PackStep final : public Step {
   absl::Status Run(const RunContext& context) const override;
   std::string Describe() const override;
   double cost_ns() const override { return 20 + static_cast<double>(count_) / 20; }
-  BufferId from() const { return from_; }
-  BufferId to() const { return to_; }
-  int bits() const { return bits_; }
-  ConvertFn pack() const { return pack_; }
 
  private:
   BufferId from_, to_;

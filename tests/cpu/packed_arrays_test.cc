@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over packed arrays so large that they go by pieces.
+// Arguments and results of 4 bits an element so large that threads share them.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,9 +18,9 @@ constexpr int64_t kCount = 3 * 256 * 1024 + 8 * 1024 + 5;
 
 int8_t Wrap(int x) { return static_cast<int8_t>(((x + 8) & 15) - 8); }
 
-class PackedLoopsTest : public testing::TestWithParam<int> {
+class PackedArraysTest : public testing::TestWithParam<int> {
  protected:
-  PackedLoopsTest() : client_(MakeClient(WithThreads(GetParam()))), x_(kCount), y_(kCount) {
+  PackedArraysTest() : client_(MakeClient(WithThreads(GetParam()))), x_(kCount), y_(kCount) {
     for (int64_t i = 0; i < kCount; ++i) {
       x_[i] = Wrap(static_cast<int>(i * 7 + i / 1000));
       y_[i] = Wrap(static_cast<int>(i / 5));
@@ -52,28 +52,28 @@ class PackedLoopsTest : public testing::TestWithParam<int> {
   std::unique_ptr<PjRtClient> client_;
   std::vector<int8_t> x_, y_;
 };
-INSTANTIATE_TEST_SUITE_P(Threads, PackedLoopsTest, testing::Values(1, 3));
+INSTANTIATE_TEST_SUITE_P(Threads, PackedArraysTest, testing::Values(1, 3));
 
-TEST_P(PackedLoopsTest, OneOperation) {
+TEST_P(PackedArraysTest, OneOperation) {
   const auto results = Run("$0", "  %r = stablehlo.add %x, %y : $0\n  return %r : $0\n");
   ASSERT_EQ(results.size(), 1u);
   Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(a + b); });
 }
 
-TEST_P(PackedLoopsTest, ResultInTheMemoryOfAnArgument) {
+TEST_P(PackedArraysTest, ResultInTheMemoryOfAnArgument) {
   const auto results = Run("$0", "  %r = stablehlo.subtract %y, %x : $0\n  return %r : $0\n",
                            "{tf.aliasing_output = 0 : i32}");
   ASSERT_EQ(results.size(), 1u);
   Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(b - a); });
 }
 
-TEST_P(PackedLoopsTest, OneArgumentTwice) {
+TEST_P(PackedArraysTest, OneArgumentTwice) {
   const auto results = Run("$0", "  %r = stablehlo.multiply %x, %x : $0\n  return %r : $0\n");
   ASSERT_EQ(results.size(), 1u);
   Expect(*results[0], [](int8_t a, int8_t) { return Wrap(a * a); });
 }
 
-TEST_P(PackedLoopsTest, OneElementForAll) {
+TEST_P(PackedArraysTest, OneElementForAll) {
   const auto results = Run("$0",
                            "  %0 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<i4>) -> $0\n"
                            "  %r = stablehlo.subtract %0, %y : $0\n  return %r : $0\n");
@@ -81,7 +81,7 @@ TEST_P(PackedLoopsTest, OneElementForAll) {
   Expect(*results[0], [](int8_t, int8_t b) { return Wrap(3 - b); });
 }
 
-TEST_P(PackedLoopsTest, TwoResultsAndAnArgumentGivenBack) {
+TEST_P(PackedArraysTest, TwoResultsAndAnArgumentGivenBack) {
   const auto results = Run("($0, $0, $0, $0)",
                            "  %0 = stablehlo.add %x, %y : $0\n"
                            "  %1 = stablehlo.multiply %0, %x : $0\n"
@@ -93,7 +93,7 @@ TEST_P(PackedLoopsTest, TwoResultsAndAnArgumentGivenBack) {
   Expect(*results[3], [](int8_t a, int8_t b) { return Wrap(a + b); });
 }
 
-TEST_P(PackedLoopsTest, WiderResults) {
+TEST_P(PackedArraysTest, WiderResults) {
   const std::string wide = TensorText({kCount}, "i8");
   const auto results =
       Run(wide, "  %r = stablehlo.convert %x : ($0) -> " + wide + "\n  return %r : " + wide + "\n");
@@ -101,7 +101,36 @@ TEST_P(PackedLoopsTest, WiderResults) {
   Expect(*results[0], [](int8_t a, int8_t) { return a; });
 }
 
-TEST_P(PackedLoopsTest, ResultsThatOtherStepsRead) {
+TEST_P(PackedArraysTest, OneResultOfTwoParts) {
+  const std::string twice = TensorText({2 * kCount}, "i4");
+  const auto results = Run(twice,
+                           "  %0 = stablehlo.add %x, %y : $0\n"
+                           "  %1 = stablehlo.subtract %x, %y : $0\n"
+                           "  %r = stablehlo.concatenate %0, %1, dim = 0 : ($0, $0) -> " +
+                               twice + "\n  return %r : " + twice + "\n");
+  ASSERT_EQ(results.size(), 1u);
+  const auto both = Elements<int8_t>(*results[0]);
+  for (int64_t i = 0; i < kCount; ++i) {
+    ASSERT_EQ(both[i], Wrap(x_[i] + y_[i])) << i;
+    ASSERT_EQ(both[kCount + i], Wrap(x_[i] - y_[i])) << i;
+  }
+}
+
+TEST_P(PackedArraysTest, APartOfAnArgumentWhoseMemoryTheResultTakes) {
+  constexpr int64_t kHalf = kCount / 2;
+  const std::string part = TensorText({kHalf}, "i4"), wide = TensorText({kHalf}, "i8");
+  const auto results =
+      Run(wide,
+          absl::Substitute("  %0 = stablehlo.slice %x [0:$0] : ($$0) -> $1\n", kHalf, part) +
+              "  %r = stablehlo.convert %0 : (" + part + ") -> " + wide +
+              "\n  return %r : " + wide + "\n",
+          "{tf.aliasing_output = 0 : i32}");
+  ASSERT_EQ(results.size(), 1u);
+  const auto got = Elements<int8_t>(*results[0]);
+  for (int64_t i = 0; i < kHalf; ++i) ASSERT_EQ(got[i], x_[i]) << i;
+}
+
+TEST_P(PackedArraysTest, ResultsThatOtherStepsRead) {
   const auto results = Run("($0, $0)",
                            "  %0 = stablehlo.add %x, %y : $0\n"
                            "  %1 = stablehlo.reverse %0, dims = [0] : $0\n"
