@@ -230,6 +230,11 @@ TEST_P(LookupTablesTest, OtherLoopsCompute) {
   EXPECT_FALSE(looks_up(words));
   EXPECT_NE(looks_up(Function(kManyWords, BF16, BlockOp::kTanh, BF16)),
             HasNarrowFunction(*GetParam()->block, BF16, BlockOp::kTanh));
+  // A kernel for bytes takes longer.
+  LoopProgram square = Over(kMany, F8E4M3FN);
+  square.instrs.push_back(LoopInstr::Op(BlockOp::kMultiply, CType::kF32, CType::kF32, 0, 0, -1));
+  AppendStore(&square, 1, F8E4M3FN, {0, {1}});
+  EXPECT_TRUE(looks_up(square));
   // One byte for all points.
   LoopProgram one = Function(kMany, U8, BlockOp::kExp, U8);
   one.inputs[0].view.strides = {0};

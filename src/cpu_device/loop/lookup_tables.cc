@@ -87,7 +87,8 @@ bool IsWorthTables(const LoopProgram& program, const BlockKernels& kernels) {
     if (ByteWidth(store.type) != size->bytes) return false;
     if (kernels.store[store.type] != nullptr) ns += kConvertNs;
   }
-  if (IsOneFunction(program, type, kernels)) return false;
+  // Such kernels take longer than looking up bytes.
+  if (size->bytes == 2 && IsOneFunction(program, type, kernels)) return false;
   return kernels.look_up_ns[size->bytes / 2] * static_cast<double>(program.stores.size()) < ns;
 }
 
