@@ -20,13 +20,13 @@ constexpr int64_t kArrayBytes = int64_t{256} << 20;  // of the largest array
 
 struct Type {
   std::string name;
-  int size;  // bytes of an element
+  int bits;  // of an element
 };
 
 // `op` from `operands` arrays of type `from` to one of type `to`.
 void Measure(benchmark::State& state, absl::string_view op, const Type& from, const Type& to,
              int operands) {
-  const int64_t n = kArrayBytes / std::max(from.size, to.size);
+  const int64_t n = kArrayBytes * 8 / std::max(from.bits, to.bits);
   const std::string in = absl::StrCat("tensor<", n, "x", from.name, ">");
   const std::string out = absl::StrCat("tensor<", n, "x", to.name, ">");
   const std::string text =
@@ -35,7 +35,7 @@ void Measure(benchmark::State& state, absl::string_view op, const Type& from, co
                     : absl::StrCat("func.func @main(%x: ", in, ", %y: ", in, ") -> ", out,
                                    " {\n  %z = ", op, " %x, %y : (", in, ", ", in, ") -> ", out);
   MeasureOfBandwidth(state, absl::StrCat(text, "\n  return %z : ", out, "\n}\n"),
-                     n * (from.size * operands + to.size));
+                     n / 8 * (from.bits * operands + to.bits));
 }
 
 void Row(absl::string_view op, const Type& from, const Type& to, int operands) {
@@ -52,10 +52,11 @@ void Rows(const std::vector<const char*>& ops, const Type& type, int operands) {
 }
 
 int RegisterAll() {
-  const Type pred = {"i1", 1}, f32 = {"f32", 4}, f64 = {"f64", 8}, bf16 = {"bf16", 2},
-             f16 = {"f16", 2}, f8 = {"f8E4M3FN", 1}, s8 = {"i8", 1}, s16 = {"i16", 2},
-             s32 = {"i32", 4}, s64 = {"i64", 8}, u8 = {"ui8", 1}, u32 = {"ui32", 4},
-             u64 = {"ui64", 8}, c64 = {"complex<f32>", 8}, c128 = {"complex<f64>", 16};
+  const Type pred = {"i1", 8}, f32 = {"f32", 32}, f64 = {"f64", 64}, bf16 = {"bf16", 16},
+             f16 = {"f16", 16}, f8 = {"f8E4M3FN", 8}, s4 = {"i4", 4}, s8 = {"i8", 8},
+             s16 = {"i16", 16}, s32 = {"i32", 32}, s64 = {"i64", 64}, u8 = {"ui8", 8},
+             u32 = {"ui32", 32}, u64 = {"ui64", 64}, c64 = {"complex<f32>", 64},
+             c128 = {"complex<f64>", 128};
   for (const Type& type : {f32, f64, bf16, f16}) {
     Rows({"stablehlo.abs", "stablehlo.ceil", "stablehlo.floor", "stablehlo.negate",
           "stablehlo.sign", "stablehlo.round_nearest_even", "stablehlo.round_nearest_afz"},
@@ -74,7 +75,7 @@ int RegisterAll() {
   for (const Type& type : {c64, c128}) {
     Rows({"stablehlo.negate", "stablehlo.sign"}, type, 1);
     Rows({"stablehlo.add", "stablehlo.multiply", "stablehlo.divide"}, type, 2);
-    Row("stablehlo.abs", type, type.size == 8 ? f32 : f64, 1);
+    Row("stablehlo.abs", type, type.bits == 64 ? f32 : f64, 1);
   }
   for (const Type& type : {f32, f64, bf16, f16, c64, c128}) {
     Rows({"stablehlo.sqrt", "stablehlo.rsqrt", "stablehlo.cbrt", "stablehlo.exponential",
@@ -91,6 +92,11 @@ int RegisterAll() {
           "stablehlo.power", "stablehlo.maximum", "stablehlo.and", "stablehlo.shift_left",
           "stablehlo.shift_right_arithmetic", "stablehlo.shift_right_logical"},
          type, 2);
+  }
+  Rows({"stablehlo.add"}, s4, 2);
+  for (const Type& other : {f32, bf16, s8}) {
+    Row("stablehlo.convert", s4, other, 1);
+    Row("stablehlo.convert", other, s4, 1);
   }
   for (const Type& type : {f32, f64, bf16, f16, s8, s16, s32, s64, u8, u32, u64})
     Row("stablehlo.compare LT,", type, pred, 2);
