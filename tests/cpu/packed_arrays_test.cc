@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arguments and results of 4 bits an element so large that threads share them.
+// Arguments and results of 2 and 4 bits an element: those so large that threads share them, and
+// those of loops whose rows do not begin a byte.
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/substitute.h"
@@ -142,6 +144,101 @@ TEST_P(PackedArraysTest, ResultsThatOtherStepsRead) {
     ASSERT_EQ(reversed[i], Wrap(x_[kCount - 1 - i] + y_[kCount - 1 - i])) << i;
   }
 }
+
+TEST_P(PackedArraysTest, AResultThatItsOwnLoopUsesOn) {
+  const std::string wide = TensorText({kCount}, "i8");
+  const auto results = Run("($0, " + wide + ")",
+                           "  %0 = stablehlo.add %x, %y : $0\n"
+                           "  %1 = stablehlo.convert %0 : ($0) -> " +
+                               wide +
+                               "\n"
+                               "  %2 = stablehlo.multiply %1, %1 : " +
+                               wide + "\n  return %0, %2 : $0, " + wide + "\n");
+  ASSERT_EQ(results.size(), 2u);
+  Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(a + b); });
+  Expect(*results[1],
+         [](int8_t a, int8_t b) { return static_cast<int8_t>(Wrap(a + b) * Wrap(a + b)); });
+}
+
+TEST_P(PackedArraysTest, AnArgumentThatALoopReadsManyTimes) {
+  const auto results = Run("$0", R"(
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<3> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%k = %i, %v = %y) : tensor<i32>, $0
+    cond {
+      %c = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %next = stablehlo.add %k, %one : tensor<i32>
+      %sum = stablehlo.add %v, %x : $0
+      stablehlo.return %next, %sum : tensor<i32>, $0
+    }
+  return %0#1 : $0
+)");
+  ASSERT_EQ(results.size(), 1u);
+  Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(b + 3 * a); });
+}
+
+// Numbers of `bits` bits, in rows of any length, scaled by a factor for each column and negated.
+class PackedRowsTest : public testing::TestWithParam<std::tuple<std::string, int64_t, int64_t>> {};
+
+TEST_P(PackedRowsTest, AreScaledByColumnsAndNegated) {
+  const auto& [element, rows, columns] = GetParam();
+  const int bits = element.back() - '0';
+  const bool is_signed = element[0] == 'i';
+  const PrimitiveType type = *ParseStableHloType(element);
+  const int lowest = is_signed ? -(1 << (bits - 1)) : 0;
+  const auto wrap = [&](int x) { return ((x - lowest) & ((1 << bits) - 1)) + lowest; };
+  std::vector<int8_t> x(rows * columns);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<int8_t>(wrap(static_cast<int>(i * 5 + i / 77)));
+  std::vector<float> scale(columns);
+  for (int64_t c = 0; c < columns; ++c) scale[c] = static_cast<float>(c % 13 + 1);
+  const std::string array = TensorText({rows, columns}, element);
+  const std::string floats = TensorText({rows, columns}, "f32");
+  const std::string vector = TensorText({columns}, "f32");
+  const std::string text = absl::Substitute(R"(
+  func.func @main(%x: $0, %s: $2) -> ($1, $0) {
+    %0 = stablehlo.convert %x : ($0) -> $1
+    %1 = stablehlo.broadcast_in_dim %s, dims = [1] : ($2) -> $1
+    %2 = stablehlo.multiply %0, %1 : $1
+    %3 = stablehlo.add %x, %x : $0
+    %4 = stablehlo.subtract %3, %x : $0
+    %5 = stablehlo.subtract %4, %3 : $0
+    return %2, %5 : $1, $0
+  })",
+                                            array, floats, vector);
+  const Literal s = Array<float>({columns}, scale);
+  for (const int threads : {1, 3}) {
+    const auto client = MakeClient(WithThreads(threads));
+    absl::StatusOr<std::vector<std::shared_ptr<Literal>>> results;
+    if (is_signed) {
+      const Literal a = Array<int8_t>(type, {rows, columns}, x);
+      results = RunProgram(*client, text, {&a, &s});
+    } else {
+      const Literal a = Array<uint8_t>(type, {rows, columns}, {x.begin(), x.end()});
+      results = RunProgram(*client, text, {&a, &s});
+    }
+    ASSERT_TRUE(results.ok()) << results.status();
+    const absl::Span<const float> scaled = (*results)[0]->data<float>();
+    std::vector<int> negated;
+    if (is_signed) {
+      for (const int8_t v : Elements<int8_t>(*(*results)[1])) negated.push_back(v);
+    } else {
+      for (const uint8_t v : Elements<uint8_t>(*(*results)[1])) negated.push_back(v);
+    }
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(scaled[i], static_cast<float>(x[i]) * scale[i % columns]) << i;
+      ASSERT_EQ(negated[i], wrap(-x[i])) << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, PackedRowsTest,
+    testing::Combine(testing::Values("i4", "ui4", "i2", "ui2"), testing::Values(int64_t{37}, 3001),
+                     testing::Values(int64_t{1}, 3, 8, 29, 63, 64, 65, 127, 200, 1001)));
 
 }  // namespace
 }  // namespace pjrt::cpu

@@ -229,6 +229,7 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
     store.view.strides = out.strides;
     program.stores.push_back(std::move(store));
     store_buffers.push_back(out.buffer);
+    NoteIfPackedResult(op->result(), out.buffer, members);
     Bind(op->result(), out);
   }
   OrderDims(&program, reduced);

@@ -111,13 +111,15 @@ ArrayView Lowering::NewArray(ir::Type type) { return NewArray(type.primitive_typ
 
 absl::StatusOr<Plan> Lowering::Run(ir::Function function) {
   Steps steps;
+  packed_results_ = function.body()->terminator();
   PJRT_RETURN_IF_ERROR(BindArguments(function, &steps));
   PJRT_RETURN_IF_ERROR(LowerBlock(*function.body(), &steps));
-  PJRT_RETURN_IF_ERROR(PlaceResults(*function.body()->terminator(), /*packed=*/true, &steps));
+  PJRT_RETURN_IF_ERROR(PlaceResults(*packed_results_, /*packed=*/true, &steps));
   return FinishPlan(*function.body(), std::move(steps));
 }
 
 Plan Lowering::FinishPlan(const ir::Block& block, Steps steps) {
+  packed_.DropUnread(&plan_, &steps);
   Plan plan = plan_.Finish();
   MakeScalarRuns(plan_, *kernels_.block, plan, &steps);
   plan.num_arguments = static_cast<int>(block.num_arguments());
@@ -154,10 +156,10 @@ absl::Status Lowering::BindArguments(ir::Function function, Steps* steps) {
     }
     const BufferId packed = plan_.Argument(static_cast<int32_t>(i), (count * packed_bits + 7) / 8);
     ArrayView unpacked = NewArray(type);
-    plan_.Emit(steps,
-               std::make_unique<UnpackStep>(packed, unpacked.buffer, count, packed_bits,
-                                            IsSignedInteger(element), *kernels_.block),
-               {packed}, {unpacked.buffer});
+    auto unpack = std::make_unique<UnpackStep>(packed, unpacked.buffer, count, packed_bits,
+                                               IsSignedInteger(element), *kernels_.block);
+    packed_.AddArgument(element, packed, unpacked.buffer, unpack.get());
+    plan_.Emit(steps, std::move(unpack), {packed}, {unpacked.buffer});
     Bind(argument, std::move(unpacked));
   }
   return absl::OkStatus();
@@ -177,6 +179,7 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, bool packed, Steps
     const int64_t count = from.ElementCount();
     const int packed_bits = packed ? PackedBits(element) : 8;
     if (packed_bits < 8) {
+      if (packed_.IsWritten(index)) continue;
       PJRT_ASSIGN_OR_RETURN(const ArrayView dense, Dense(from, steps));
       const BufferId result = plan_.Result(index, (count * packed_bits + 7) / 8);
       plan_.Emit(
@@ -193,6 +196,19 @@ absl::Status Lowering::PlaceResults(const ir::Op& terminator, bool packed, Steps
         Copy(from, DenseView(plan_.Result(index, bytes), element, from.dims), steps));
   }
   return absl::OkStatus();
+}
+
+void Lowering::NoteIfPackedResult(const ir::Value* value, BufferId bytes,
+                                  const absl::flat_hash_set<const ir::Op*>& members) {
+  const PrimitiveType type = value->type().primitive_type();
+  if (packed_results_ == nullptr || PackedBits(type) >= 8) return;
+  const ir::Use* only = nullptr;
+  for (const ir::Use* use = value->first_use(); use != nullptr; use = use->next()) {
+    if (members.contains(use->owner())) continue;
+    if (only != nullptr || use->owner() != packed_results_) return;
+    only = use;
+  }
+  if (only != nullptr) packed_.AddResult(type, static_cast<int32_t>(only->operand_index()), bytes);
 }
 
 absl::StatusOr<ArrayView> Lowering::Dense(const ArrayView& view, Steps* steps) {
@@ -262,6 +278,7 @@ absl::Status Lowering::Convert(const ArrayView& from, const ArrayView& to, Steps
 
 absl::Status Lowering::EmitLoop(LoopProgram program, std::vector<BufferId> inputs,
                                 std::vector<BufferId> outputs, std::string what, Steps* steps) {
+  packed_.UseIn(&plan_, &program, &inputs, &outputs);
   absl::StatusOr<std::unique_ptr<LoopKernel>> kernel = engine_.Compile(program);
   if (!kernel.ok())
     return absl::Status(kernel.status().code(),

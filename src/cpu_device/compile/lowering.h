@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "pjrt/ir/module.h"
 #include "src/cpu_device/compile/array_view.h"
 #include "src/cpu_device/compile/fusion.h"
 #include "src/cpu_device/compile/loop_builder.h"
+#include "src/cpu_device/compile/packed_arrays.h"
 #include "src/cpu_device/compile/plan_builder.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 #include "src/cpu_device/loop/loop_engine.h"
@@ -130,6 +132,10 @@ class Lowering {
   absl::Status BindArguments(ir::Function function, Steps* steps);
   // Packed results lie in memory as the caller of a program wants them.
   absl::Status PlaceResults(const ir::Op& terminator, bool packed, Steps* steps);
+  // Notes that `bytes` is computed for a packed result, where `value` is nothing else outside of
+  // the loop of `members`.
+  void NoteIfPackedResult(const ir::Value* value, BufferId bytes,
+                          const absl::flat_hash_set<const ir::Op*>& members);
   Plan FinishPlan(const ir::Block& block, Steps steps);
   absl::StatusOr<Plan> RunBody(const ir::Block& block);
   Binding& NewBinding(const ir::Value* value);
@@ -139,6 +145,8 @@ class Lowering {
   const LoopEngine& engine_;
   const LoweringOptions options_;
   PlanBuilder plan_;
+  PackedArrays packed_;
+  const ir::Op* packed_results_ = nullptr;  // the terminator whose operands are packed results
   std::vector<Binding> bindings_;
   absl::flat_hash_map<const ir::Value*, Whole> wholes_;  // by their results
 };

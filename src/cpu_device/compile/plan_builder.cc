@@ -254,6 +254,14 @@ bool PlanBuilder::ResultMayAlias(int32_t index, int32_t argument) const {
   return std::find(shares.begin(), shares.end(), argument_id) != shares.end();
 }
 
+bool PlanBuilder::DropUnread(BufferId id) {
+  Buffer& b = buffers_[id];
+  if (b.kind != BufferPlace::kArena || b.pinned || b.last != b.first || b.last_read >= 0)
+    return false;
+  b.first = b.last = -1;
+  return true;
+}
+
 PlanBuilder::Life PlanBuilder::LifeOf(BufferId id) const {
   const BufferId root = Root(id);
   const Buffer& b = buffers_[root];

@@ -69,6 +69,10 @@ class PlanBuilder {
   // before, or as, the result is written.
   bool ResultMayAlias(int32_t index, int32_t argument) const;
 
+  // Takes the arena memory from a buffer that one step writes and no other touches; false for any
+  // other buffer.
+  bool DropUnread(BufferId id);
+
   // The life of a buffer, for those who look at the plan's steps once it is finished.
   struct Life {
     BufferId root = kNoBuffer;  // the buffer that it was merged into, or itself

@@ -296,6 +296,9 @@ struct BlockKernels {
   StreamTransposeFn stream_transpose[3];
   CopyRowsFn stream_rows;
   void (*end_stream)();
+  // Whether the processor reads a line of memory before it writes it even where all of it is
+  // written (Intel's do), so that other results than copies are written past the caches, too.
+  bool stores_read_lines;
   // By compute type; types of 4 and 8 bytes that are not complex have one, others null. A group is
   // chain_group_bytes of elements.
   ChainFn chain[kNumCTypes];

@@ -83,7 +83,8 @@ class Lowering {
           instr.kind == LoopInstr::kIota || instr.kind == LoopInstr::kCompareIota ||
           instr.kind == LoopInstr::kGather || instr.kind == LoopInstr::kReducePrecision ||
           instr.kind == LoopInstr::kRoundTo || instr.kind == LoopInstr::kLookUp ||
-          (instr.kind == LoopInstr::kInput && k_.load[p_.inputs[instr.index].type] != nullptr);
+          (instr.kind == LoopInstr::kInput && (k_.load[p_.inputs[instr.index].type] != nullptr ||
+                                               input_access_[instr.index] == Access::kMove));
       if (computes && store_access_[i] == Access::kPointer && k_.store[store.type] == nullptr &&
           direct_store_[store.value] < 0) {
         direct_store_[store.value] = static_cast<int>(i);
@@ -240,20 +241,21 @@ class Lowering {
   void LowerInput(LoopValue v) {
     const int input = p_.instrs[v].index;
     const PrimitiveType memory = p_.inputs[input].type;
+    const ConvertFn convert = k_.load[memory];
     const Access access = input_access_[input];
     int raw;
     if (access == Access::kMove) {
       BlockInstr load;
       load.kind = BlockInstr::kLoad;
       load.index = input;
-      load.dst = raw = NewRegister(ByteWidth(memory));
+      load.dst = raw = convert == nullptr ? Destination(v, false) : NewRegister(ByteWidth(memory));
       code_.instrs.push_back(load);
     } else {
       raw = NewSlot(ByteWidth(memory));
       slots_[raw].input = input;
       code_.input_slots.emplace_back(raw, input);
     }
-    FinishLoad(v, raw, k_.load[memory], access == Access::kScalar);
+    FinishLoad(v, raw, convert, access == Access::kScalar);
   }
 
   void EmitConvert(LoopValue v, ConvertFn fn) {
@@ -330,7 +332,9 @@ class Lowering {
     int raw = code_.value_slot[v];
     bool scalar = code_.value_scalar[v];
     const int size = ByteWidth(store.type);
-    if (ConvertFn convert = k_.store[store.type]; convert != nullptr) {
+    // Packing takes the low bits alone.
+    const bool wraps = store.packed != INVALID && IsInteger(store.type);
+    if (ConvertFn convert = k_.store[store.type]; convert != nullptr && !wraps) {
       BlockInstr out;
       out.kind = BlockInstr::kConvert;
       out.convert = convert;

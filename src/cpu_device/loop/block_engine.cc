@@ -56,7 +56,7 @@ class MapKernel final : public LoopKernel {
       const int64_t row = std::max<int64_t>(frame_.row_length(), 1);
       unit_points_ = row >= per_unit ? frame_.PartOfRow(per_unit) : per_unit / row * row;
     } else {
-      unit_points_ = per_unit;
+      unit_points_ = AlignUp(per_unit);  // begins a byte of what is packed, a line of what streams
     }
     unit_points_ = std::max<int64_t>(unit_points_, 1);
     if (frame_.row_mode() && unit_points_ < frame_.row_length()) {
@@ -94,6 +94,7 @@ class MapKernel final : public LoopKernel {
         from += n;
       }
     }
+    if (frame_.streams()) frame_.kernels().end_stream();
   }
 
  private:

@@ -36,6 +36,7 @@ constexpr int kStridedMoves = 3;
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
 constexpr int64_t kMinStretch = 2048;
+constexpr int64_t kLine = 64;
 // Arrays of so many bytes together are not in the caches.
 constexpr int64_t kLargeBytes = 16 << 20;
 
@@ -107,6 +108,21 @@ Access BlockFrame::AccessOf(const LoopView& view) const {
   return view.strides.back() == 1 ? Access::kPointer : Access::kMove;
 }
 
+bool BlockFrame::IsWorthStreaming(const LoopStore& store) const {
+  if (store.packed != INVALID)
+    return kernels_.stores_read_lines && program_.dims.size() == 1 &&
+           program_.ElementCount() * BitWidth(store.packed) >= 8 * kStreamBytes;
+  const int64_t size = ByteWidth(store.type);
+  if (!kernels_.stores_read_lines || !program_.reduces.empty() || !program_.results.empty() ||
+      program_.ElementCount() * size < kStreamBytes || store.view.offset * size % kLine != 0)
+    return false;
+  if (!row_mode_ || program_.dims.size() == 1) return true;
+  const Dims& strides = store.view.strides;
+  return row_length_ * size % kLine == 0 &&
+         std::all_of(strides.begin(), strides.end() - 1,
+                     [&](int64_t stride) { return stride * size % kLine == 0; });
+}
+
 // The innermost dims up to one that the view repeats them along.
 bool BlockFrame::FindRepeat(const LoopView& view, Repeat* repeat) const {
   const Dims& dims = program_.dims;
@@ -128,11 +144,15 @@ absl::Status BlockFrame::Lower(absl::Span<const LoopValue> blocks) {
 absl::Status BlockFrame::LowerCode(absl::Span<const LoopValue> blocks) {
   input_access_.clear();
   store_access_.clear();
-  for (const LoopInput& input : program_.inputs) input_access_.push_back(AccessOf(input.view));
+  streamed_.clear();
+  for (const LoopInput& input : program_.inputs)
+    input_access_.push_back(input.packed == INVALID ? AccessOf(input.view) : Access::kMove);
   for (const LoopStore& store : program_.stores) {
-    const Access access = AccessOf(store.view);
-    store_access_.push_back(access == Access::kPointer ? access : Access::kMove);
+    const bool in_place = store.packed == INVALID && AccessOf(store.view) == Access::kPointer;
+    streamed_.push_back((in_place || store.packed != INVALID) && IsWorthStreaming(store));
+    store_access_.push_back(in_place && !streamed_.back() ? Access::kPointer : Access::kMove);
   }
+  streams_ = std::find(streamed_.begin(), streamed_.end(), 1) != streamed_.end();
   PJRT_ASSIGN_OR_RETURN(code_, LowerToBlocks(program_, kernels_, input_access_, store_access_,
                                              blocks, /*chains_of_one=*/rows_together_ > 0));
   return absl::OkStatus();
@@ -163,7 +183,8 @@ void BlockFrame::LayOut() {
   } else if (row_mode_ && !program_.dims.empty() && row_length_ > 0) {
     // Equal blocks in a row.
     const int64_t blocks_in_row = CeilDiv(row_length_, block_size_);
-    block_size_ = std::min(block_size_, AlignUp(CeilDiv(row_length_, blocks_in_row), 16));
+    block_size_ =
+        std::min(block_size_, AlignUp(CeilDiv(row_length_, blocks_in_row), streams_ ? kLine : 16));
   }
   const int64_t points =
       std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);
@@ -177,17 +198,20 @@ void BlockFrame::LayOut() {
   register_bytes_ = AlignUp(AlignUp(points, group) * code_.max_element_size);
   scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*))) +
                    register_bytes_ * code_.num_registers + chain_bytes_;
-  int64_t repeat_bytes = 0;
   for (const auto& [slot, input] : code_.input_slots) {
-    Repeat repeat{slot, input, 0, 0, repeat_bytes};
+    Repeat repeat{slot, input, 0, 0, repeat_bytes_};
     if (input_access_[input] != Access::kRepeat) {
       AddPlace(slot, input, program_.inputs[input].view, program_.inputs[input].type);
     } else if (FindRepeat(program_.inputs[input].view, &repeat)) {
       repeats_.push_back(repeat);
-      repeat_bytes += AlignUp((points + repeat.period) * ByteWidth(program_.inputs[input].type));
+      repeat_bytes_ += AlignUp((points + repeat.period) * ByteWidth(program_.inputs[input].type));
     }
   }
-  scratch_bytes_ += repeat_bytes;
+  scratch_bytes_ += repeat_bytes_;
+  for (size_t i = 0; i < streamed_.size() && pack_bytes_ == 0; ++i) {
+    if (streamed_[i] && program_.stores[i].packed != INVALID) pack_bytes_ = AlignUp(points);
+  }
+  scratch_bytes_ += pack_bytes_;
   num_inputs_in_place_ = places_.size();
   for (const auto& [slot, store] : code_.store_slots)
     AddPlace(slot, store, program_.stores[store].view, program_.stores[store].type);
@@ -195,7 +219,7 @@ void BlockFrame::LayOut() {
 }
 
 void BlockFrame::ChooseAhead() {
-  if (code_.instrs.size() < 2 || code_.chains.empty()) return;
+  if (!streams_ && (code_.instrs.size() < 2 || code_.chains.empty())) return;
   std::vector<char> written_by_chain(code_.num_slots);
   for (const BlockChain& chain : code_.chains) {
     for (const BlockChain::Outside& outside : chain.outside)
@@ -215,7 +239,7 @@ void BlockFrame::ChooseAhead() {
     if (!written || written_by_chain[places_[i].slot])
       ahead_.push_back({places_[i].slot, size, written});
   }
-  if (bytes < kLargeBytes) ahead_.clear();
+  if (bytes < kLargeBytes && !streams_) ahead_.clear();
 }
 
 // In flat mode it is dense or one element.
@@ -234,7 +258,10 @@ bool BlockFrame::CanShare(int input, int output) const {
   if (output >= static_cast<int>(program_.stores.size())) return false;
   const LoopInput& in = program_.inputs[input];
   const LoopStore& out = program_.stores[output];
-  if (input_access_[input] != Access::kPointer || store_access_[output] != Access::kPointer)
+  const bool packed = in.packed != INVALID && out.packed != INVALID;
+  if (packed ? BitWidth(in.packed) != BitWidth(out.packed)
+             : input_access_[input] != Access::kPointer ||
+                   (store_access_[output] != Access::kPointer && !streamed_[output]))
     return false;
   if (ByteWidth(in.type) != ByteWidth(out.type) || in.view.offset != out.view.offset ||
       in.view.strides != out.view.strides)
@@ -270,12 +297,41 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
     slots_[slot] = registers + number * frame.register_bytes_;
   chain_scratch_ = registers + frame.register_bytes_ * code.num_registers;
   repeat_scratch_ = chain_scratch_ + frame.chain_bytes_;
+  pack_scratch_ = repeat_scratch_ + frame.repeat_bytes_;
   held_.assign(frame.repeats_.size(), -1);
   at_.resize(frame.program_.dims.size());
 }
 
+// What is packed lies in the order of points, so that these are the numbers of its elements.
+void BlockFrame::State::Unpack(int input, char* block, int64_t from, int64_t n) const {
+  const PrimitiveType type = frame_.program_.inputs[input].packed;
+  const int bits = BitWidth(type), in_byte = 8 / bits;
+  const ConvertFn unpack = frame_.kernels_.unpack[SizeLog2(bits)][IsSignedInteger(type)];
+  const char* const byte = inputs_[input] + from / in_byte;
+  if (const int64_t skipped = from % in_byte; skipped > 0) {
+    char first[8];
+    const int64_t count = std::min(in_byte - skipped, n);
+    unpack(first, byte, skipped + count);
+    std::memcpy(block, first + skipped, count);
+    return unpack(block + count, byte + 1, n - count);
+  }
+  unpack(block, byte, n);
+}
+
+// Points begin a byte.
+void BlockFrame::State::Pack(int store, const char* block, int64_t from, int64_t n) const {
+  const int bits = BitWidth(frame_.program_.stores[store].packed);
+  char* const to = outputs_[store] + from * bits / 8;
+  const BlockKernels& k = frame_.kernels_;
+  const ConvertFn pack = k.pack[SizeLog2(bits)];
+  if (!IsStreamed(store)) return pack(to, block, n);
+  pack(pack_scratch_, block, n);
+  k.stream_rows(to, 0, pack_scratch_, 0, CeilDiv(n * bits, int64_t{8}), 1);
+}
+
 // Copies the elements that an input's view shows of points [from, from + n) to a dense block.
 void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) const {
+  if (frame_.program_.inputs[input].packed != INVALID) return Unpack(input, block, from, n);
   const int size = ByteWidth(frame_.program_.inputs[input].type);
   const int size_log2 = SizeLog2(size);
   const BlockKernels& k = frame_.kernels_;
@@ -294,11 +350,19 @@ void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) co
       });
 }
 
+// What takes the place of an input is in the caches.
+bool BlockFrame::State::IsStreamed(int store) const {
+  const char* const* const end = inputs_ + frame_.program_.inputs.size();
+  return frame_.streamed_[store] && std::find(inputs_, end, outputs_[store]) == end;
+}
+
 // The other way round.
 void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_t n) const {
+  if (frame_.program_.stores[store].packed != INVALID) return Pack(store, block, from, n);
   const int size = ByteWidth(frame_.program_.stores[store].type);
   const int size_log2 = SizeLog2(size);
   const BlockKernels& k = frame_.kernels_;
+  const CopyRowsFn copy_rows = IsStreamed(store) ? k.stream_rows : k.copy_rows;
   char* const array = outputs_[store];
   frame_.store_walks_[store].ForEachPiece(
       from, n,
@@ -306,7 +370,7 @@ void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_
         char* const at = array + offset * size;
         const int64_t bytes = count * size;
         if (stride == 1) {
-          k.copy_rows(at, row_stride * size, block, bytes, bytes, rows);
+          copy_rows(at, row_stride * size, block, bytes, bytes, rows);
         } else {
           k.move_box[size_log2](at, row_stride, stride, block, count, 1, rows, count);
         }
@@ -360,13 +424,18 @@ char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
   return copies + point % repeat.period * size;
 }
 
-// Of the lines of the block behind this one a share, before the instruction with number `instr`.
+// Of the lines of the block behind this one a share, before the instruction with number `instr`:
+// what is streamed leaves more time for it than the first one.
 void BlockFrame::State::AskAhead(int64_t instr, int64_t n) const {
-  constexpr int64_t kLine = 64;
+  int64_t instrs = static_cast<int64_t>(frame_.code_.instrs.size());
+  if (frame_.streams_ && instrs > 1) {
+    if (instr == 0) return;
+    --instr;
+    --instrs;
+  }
   for (const Ahead& ahead : frame_.ahead_) {
     const int64_t bytes = n * ahead.size;
-    const int64_t share =
-        AlignUp(CeilDiv(bytes, static_cast<int64_t>(frame_.code_.instrs.size())), kLine);
+    const int64_t share = AlignUp(CeilDiv(bytes, instrs), kLine);
     const char* const next = slots_[ahead.slot] + bytes;
     const int64_t end = std::min((instr + 1) * share, bytes);
     for (int64_t i = instr * share; i < end; i += kLine) {

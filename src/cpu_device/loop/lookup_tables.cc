@@ -105,6 +105,8 @@ LoopProgram OnAllElements(const LoopProgram& program) {
   const LoopView each = {0, {1}};
   all.dims = {SizeOf(program.inputs[OnlyInput(program)].type)->values};
   all.num_outer = 1;
+  for (LoopInput& input : all.inputs) input.packed = INVALID;
+  for (LoopStore& store : all.stores) store.packed = INVALID;
   ForEachView(&all, [&](LoopView* view) { *view = each; });
   return all;
 }

@@ -37,6 +37,9 @@ struct LoopView {
 struct LoopInput {
   PrimitiveType type = F32;
   LoopView view;
+  // A type of 1, 2 or 4 bits when elements lie in memory packed as such ones, INVALID when each
+  // has bytes of its own. In a program that maps all of the array in order.
+  PrimitiveType packed = INVALID;
 };
 
 // The id of an instruction's value is its index in LoopProgram::instrs.
@@ -82,6 +85,7 @@ struct LoopStore {
   LoopValue value = -1;
   PrimitiveType type = F32;
   LoopView view;
+  PrimitiveType packed = INVALID;  // as in LoopInput; rows of bytes' whole numbers of elements
 };
 
 struct LoopProgram;

@@ -300,6 +300,9 @@ void FillMove(BlockKernels* k) {
   k->copy_rows = CopyRows;
   k->stream_rows = StreamRows;
   k->end_stream = [] { EndStream(); };
+#if defined(__x86_64__)
+  k->stores_read_lines = __builtin_cpu_is("intel");
+#endif
   SetIota<int8_t>(k, IotaInteger<uint8_t>);
   SetIota<uint8_t>(k, IotaInteger<uint8_t>);
   SetIota<int16_t>(k, IotaInteger<uint16_t>);
