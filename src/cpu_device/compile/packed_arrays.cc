@@ -11,14 +11,9 @@ namespace {
 constexpr int64_t kMinElements = 1024;
 constexpr int kMostInByte = 8;
 
-// Whether a view shows the elements of an array in the loop's order.
+// Whether a view shows an array's elements in the loop's order.
 bool IsInOrder(const LoopView& view, const Dims& dims) {
-  int64_t stride = 1;
-  for (size_t d = dims.size(); d-- > 0;) {
-    if (dims[d] != 1 && view.strides[d] != stride) return false;
-    stride *= dims[d];
-  }
-  return view.offset == 0;
+  return view.offset == 0 && IsDense(view, dims);
 }
 
 // Whether each row begins a byte of a packed array, so that no two threads write to one byte.

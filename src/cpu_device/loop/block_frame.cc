@@ -40,15 +40,6 @@ constexpr int64_t kLine = 64;
 // Arrays of so many bytes together are not in the caches.
 constexpr int64_t kLargeBytes = 16 << 20;
 
-bool IsDense(const LoopView& view, const Dims& dims) {
-  int64_t stride = 1;
-  for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
-    if (dims[d] != 1 && view.strides[d] != stride) return false;
-    stride *= dims[d];
-  }
-  return true;
-}
-
 bool IsScalarView(const LoopView& view, const Dims& dims) {
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] != 1 && view.strides[d] != 0) return false;

@@ -144,6 +144,15 @@ void DropRounding(LoopProgram* p) {
 
 }  // namespace
 
+bool IsDense(const LoopView& view, const Dims& dims) {
+  int64_t stride = 1;
+  for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {
+    if (dims[d] != 1 && view.strides[d] != stride) return false;
+    stride *= dims[d];
+  }
+  return true;
+}
+
 void ForEachView(LoopProgram* program, absl::FunctionRef<void(LoopView*)> fn) {
   for (LoopInput& input : program->inputs) fn(&input.view);
   for (LoopView& iota : program->iotas) fn(&iota);

@@ -33,6 +33,9 @@ struct LoopView {
   Dims strides;
 };
 
+// Whether elements lie next to each other in the order of an iteration space of `dims`.
+bool IsDense(const LoopView& view, const Dims& dims);
+
 // An array that the program reads. Inputs are numbered; the engine gets a pointer for each.
 struct LoopInput {
   PrimitiveType type = F32;
