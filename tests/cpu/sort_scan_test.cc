@@ -264,7 +264,8 @@ TEST(SortTest, SelectionsTakeTheirLinesFromAnyDimension) {
             expected);
 }
 
-// Cumulative sums along `dim`, from either end, element by element in the order of the definition.
+// Cumulative sums along `dim`, from either end, rounded after each addition: element by element,
+// but for short lines from the end, where each suffix is folded from its beginning.
 template <typename T>
 void CheckScan(const char* type, std::vector<int64_t> dims, int dim, bool reverse) {
   const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -280,16 +281,20 @@ void CheckScan(const char* type, std::vector<int64_t> dims, int dim, bool revers
   std::vector<T> expected(count);
   for (int64_t line = 0; line < count / length; ++line) {
     const int64_t first = line / behind * behind * length + line % behind;
-    float sum = 0;
-    double wide = 0;
+    const auto add = [](T a, T b) {
+      using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      return static_cast<T>(static_cast<Wide>(a) + static_cast<Wide>(b));
+    };
+    T sum = static_cast<T>(0);
     for (int64_t i = 0; i < length; ++i) {
       const int64_t at = first + (reverse ? length - 1 - i : i) * behind;
-      if constexpr (std::is_same_v<T, double>) {
-        expected[at] = wide += values[at];
+      if (reverse && length <= 32) {
+        sum = static_cast<T>(0);
+        for (int64_t k = 0; k <= i; ++k) sum = add(sum, values[at + k * behind]);
       } else {
-        sum += static_cast<float>(values[at]);
-        expected[at] = static_cast<T>(sum);
+        sum = add(sum, values[at]);
       }
+      expected[at] = sum;
     }
   }
   std::string window, padding;
@@ -347,7 +352,8 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<float>("f32", {47005, 90}, 1, true);
 }
 
-// A body that is no operation, along each dim, from either end.
+// A body that is no operation, along each dim, from either end: what it takes first stands before
+// the rest.
 template <typename T>
 void CheckBody(const char* type, int64_t rows, int64_t columns, bool along_rows, bool reverse) {
   std::vector<T> values(rows * columns), expected(values.size());
@@ -358,7 +364,8 @@ void CheckBody(const char* type, int64_t rows, int64_t columns, bool along_rows,
     for (int64_t k = 0; k < length; ++k) {
       const int64_t i = reverse ? length - 1 - k : k;
       const int64_t at = along_rows ? line * columns + i : i * columns + line;
-      expected[at] = static_cast<T>(running = running * 3 + static_cast<uint32_t>(values[at]));
+      const uint32_t value = static_cast<uint32_t>(values[at]);
+      expected[at] = static_cast<T>(running = reverse ? value * 3 + running : running * 3 + value);
     }
   }
   const Literal x = Array<T>({rows, columns}, values);
@@ -398,13 +405,33 @@ TEST(ScanTest, BodiesAreCalledInTheOrderOfTheElements) {
   }
 }
 
-TEST(ScanTest, NarrowFloatsAreSummedInF32) {
+TEST(ScanTest, NarrowFloatsAreRoundedAfterEachAddition) {
   for (bool reverse : {false, true}) {
     for (int dim : {0, 1}) {
       CheckScan<bfloat16>("bf16", {70, 130}, dim, reverse);
       CheckScan<half>("f16", {70, 130}, dim, reverse);
+      CheckScan<bfloat16>("bf16", {9, 31}, dim, reverse);
+      CheckScan<half>("f16", {9, 31}, dim, reverse);
+      CheckScan<float8_e4m3>("f8E4M3", {40, 50}, dim, reverse);
     }
   }
+}
+
+TEST(ScanTest, ShortSumsFromTheEndLoseWhatTheDefinitionLoses) {
+  const Literal x = Array<float>({4}, {1, 1e8f, -1e8f, 3});
+  EXPECT_EQ(RunOne<float>(R"(
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = "stablehlo.reduce_window"(%x, %zero) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %s = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {window_dimensions = array<i64: 4>, padding = dense<[[0, 3]]> : tensor<1x2xi64>}
+        : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    })",
+                          {&x}),
+            (std::vector<float>{3, 3, -1e8f, 3}));
 }
 
 }  // namespace

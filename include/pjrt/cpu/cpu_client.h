@@ -91,8 +91,8 @@ struct CpuClientOptions {
   // contain.
   std::string kernel_level;
 
-  // Whether f16 and bf16 values may stay in f32 inside a fused loop, instead of being rounded after
-  // each operation.
+  // Whether bf16 values may stay in f32 inside a fused loop, instead of being rounded after each
+  // operation as those of all other types are.
   bool keep_f32_in_fusions = true;
 };
 

@@ -29,8 +29,8 @@ bool IsLoopGather(const ir::Op& op);
 
 class LoopBuilder {
  public:
-  // A loop over `dims`. `keep_f32`: f16 and bf16 values are not rounded between instructions, as
-  // XLA does by default.
+  // A loop over `dims`. `keep_f32`: bf16 values are not rounded between instructions, as XLA does
+  // by default; f16 values are, since their range is so small that sums overflow.
   LoopBuilder(absl::Span<const int64_t> dims, bool keep_f32) : keep_f32_(keep_f32) {
     program_.dims.assign(dims.begin(), dims.end());
   }

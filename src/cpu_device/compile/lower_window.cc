@@ -17,10 +17,21 @@
 namespace pjrt::cpu {
 namespace {
 
+// A reverse running sum that goes from the end on rounds otherwise than one that folds each suffix
+// from its beginning, as the definition does. So many elements are folded that way, where digits
+// that cancel show the difference; of longer lines it would take too long.
+constexpr int64_t kExactSuffix = 32;
+
 struct Combiner {
   std::optional<Monoid> monoid;
   std::shared_ptr<const LoopProgram> body;
 };
+
+// Whether results depend on the order of the operations.
+bool IsOrdered(Monoid monoid, PrimitiveType type) {
+  return (monoid == Monoid::kAdd || monoid == Monoid::kMultiply) &&
+         (IsFloating(type) || IsComplex(type));
+}
 
 absl::StatusOr<Combiner> MakeCombiner(Lowering& lowering, const ir::Block& block, size_t operands,
                                       bool keep_f32) {
@@ -102,6 +113,8 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
                          : p.arrays[0].type == F16 ? window.scan_f16_rows[monoid]
                                                    : nullptr;
     if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
+    if (IsOrdered(*combiner.monoid, p.arrays[0].type))
+      p.round = p.kernels->round_to[p.arrays[0].type];
   } else {
     PJRT_ASSIGN_OR_RETURN(p.body, lowering.engine().CompileBody(*combiner.body));
   }
@@ -210,7 +223,10 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   if (std::optional<int> dim = CumulativeDim(*window, operand_dims, &is_reverse)) {
     // Each running value is a result too, so it has the precision of its type.
     PJRT_ASSIGN_OR_RETURN(const Combiner scan, MakeCombiner(lowering, body, n, /*keep_f32=*/false));
-    return EmitScan(lowering, op, *dim, is_reverse, scan, steps);
+    const bool is_ordered =
+        scan.monoid.has_value() && IsOrdered(*scan.monoid, op.result_type().primitive_type());
+    if (!(is_reverse && is_ordered && operand_dims[*dim] <= kExactSuffix))
+      return EmitScan(lowering, op, *dim, is_reverse, scan, steps);
   }
   PJRT_ASSIGN_OR_RETURN(const Combiner combiner,
                         MakeCombiner(lowering, body, n, lowering.options().keep_f32));

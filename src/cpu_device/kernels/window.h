@@ -49,7 +49,7 @@ struct WindowKernels {
   FoldRowsFn fold_rows[kNumMonoids][kNumCTypes];
   FoldWindowFn fold_window[kNumMonoids][kNumCTypes];
   ScanRowsFn scan_rows[kNumMonoids][kNumCTypes];  // types of 4 and 8 bytes that are not complex
-  // Of elements as they lie in memory, where `running` is f32: rounded when they are stored only.
+  // Of elements as they lie in memory, where `running` is f32: rounded after each operation.
   ScanRowsFn scan_bf16_rows[kNumMonoids];
   ScanRowsFn scan_f16_rows[kNumMonoids];
   ChannelConvFn channel_conv[kNumCTypes];  // f32, f64 and integers of 32 and 64 bits

@@ -225,7 +225,7 @@ class ChainWriter {
   }
 
   void WriteInstr(const BlockInstr& instr) {
-    if (const auto bf16 = FindChainBf16(kernels_, instr)) return WriteBf16(*bf16, instr);
+    if (const auto narrow = FindChainNarrow(kernels_, instr)) return WriteNarrow(*narrow, instr);
     if (const ChainConversion* conversion = FindChainConversion(kernels_, instr)) {
       if (conversion->from == CType::kPred) {
         FetchMask(instr.a);
@@ -274,13 +274,13 @@ class ChainWriter {
     Define(instr.dst);
   }
 
-  void WriteBf16(ChainOp op, const BlockInstr& instr) {
-    if (op == ChainOp::kStoreBf16) {
+  void WriteNarrow(ChainOp op, const BlockInstr& instr) {
+    if (op == ChainOp::kStoreBf16 || op == ChainOp::kStoreF16) {
       Fetch(instr.a, instr.a);
       Use(instr.a);
       return Store(instr.dst, op);
     }
-    if (op == ChainOp::kRoundBf16) {
+    if (op == ChainOp::kRoundBf16 || op == ChainOp::kRoundF16) {
       Unary(op, instr.a);
     } else {
       Preserve(-1, -1);

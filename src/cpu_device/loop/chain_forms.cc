@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/cpu_device/loop/chain_forms.h"
 
+#include <utility>
+
 #include "pjrt/base/primitive_type.h"
 
 namespace pjrt::cpu {
@@ -160,11 +162,15 @@ ChainOp FormToSaved(ChainOp block) {
   }
 }
 
-std::optional<ChainOp> FindChainBf16(const BlockKernels& kernels, const BlockInstr& instr) {
+std::optional<ChainOp> FindChainNarrow(const BlockKernels& kernels, const BlockInstr& instr) {
   if (instr.kind != BlockInstr::kConvert || instr.scalar) return std::nullopt;
-  if (instr.convert == kernels.load[BF16]) return ChainOp::kLoadBf16;
-  if (instr.convert == kernels.round_to[BF16]) return ChainOp::kRoundBf16;
-  if (instr.convert == kernels.store[BF16]) return ChainOp::kStoreBf16;
+  const std::pair<ConvertFn, ChainOp> kOps[] = {
+      {kernels.load[BF16], ChainOp::kLoadBf16},    {kernels.round_to[BF16], ChainOp::kRoundBf16},
+      {kernels.store[BF16], ChainOp::kStoreBf16},  {kernels.load[F16], ChainOp::kLoadF16},
+      {kernels.round_to[F16], ChainOp::kRoundF16}, {kernels.store[F16], ChainOp::kStoreF16}};
+  for (const auto& [convert, op] : kOps) {
+    if (instr.convert == convert) return op;
+  }
   return std::nullopt;
 }
 
@@ -179,7 +185,7 @@ const ChainConversion* FindChainConversion(const BlockKernels& kernels, const Bl
 }
 
 ChainFn ChainOf(const BlockKernels& kernels, const BlockInstr& instr) {
-  if (FindChainBf16(kernels, instr).has_value())
+  if (FindChainNarrow(kernels, instr).has_value())
     return kernels.chain[static_cast<int>(CType::kF32)];
   if (const ChainConversion* conversion = FindChainConversion(kernels, instr))
     return kernels.chain[static_cast<int>(conversion->to)];

@@ -27,8 +27,8 @@ std::optional<ChainOp> FindChainUnary(BlockOp op, CType type);
 // An operation on predicates, which chains of all types have. Equality is kXorMask and kNotMask.
 std::optional<ChainOp> FindChainLogic(const BlockInstr& instr);
 
-// Conversions between bf16 in memory and f32.
-std::optional<ChainOp> FindChainBf16(const BlockKernels& kernels, const BlockInstr& instr);
+// Conversions between bf16 or f16 in memory and f32.
+std::optional<ChainOp> FindChainNarrow(const BlockKernels& kernels, const BlockInstr& instr);
 
 // Conversions between compute types of one width, and of predicates to them.
 struct ChainConversion {

@@ -68,7 +68,7 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   if (!is_converted) p_.scan_stored_rows = p_.scan_rows;
   if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 && !(is_converted && is_few)) {
     method_ = is_few || !is_streamed_ || !fits_stretches ? kAlongLines : kByStretches;
-  } else if (p_.scan_rows != nullptr && p_.scan_stride == 1) {
+  } else if (p_.scan_rows != nullptr && p_.scan_stride == 1 && p_.round == nullptr) {
     method_ = kByStretches;
     converts_ = true;
   } else if (p_.scan_stride == 1 && p_.arrays.size() == 1) {
@@ -148,12 +148,14 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
         }
         k.fill[SizeLog2(kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))])](slot(0, i), init, n);
       }
-      params[i] = slot(0, i);
-      params[count + i] = values;
+      // What a body takes first comes before the other in the order of elements.
+      params[p_.is_reverse ? count + i : i] = slot(0, i);
+      params[p_.is_reverse ? i : count + i] = values;
       results[i] = slot(2, i);
     }
     if (p_.op != nullptr) {
       p_.op(slot(0, 0), slot(0, 0), slot(1, 0), nullptr, n);
+      if (p_.round != nullptr) p_.round(slot(0, 0), slot(0, 0), n);
     } else {
       p_.body->Call(params.data(), results.data(), n,
                     scratch + static_cast<int64_t>(count) * 4 * lines_ * kSlot);
@@ -299,8 +301,9 @@ void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch
       char* const row = tile + (p_.is_reverse ? steps - 1 - step : step) * n * wide;
       if (p_.op != nullptr) {
         p_.op(row, before, row, nullptr, n);
+        if (p_.round != nullptr) p_.round(row, row, n);
       } else {
-        const char* const params[] = {before, row};
+        const char* const params[] = {p_.is_reverse ? row : before, p_.is_reverse ? before : row};
         char* result = running + lines_ * kSlot;
         p_.body->Call(params, &result, n, running + 4 * lines_ * kSlot);
         std::memcpy(row, result, n * wide);

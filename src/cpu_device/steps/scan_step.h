@@ -34,7 +34,9 @@ struct ScanParams {
   // The same along lines of neighbours, in its compute type, and of elements as they lie in memory,
   // where that is another type. Null where there is none.
   ScanRowsFn scan_rows = nullptr, scan_stored_rows = nullptr;
-  std::shared_ptr<BodyKernel> body;  // any number
+  // What rounds the running values of `op` to their type after each step; null for nothing.
+  ConvertFn round = nullptr;
+  std::shared_ptr<BodyKernel> body;  // any number; rounds by itself
   const BlockKernels* kernels = nullptr;
 };
 

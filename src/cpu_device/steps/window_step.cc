@@ -68,7 +68,8 @@ WindowStep::WindowStep(const WindowParams& params, const Kernels& kernels)
       ordered_((params.monoid == Monoid::kAdd || params.monoid == Monoid::kMultiply) &&
                (IsFloating(params.type) || IsComplex(params.type))),
       load_(TypeChange::Load(*kernels.block, params.type, compute_)),
-      store_(TypeChange::Store(*kernels.block, compute_, params.type)) {
+      store_(TypeChange::Store(*kernels.block, compute_, params.type)),
+      round_(ordered_ ? kernels.block->round_to[params.type] : nullptr) {
   outer_ = p_.dims;
   while (!outer_.empty() && IsPlain(outer_.back())) {
     inner_ *= outer_.back().input_size;
@@ -204,6 +205,17 @@ void WindowStep::Fold(const char* const* rows, int64_t row_count, int64_t skip, 
     batch[0] = to;
     batch[1] = loaded;
     fold_rows_(to, batch, 2, n);
+    if (round_ != nullptr) round_(to, to, n);
+  }
+}
+
+void WindowStep::FoldWindows(char* to, const char* line, int64_t places, const char* init) const {
+  const int64_t tap_stride = along_.window_dilation * inner_;
+  const int64_t at_once = round_ == nullptr ? along_.window : 1;
+  for (int64_t tap = 0; tap < along_.window; tap += at_once) {
+    fold_window_(to, line + tap * tap_stride * compute_size_, places, along_.stride * inner_,
+                 at_once, tap_stride, inner_, tap == 0 ? init : nullptr);
+    if (round_ != nullptr) round_(to, to, places * inner_);
   }
 }
 
@@ -270,8 +282,7 @@ void WindowStep::RunPiece(const RunContext& context, int64_t line, int64_t first
       (count - 1) * along_.stride + (along_.window - 1) * along_.window_dilation + 1;
   const int64_t at_once = ordered_ ? 1 : rows_;
   for (int64_t r = 0; r < rows_; r += at_once) {
-    fold_window_(results, Line(rows + r, at_once, begin, span, s), count, along_.stride * inner_,
-                 along_.window, along_.window_dilation * inner_, inner_, r == 0 ? s.init : nullptr);
+    FoldWindows(results, Line(rows + r, at_once, begin, span, s), count, r == 0 ? s.init : nullptr);
   }
   Store(target, results, count * inner_, s);
 }

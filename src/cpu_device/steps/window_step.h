@@ -28,8 +28,8 @@ struct WindowParams {
 };
 
 // A window is reduced over its outer dims first, where whole lines of the operand combine, then
-// along the lines; sums and products of floats, which depend on the order, line after line. A place
-// that shows padding counts as the initial value.
+// along the lines; sums and products of floats, which depend on the order, line after line, rounded
+// after each operation. A place that shows padding counts as the initial value.
 class WindowStep final : public Step {
  public:
   WindowStep(const WindowParams& params, const Kernels& kernels);
@@ -57,6 +57,8 @@ class WindowStep final : public Step {
   // from `begin` of the dilated line. In scratch memory, or where they are.
   const char* Line(const char* const* rows, int64_t count, int64_t begin, int64_t span,
                    const Scratch& scratch) const;
+  // The windows along a line, from `init` on, or where it is null from what `to` holds.
+  void FoldWindows(char* to, const char* line, int64_t places, const char* init) const;
   void Store(char* to, char* from, int64_t n, const Scratch& scratch) const;
 
   const WindowParams p_;
@@ -67,6 +69,7 @@ class WindowStep final : public Step {
   const FillFn fill_;
   const bool ordered_;  // the order of the operations shows in the result
   const TypeChange load_, store_;
+  const ConvertFn round_;  // what rounds ordered results to their type; null for nothing
   absl::InlinedVector<WindowParams::Dim, 4> outer_;
   bool has_along_ = false;   // lines have a window
   WindowParams::Dim along_;  // the dim of a line that the window slides over

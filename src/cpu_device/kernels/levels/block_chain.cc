@@ -6,6 +6,7 @@
 // arrays in memory.
 #include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/chain_ops.h"
+#include "src/cpu_device/kernels/f16_vectors-inl.h"
 #include "src/cpu_device/kernels/mask-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -48,6 +49,21 @@ PJRT_INLINE void StoreSomeBf16(uint16_t* to, Vector<float> x, Vector<float> y,
   if constexpr (kPartial) return bf16::StoreTwoPart(to, x, y, used);
 #endif
   bf16::StoreTwo(to, x, y);
+}
+
+template <bool kPartial>
+PJRT_INLINE Vector<float> LoadSomeF16(const uint16_t* from, [[maybe_unused]] uint64_t used) {
+#if defined(__AVX512BW__)
+  if constexpr (kPartial) return f16::LoadPart(from, used);
+#endif
+  return f16::Load(from);
+}
+template <bool kPartial>
+PJRT_INLINE void StoreSomeF16(uint16_t* to, Vector<float> x, [[maybe_unused]] uint64_t used) {
+#if defined(__AVX512BW__)
+  if constexpr (kPartial) return f16::StorePart(to, x, used);
+#endif
+  f16::Store(to, x);
 }
 
 // Operations on vectors of T, a type of floats, or of integers as wide: those of ChainOp, by name.
@@ -513,6 +529,31 @@ L_StoreBf16:
 #define PJRT_X(i, j) \
   StoreSomeBf16<kPartial>(block + PJRT_AT(i), a##i, a##j, used >> (i * kLanes % 64));
     PJRT_X(0, 1) PJRT_X(2, 3) if constexpr (kVectors > 4) { PJRT_X(4, 5) PJRT_X(6, 7) }
+#undef PJRT_X
+  }
+  PJRT_NEXT();
+L_LoadF16:
+  if constexpr (std::is_same_v<T, float>) {
+    PJRT_VECTORS
+    const uint16_t* const block = PJRT_BLOCK(const uint16_t);
+#define PJRT_X(i) a##i = LoadSomeF16<kPartial>(block + PJRT_AT(i), used >> (i * kLanes % 64));
+    PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  }
+  PJRT_NEXT();
+L_RoundF16:
+  if constexpr (std::is_same_v<T, float>) {
+#define PJRT_X(i) a##i = f16::Round(a##i);
+    PJRT_EACH(PJRT_X)
+#undef PJRT_X
+  }
+  PJRT_NEXT();
+L_StoreF16:
+  if constexpr (std::is_same_v<T, float>) {
+    PJRT_VECTORS
+    uint16_t* const block = PJRT_BLOCK(uint16_t);
+#define PJRT_X(i) StoreSomeF16<kPartial>(block + PJRT_AT(i), a##i, used >> (i * kLanes % 64));
+    PJRT_EACH(PJRT_X)
 #undef PJRT_X
   }
   PJRT_NEXT();

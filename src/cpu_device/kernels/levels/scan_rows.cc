@@ -48,8 +48,8 @@ struct Pair {
     Float::Split(cells, &low, &high);
     V& first = kReverse ? high : low;
     V& second = kReverse ? low : high;
-    first = Op::Apply(*running, first);
-    *running = second = Op::Apply(first, second);
+    first = Float::Round(Op::Apply(*running, first));
+    *running = second = Float::Round(Op::Apply(first, second));
     return Float::template Join<P>(low, high);
   }
   // The lower half alone.
@@ -57,7 +57,7 @@ struct Pair {
   PJRT_INLINE P FoldPart(P cells, V* running) {
     V low, high;
     Float::Split(cells, &low, &high);
-    *running = low = Op::Apply(*running, low);
+    *running = low = Float::Round(Op::Apply(*running, low));
     return Float::template Join<P>(low, high);
   }
   PJRT_INLINE float Load(uint16_t x) {
@@ -78,6 +78,12 @@ struct Bf16 {
   PJRT_INLINE void Split(P cells, V* low, V* high) {
     *low = (V)(cells << 16);
     *high = (V)(cells & 0xffff0000u);
+  }
+  template <typename V>
+  PJRT_INLINE V Round(V x) {
+    typedef uint32_t Bits __attribute__((vector_size(sizeof(V))));
+    const Bits bits = (Bits)x;
+    return (V)((bits + (((bits >> 16) & 1) + 0x7fffu)) & 0xffff0000u);
   }
   // The upper halves are the result. A NaN comes from an operand of 16 bits or is the processor's
   // own: quiet, and nothing in its lower half to round.
@@ -125,6 +131,10 @@ struct F16 {
     *low = (V)_mm512_cvtph_ps((__m256i)halves.low);
     *high = (V)_mm512_cvtph_ps((__m256i)halves.high);
   }
+  template <typename V>
+  PJRT_INLINE V Round(V x) {
+    return (V)_mm512_cvtph_ps(_mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT));
+  }
   template <typename P, typename V>
   PJRT_INLINE P Join(V low, V high) {
     return (P)InTurn((Half)_mm512_cvtps_ph((__m512)low, _MM_FROUND_TO_NEAREST_INT),
@@ -156,6 +166,10 @@ struct F16 {
     const __m256i halves = _mm256_permute4x64_epi64(in_lanes, _MM_SHUFFLE(3, 1, 2, 0));
     *low = (V)_mm256_cvtph_ps(_mm256_castsi256_si128(halves));
     *high = (V)_mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
+  }
+  template <typename V>
+  PJRT_INLINE V Round(V x) {
+    return (V)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
   }
   template <typename P, typename V>
   PJRT_INLINE P Join(V low, V high) {
@@ -271,15 +285,19 @@ struct Square {
 
 // One line.
 template <class Op, class Source>
+PJRT_INLINE void FoldElement(typename Source::Stored* out, const typename Source::Stored* in,
+                             typename Source::Number* running) {
+  *out = Source::Store(Op::Run(*running, Source::Load(*in)));
+  *running = Source::Load(*out);
+}
+template <class Op, class Source>
 void ScanLine(typename Source::Stored* out, const typename Source::Stored* in,
               typename Source::Number* running, int64_t n, bool is_reverse) {
   typename Source::Number value = *running;
   if (is_reverse) {
-    for (int64_t i = n; i-- > 0;)
-      out[i] = Source::Store(value = Op::Run(value, Source::Load(in[i])));
+    for (int64_t i = n; i-- > 0;) FoldElement<Op, Source>(out + i, in + i, &value);
   } else {
-    for (int64_t i = 0; i < n; ++i)
-      out[i] = Source::Store(value = Op::Run(value, Source::Load(in[i])));
+    for (int64_t i = 0; i < n; ++i) FoldElement<Op, Source>(out + i, in + i, &value);
   }
   *running = value;
 }
