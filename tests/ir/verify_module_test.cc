@@ -111,6 +111,47 @@ TEST(VerifyModuleTest, NoFunctionCallsItself) {
       "ok");
 }
 
+TEST(VerifyModuleTest, AGridTakesAndGivesWhatItsFunctionsDo) {
+  const auto grid = [](const std::string& attributes, const std::string& results) {
+    return ModuleVerdict(
+        "func.func @f(%x: tensor<i32>) -> tensor<i32> {\nreturn %x : tensor<i32>\n}\n"
+        "func.func @g() {\nreturn\n}\n"
+        "func.func @two(%x: tensor<i32>) -> (tensor<i32>, tensor<i32>) {\n"
+        "return %x, %x : tensor<i32>, tensor<i32>\n}\n"
+        "func.func @token(%t: !stablehlo.token) -> !stablehlo.token {\n"
+        "return %t : !stablehlo.token\n}\n"
+        "func.func @main(%a: tensor<i32>) {\n\"interpreter.run_parallel\"(%a) {" +
+        attributes + "} : (tensor<i32>) -> " + results + "\nreturn\n}");
+  };
+  const std::string one = "tensor<i32>", both = "(tensor<i32>, tensor<i32>)";
+  EXPECT_EQ(grid("programs = [[@f]]", one), "ok");
+  EXPECT_EQ(grid("programs = [[@f, @g], [@g, @g]]", one), "ok");
+  EXPECT_EQ(grid("programs = [[@two]]", both), "ok");
+  EXPECT_EQ(grid("programs = [[@f, @f]]", both), "V017");
+  EXPECT_EQ(grid("programs = [[@f]]", both), "V017");
+  EXPECT_EQ(grid("programs = [[@g]]", "()"), "V017");
+  EXPECT_EQ(grid("programs = [[@f, @g], [@g]]", one), "V005");
+  EXPECT_EQ(grid("programs = []", one), "V005");
+  EXPECT_EQ(grid("programs = [[]]", one), "V005");
+  EXPECT_EQ(grid("programs = [[@f], []]", one), "V005");
+  EXPECT_EQ(grid("programs = [@f]", one), "V004");
+  EXPECT_EQ(grid("programs = [[\"f\"]]", one), "V004");
+  EXPECT_EQ(grid("programs = [[[@f]]]", one), "V004");
+  EXPECT_EQ(grid("programs = @f", one), "V004");
+  EXPECT_EQ(grid("foo = 1", one), "V003");
+  EXPECT_EQ(grid("programs = [[@none]]", one), "V016");
+  EXPECT_EQ(grid("programs = [[@f::@g]]", one), "V016");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@f, @f]", one), "ok");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = []", one), "V005");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = @f", one), "V004");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [1]", one), "V004");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@none]", one), "V016");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@g]", one), "V017");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@two]", one), "V017");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@token]", one), "V017");
+  EXPECT_EQ(grid("programs = [[@main]]", "()"), "V018");
+}
+
 TEST(VerifyModuleTest, AChainOfCallsMayBeLong) {
   std::string text = "func.func @f0() {\nreturn\n}\n";
   for (int i = 1; i < 20000; ++i) {
