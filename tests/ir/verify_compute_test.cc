@@ -216,6 +216,28 @@ TEST(VerifyComputeTest, ReduceWindowMovesItsWindow) {
             "V012");
 }
 
+TEST(VerifyComputeTest, ReduceWindowBodiesMayKeepDimensionsOfTheWindow) {
+  const auto verdict = [](const std::string& type, const std::string& init) {
+    return Verdict("%x: tensor<4x2xf32>, %z: " + init,
+                   "%0 = \"stablehlo.reduce_window\"(%x, %z) ({\n^bb0(%p: " + type +
+                       ", %q: " + type + "):\n%s = stablehlo.add %p, %q : " + type +
+                       "\nstablehlo.return %s : " + type +
+                       "\n}) {window_dimensions = array<i64: 5, 2>, padding = dense<[[2, 2], [0, "
+                       "0]]> : tensor<2x2xi64>, window_strides = array<i64: 3, 1>} : "
+                       "(tensor<4x2xf32>, " +
+                       init + ") -> tensor<2x1xf32>");
+  };
+  for (const std::string type :
+       {"tensor<f32>", "tensor<5xf32>", "tensor<2xf32>", "tensor<5x2xf32>"}) {
+    EXPECT_EQ(verdict(type, type), "ok") << type;
+  }
+  for (const std::string type : {"tensor<3xf32>", "tensor<2x5xf32>", "tensor<5x2x1xf32>"}) {
+    EXPECT_EQ(verdict(type, type), "V014") << type;
+  }
+  EXPECT_EQ(verdict("tensor<5xf32>", "tensor<f32>"), "V014");
+  EXPECT_EQ(verdict("tensor<f32>", "tensor<5xf32>"), "V014");
+}
+
 TEST(VerifyComputeTest, SortComparatorsDecideByPairs) {
   const auto verdict = [](int dimension, const std::string& arguments, const std::string& ret) {
     return Verdict("%x: tensor<4x5xf32>",

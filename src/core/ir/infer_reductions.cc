@@ -118,8 +118,9 @@ absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
   elements->clear();
   for (size_t i = 0; i < n; ++i) {
     if (!returns[i].IsTensor() || !OccursIn(returns[i], kept_dims)) {
-      return InvalidArgument(rule::kRegionResult, "the region must return scalars; given ",
-                             returns[i].ToString(), " for value ", i);
+      return InvalidArgument(rule::kRegionResult, "the region must return scalars",
+                             kept_dims.empty() ? "" : " or arrays of dimensions that it keeps",
+                             "; given ", returns[i].ToString(), " for value ", i);
     }
     for (size_t a : {i, n + i}) {
       if (!CompatibleTypes(arguments[a], returns[i])) {
@@ -171,8 +172,10 @@ absl::Status InferReduceWindow(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &extents));
   WindowAttrs window;
   PJRT_RETURN_IF_ERROR(CheckWindow(in, inputs[0], &window));
+  Extents window_dims;
+  for (const WindowDimension& d : window.dimensions) window_dims.push_back({d.size, kDynamic});
   TypeList elements;
-  PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements));
+  PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements, window_dims));
   PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[0], inits));
   const Extents windowed = WindowExtents(window, extents);
   out->clear();

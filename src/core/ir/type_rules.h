@@ -164,8 +164,9 @@ absl::InlinedVector<Type, 4> ReturnTypes(const Region& region);
 // accumulators (`inputs` again where there are none): their elements must be promotable to what the
 // region works with. `elements` gets the element types it returns.
 //
-// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result: `kept_dims`
-// then names the sizes that may occur, in order.
+// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result, or a
+// reduce_window whose body keeps those of its window: `kept_dims` then names the sizes that may
+// occur, in order.
 absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
                           absl::Span<const Type> inits, TypeList* elements,
                           absl::Span<const Extent> kept_dims = {});
