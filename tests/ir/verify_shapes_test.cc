@@ -91,6 +91,18 @@ TEST(VerifyShapesTest, ReshapeKeepsTheNumberOfElements) {
             "ok");
 }
 
+TEST(VerifyShapesTest, AReshapeGivesAStaticShapeOrOneBoundedDimension) {
+  const auto verdict = [](const std::string& result) {
+    return Verdict(
+        "%a: tensor<3x?xf32, #stablehlo.bounds<?, 5>>",
+        "%0 = stablehlo.reshape %a : (tensor<3x?xf32, #stablehlo.bounds<?, 5>>) -> " + result);
+  };
+  EXPECT_EQ(verdict("tensor<15xf32>"), "ok");
+  EXPECT_EQ(verdict("tensor<?xf32, #stablehlo.bounds<15>>"), "ok");
+  EXPECT_EQ(verdict("tensor<?xf32>"), "V002");
+  EXPECT_EQ(verdict("tensor<?x?xf32, #stablehlo.bounds<3, 5>>"), "V002");
+}
+
 TEST(VerifyShapesTest, TransposePermutesSizesAndBounds) {
   const auto verdict = [](const std::string& dims, const std::string& from, const std::string& to) {
     return Verdict("%a: " + from,
