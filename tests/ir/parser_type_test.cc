@@ -75,6 +75,22 @@ TEST_F(ParserTypeTest, TuplesFunctionsTokensFutures) {
   EXPECT_EQ(Parse("!stablehlo.future<tensor<2xf32>, !stablehlo.token>").elements().size(), 2u);
 }
 
+TEST_F(ParserTypeTest, AFutureIsOfValues) {
+  for (const absl::string_view element :
+       {"tensor<?x2xf32>", "tensor<2x!quant.uniform<i8:f32, 1.0>>", "!stablehlo.token",
+        "memref<2xi32>", "!foo.bar"}) {
+    EXPECT_EQ(Parse(absl::StrCat("!stablehlo.future<", element, ">")).elements()[0],
+              Parse(element));
+  }
+  for (const absl::string_view element :
+       {"", "i32", "index", "complex<f32>", "tuple<tensor<2xf32>>", "tensor<*xi32>", "() -> ()",
+        "vector<2xf32>", "!stablehlo.future<tensor<2xf32>>"}) {
+    EXPECT_THAT(ErrorOf(absl::StrCat("!stablehlo.future<", element, ">")),
+                ::testing::HasSubstr("[PJRT-P011]"))
+        << element;
+  }
+}
+
 TEST_F(ParserTypeTest, BoundsHaveThreeSpellings) {
   const Type type = Parse("tensor<?x3x?xf32, #stablehlo.bounds<5, ?, ?>>");
   EXPECT_EQ(type.bounds(), Dims({5, kDynamic, kDynamic}));

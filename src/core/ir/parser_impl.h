@@ -209,6 +209,7 @@ class Parser {
   bool ParseNamedType(Type* type);
   bool ParseFunctionType(Type* type);
   bool ParseBangType(Type* type);
+  bool ParseFuture(Type* type);
   bool ParseTensor(Type* type);
   bool ParseTensorBody(Type* type);
   bool ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at, Int64List* bounds,
