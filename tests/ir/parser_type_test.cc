@@ -105,8 +105,20 @@ TEST_F(ParserTypeTest, BoundsAreOneForEachDynamicDimension) {
               ::testing::HasSubstr("one entry for each of 2 dimensions"));
   EXPECT_THAT(ErrorOf("tensor<4xf32, #stablehlo.bounds<5>>"),
               ::testing::HasSubstr("dimension 0, which is static"));
-  EXPECT_THAT(ErrorOf("tensor<?xf32, #stablehlo.bounds<-1>>"),
-              ::testing::HasSubstr("negative bound"));
+  EXPECT_THAT(ErrorOf("tensor<4xf32, #stablehlo.bounds<-1>>"),
+              ::testing::HasSubstr("dimension 0, which is static"));
+}
+
+TEST_F(ParserTypeTest, ABoundMayBeNegative) {
+  const Type type = Parse("tensor<?x?xf32, #stablehlo.type_extensions<bounds = [3, -1]>>");
+  EXPECT_EQ(type.bounds(), Dims({3, -1}));
+  EXPECT_EQ(type.ToString(), "tensor<?x?xf32, #stablehlo.bounds<3, -1>>");
+  EXPECT_EQ(Parse("tensor<?x?xf32, #stablehlo.bounds<3, -1>>"), type);
+  // This number stands for no bound.
+  EXPECT_EQ(Parse("tensor<?x?xf32, #stablehlo.bounds<3, -9223372036854775808>>"),
+            Parse("tensor<?x?xf32, #stablehlo.bounds<3, ?>>"));
+  EXPECT_THAT(ErrorOf("tensor<?xf32, #stablehlo.bounds<-9223372036854775809>>"),
+              ::testing::HasSubstr("[PJRT-P012]"));
 }
 
 TEST_F(ParserTypeTest, OtherEncodingsAreKept) {

@@ -311,10 +311,12 @@ bool Parser::ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at,
   for (const char* p = text.data() + kPrefix.size(); p != end; ++p) {
     if (*p == '?') {
       bounds->push_back(kDynamic);
-    } else if (IsDigit(*p)) {
+    } else if (IsDigit(*p) || *p == '-') {
+      const bool negative = *p == '-';
       int64_t value;
-      ReadDecimal(&p, end, &value);
-      bounds->push_back(value);
+      if (negative) ++p;
+      if (!ReadDecimal(&p, end, &value)) value = kDynamic;  // the one below the smallest
+      bounds->push_back(negative && value != kDynamic ? -value : value);
       --p;
     }
   }
