@@ -21,7 +21,7 @@ enum class GroupRule {
 absl::Status CheckReplicaGroups(Attribute attr, GroupRule rule_of_op, int64_t* group_size) {
   *group_size = kDynamic;
   if (attr.Is(AttrKind::kStruct) && attr.name() == "stablehlo.replica_group_mesh_axes")
-    return absl::OkStatus();
+    return CheckStruct(attr);
   if (!attr.Is(AttrKind::kDenseElements) || attr.type().rank() != 2) {
     return InvalidArgument(rule::kDevices,
                            "replica_groups must be a matrix of i64, a group a row; given ",
