@@ -187,6 +187,26 @@ TEST(ParserErrorTest, WordsOfThePrettyFormsAreNamed) {
                 "P015", 2, 32, "given twice");
 }
 
+TEST(ParserErrorTest, ARuleOfAnAttributeIsReportedWhereTheAttributeBegins) {
+  const std::string fields =
+      "lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32,\n"
+      "lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, "
+      "allow_imprecise_accumulation = false>";
+  ExpectErrorAt(InFunction("%0 = \"stablehlo.dot_general\"(%m, %n) <{\n"
+                           "  dot_dimension_numbers = #stablehlo.dot<>,\n"
+                           "  algorithm = #stablehlo.dot_algorithm<\n" +
+                           fields + "}> : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>"),
+                "V005", 4, 15, "dot_algorithm must be positive");
+  ExpectErrorAt(InFunction("%0 = stablehlo.dot_general %m, %n,\n"
+                           " contracting_dims = [1] x [0],\n"
+                           " algorithm = <\n" +
+                           fields + " : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>"),
+                "V005", 4, 14, "dot_algorithm must be positive");
+  ExpectErrorAt(InFunction("%0 = \"my.op\"() {\na = #stablehlo<result_accuracy<rtol = -1.0, "
+                           "mode = #stablehlo.result_accuracy_mode<TOLERANCE>>>} : () -> i32"),
+                "V005", 3, 5, "must not be negative");
+}
+
 TEST(ParserErrorTest, ConflictsOfRegionsAndTheirTypesAreFound) {
   ExpectErrorAt("func.func @f(tensor<f32>) { return }", "P020", 1, 1, "names such as %arg0");
   ExpectErrorAt("func.func @f() {}", "P020", 1, 17, "at least its return");

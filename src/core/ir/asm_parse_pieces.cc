@@ -132,10 +132,11 @@ bool AsmParser::ParseDotGeneral() {
       if (!ParseEnumsAttr("precision_config", "stablehlo.precision")) return false;
     } else if (key.text() == "algorithm") {
       Attribute algorithm;
+      const char* const body_at = p_.tok_.begin;
       if (p_.Is(TokenKind::kHashId)) {
         if (!p_.ParseAttribute(&algorithm)) return false;
       } else if (!p_.Expect(TokenKind::kLess) ||
-                 !p_.ParseStructBody("stablehlo.dot_algorithm", &algorithm)) {
+                 !p_.ParseStructBody("stablehlo.dot_algorithm", body_at, &algorithm)) {
         return false;
       }
       if (!Add(key.begin, "algorithm", algorithm)) return false;

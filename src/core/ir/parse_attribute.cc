@@ -370,7 +370,7 @@ bool Parser::ParseHashAttribute(Attribute* attribute) {
       return ParseEnumBody(full, attribute) && closed();
     } else if (!StructFields(full).empty()) {
       if (inner_body) Next();
-      return ParseStructBody(full, attribute) && closed();
+      return ParseStructBody(full, token.begin, attribute) && closed();
     }
     lexer_.set_position(position);
     tok_ = token;
