@@ -207,6 +207,22 @@ TEST(ParserErrorTest, ARuleOfAnAttributeIsReportedWhereTheAttributeBegins) {
                 "V005", 3, 5, "must not be negative");
 }
 
+TEST(ParserErrorTest, AWrongAttributeOfAPrettyFormIsReportedWhereTheDictionaryBegins) {
+  const auto convolution = [](absl::string_view count) {
+    return InFunction(absl::StrCat(
+        "%0 = stablehlo.convolution(%img, %ker)\n"
+        " dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}\n"
+        "  {\n  batch_group_count = 1 : i64,\n  feature_group_count = ",
+        count, "} : (tensor<1x8x8x2xf32>, tensor<3x3x2x5xf32>) -> tensor<1x6x6x5xf32>"));
+  };
+  MustParse(convolution("1 : i64"));
+  ExpectErrorAt(convolution("0 : i64"), "V005", 4, 3,
+                "'stablehlo.convolution' op: attribute 'feature_group_count' must be positive");
+  ExpectErrorAt(convolution("1 : i32"), "V004", 4, 3, "'feature_group_count' is of the wrong kind");
+  // Attributes that the op does not know may be anything.
+  MustParse(InFunction("%0 = stablehlo.abs %f {feature_group_count = 0 : i64} : tensor<4xf32>"));
+}
+
 TEST(ParserErrorTest, ConflictsOfRegionsAndTheirTypesAreFound) {
   ExpectErrorAt("func.func @f(tensor<f32>) { return }", "P020", 1, 1, "names such as %arg0");
   ExpectErrorAt("func.func @f() {}", "P020", 1, 17, "at least its return");
