@@ -301,6 +301,26 @@ TEST(VerifyComputeTest, RandomStatesHaveTheSizeOfTheAlgorithm) {
   EXPECT_EQ(rng("tensor<3xui64>", "THREE_FRY"), "V011");
 }
 
+TEST(VerifyComputeTest, RandomNumbersHaveAShapeThatIsKnown) {
+  const auto bits = [](const std::string& output) {
+    return Verdict("%s: tensor<2xui64>",
+                   "%0:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : "
+                   "(tensor<2xui64>) -> (tensor<2xui64>, " +
+                       output + ")");
+  };
+  EXPECT_EQ(bits("tensor<4xui32>"), "ok");
+  EXPECT_EQ(bits("tensor<?xui32>"), "V002");
+  EXPECT_EQ(bits("tensor<?xui32, #stablehlo.bounds<4>>"), "V002");
+  const auto rng = [](const std::string& shape) {
+    return Verdict("%a: tensor<f32>, %s: " + shape,
+                   "%0 = stablehlo.rng %a, %a, %s, distribution = UNIFORM : (tensor<f32>, "
+                   "tensor<f32>, " +
+                       shape + ") -> tensor<2x?xf32>");
+  };
+  EXPECT_EQ(rng("tensor<2xi64>"), "ok");
+  EXPECT_EQ(rng("tensor<?xi64>"), "V002");
+}
+
 TEST(VerifyComputeTest, BatchNormHasAValueForEachFeature) {
   const auto norm = [](const std::string& vector, int index) {
     return Verdict("%x: tensor<2x4xf32>, %s: " + vector,
