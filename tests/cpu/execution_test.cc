@@ -431,6 +431,30 @@ TEST(UnsupportedTest, AReductionOfWholeArraysIsRefusedWhenCompiled) {
   }
 }
 
+TEST(UnsupportedTest, ARegionOnFloatsOfTwoPrecisionsIsRefusedWhenCompiled) {
+  for (const absl::string_view op :
+       {R"("stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}>)",
+        R"("stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 3>}>)"}) {
+    const absl::string_view result =
+        absl::StrContains(op, "window") ? "tensor<1xf32>" : "tensor<f32>";
+    const auto executable =
+        OneThreadClient().Compile(absl::StrCat(R"(
+          func.func @main(%x: tensor<3xf64>, %z: tensor<f32>) -> )",
+                                               result, " {\n%0 = ", op, R"( ({
+            ^bb0(%a: tensor<f32>, %b: tensor<f64>):
+              %1 = stablehlo.convert %b : (tensor<f64>) -> tensor<f32>
+              %2 = stablehlo.add %a, %1 : tensor<f32>
+              stablehlo.return %2 : tensor<f32>
+            }) : (tensor<3xf64>, tensor<f32>) -> )",
+                                               result, "\nreturn %0 : ", result, "\n}"),
+                                  CompileOptions());
+    ASSERT_FALSE(executable.ok());
+    EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_TRUE(absl::StrContains(executable.status().message(), "element type"))
+        << executable.status();
+  }
+}
+
 TEST(OptionsTest, ImpossibleOptionsAreNamed) {
   CpuClientOptions threads;
   threads.threads = -1;

@@ -168,7 +168,7 @@ TEST(VerifyComputeTest, ReduceBodiesFoldScalars) {
   EXPECT_EQ(Reduce(add, "tensor<f32>", "2", "tensor<2x3xf32>"), "V010");
   EXPECT_EQ(Reduce(add, "tensor<f32>", "0, 0", "tensor<3xf32>"), "V010");
   EXPECT_EQ(Reduce(add, "tensor<1xf32>", "0", "tensor<3xf32>"), "V014");
-  EXPECT_EQ(Reduce(add, "tensor<f64>", "0", "tensor<3xf32>"), "V014");
+  EXPECT_EQ(Reduce(add, "tensor<i32>", "0", "tensor<3xf32>"), "V014");
 }
 
 TEST(VerifyComputeTest, ReduceMayAccumulateWider) {
@@ -177,6 +177,48 @@ TEST(VerifyComputeTest, ReduceMayAccumulateWider) {
       "stablehlo.return %s : tensor<f64>";
   EXPECT_EQ(Reduce(wide, "tensor<f32>", "0", "tensor<3xf64>"), "ok");
   EXPECT_EQ(Reduce(wide, "tensor<f32>", "0", "tensor<3xf32>"), "V006");
+}
+
+// Integers must fit into what the region works with; floats are rounded.
+TEST(VerifyComputeTest, ReduceMayWorkWithFloatsOfOtherPrecision) {
+  const auto verdict = [](const std::string& input, const std::string& init,
+                          const std::string& accumulator, const std::string& value) {
+    return Verdict(
+        "%x: tensor<2x3x" + input + ">, %z: tensor<" + init + ">, %r: tensor<" + accumulator + ">",
+        "%0 = \"stablehlo.reduce\"(%x, %z) ({\n^bb0(%p: tensor<" + accumulator + ">, %q: tensor<" +
+            value + ">):\nstablehlo.return %p : tensor<" + accumulator +
+            ">\n}) {dimensions = array<i64: 0>} : (tensor<2x3x" + input + ">, tensor<" + init +
+            ">) -> tensor<3x" + accumulator + ">");
+  };
+  EXPECT_EQ(verdict("f64", "f64", "f32", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "f64", "f32", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "f32", "f32", "f64"), "ok");
+  EXPECT_EQ(verdict("f64", "f32", "f32", "bf16"), "ok");
+  EXPECT_EQ(verdict("i8", "i8", "i32", "i32"), "ok");
+  EXPECT_EQ(verdict("i64", "i32", "i32", "i32"), "V013");
+  EXPECT_EQ(verdict("i32", "i64", "i32", "i32"), "V014");
+  EXPECT_EQ(verdict("i32", "i32", "i32", "i64"), "V013");
+  EXPECT_EQ(verdict("i32", "f32", "f32", "f32"), "V013");
+  EXPECT_EQ(verdict("complex<f64>", "complex<f32>", "complex<f32>", "complex<f32>"), "V013");
+}
+
+TEST(VerifyComputeTest, ScattersMayWorkWithFloatsOfOtherPrecision) {
+  const auto verdict = [](const std::string& input, const std::string& update,
+                          const std::string& result) {
+    return Verdict("%x: tensor<3x" + input + ">, %i: tensor<2x1xi32>, %u: tensor<2x" + update + ">",
+                   "%0 = \"stablehlo.scatter\"(%x, %i, %u) ({\n^bb0(%p: tensor<" + result +
+                       ">, %q: tensor<" + result + ">):\nstablehlo.return %q : tensor<" + result +
+                       ">\n}) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims "
+                       "= [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : "
+                       "(tensor<3x" +
+                       input + ">, tensor<2x1xi32>, tensor<2x" + update + ">) -> tensor<3x" +
+                       result + ">");
+  };
+  EXPECT_EQ(verdict("f32", "f32", "f32"), "ok");
+  EXPECT_EQ(verdict("f64", "f64", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "f64", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "i32", "f32"), "V008");
+  EXPECT_EQ(verdict("i32", "i64", "i64"), "V008");
 }
 
 TEST(VerifyComputeTest, ReduceBodiesTakeAndReturnTheRightNumberOfValues) {
@@ -236,6 +278,25 @@ TEST(VerifyComputeTest, ReduceWindowBodiesMayKeepDimensionsOfTheWindow) {
   }
   EXPECT_EQ(verdict("tensor<5xf32>", "tensor<f32>"), "V014");
   EXPECT_EQ(verdict("tensor<f32>", "tensor<5xf32>"), "V014");
+}
+
+TEST(VerifyComputeTest, SelectAndScatterBodiesTakeScalars) {
+  const auto verdict = [](const std::string& select, const std::string& scatter) {
+    const std::string type = "tensor<" + scatter + ">";
+    return Verdict("%x: tensor<4xf32>, %s: tensor<2xf32>, %z: " + type + ", %c: tensor<i1>",
+                   "%0 = \"stablehlo.select_and_scatter\"(%x, %s, %z) ({\n^bb0(%p: " + select +
+                       ", %q: " + select + "):\nstablehlo.return %c : tensor<i1>\n}, {\n^bb0(%p: " +
+                       type + ", %q: " + type + "):\n%t = stablehlo.add %p, %q : " + type +
+                       "\nstablehlo.return %t : " + type +
+                       "\n}) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>} : "
+                       "(tensor<4xf32>, tensor<2xf32>, " +
+                       type + ") -> tensor<4xf32>");
+  };
+  EXPECT_EQ(verdict("tensor<f32>", "f32"), "ok");
+  EXPECT_EQ(verdict("tensor<bf16>", "f32"), "ok");
+  EXPECT_EQ(verdict("tensor<2xf32>", "f32"), "V013");
+  EXPECT_EQ(verdict("tensor<i32>", "f32"), "V013");
+  EXPECT_EQ(verdict("tensor<f32>", "2xf32"), "V014");
 }
 
 TEST(VerifyComputeTest, SortComparatorsDecideByPairs) {

@@ -69,6 +69,10 @@ bool IsPromotable(Type from, Type to) {
   }
 }
 
+bool CompatibleButPrecision(Type a, Type b) {
+  return CompatibleElements(a, b) || (a.Is(TypeKind::kFloat) && b.Is(TypeKind::kFloat));
+}
+
 Extent ExtentOf(Type tensor, size_t dimension) {
   const absl::Span<const int64_t> bounds = tensor.bounds();
   Extent e;
