@@ -412,6 +412,24 @@ TEST(VerifyComputeTest, ChloBroadcastsSizesOfOne) {
   EXPECT_EQ(add("tensor<*xf32>", "tensor<3xf32>", "", "tensor<*xf32>"), "ok");
 }
 
+TEST(VerifyComputeTest, AConstantLikeHasAValueOfTheResultsType) {
+  const auto verdict = [](const std::string& value, const std::string& result) {
+    return Verdict("%a: tensor<2xf32>", "%0 = \"chlo.constant_like\"(%a) {value = " + value +
+                                            "} : (tensor<2xf32>) -> " + result);
+  };
+  EXPECT_EQ(verdict("1.0 : f32", "tensor<2xf32>"), "ok");
+  EXPECT_EQ(verdict("1.0 : f64", "tensor<2xf32>"), "V008");
+  EXPECT_EQ(verdict("#complex.number<:f32 1.0, -2.0>", "tensor<2xcomplex<f32>>"), "ok");
+  EXPECT_EQ(verdict("#complex.number<:f64 1.0, 2.0e-3>", "tensor<2xcomplex<f64>>"), "ok");
+  EXPECT_EQ(verdict("#complex.number<:f64 1.0, 2.0>", "tensor<2xcomplex<f32>>"), "V008");
+  EXPECT_EQ(verdict("#complex.number<:f32 1.0, 2.0>", "tensor<2xf32>"), "V008");
+  EXPECT_EQ(verdict("#complex.number<:f32 1.0, 2.0>", "tensor<3xcomplex<f32>>"), "V008");
+  for (const std::string text : {"", ":f32", ":f32 1.0", ":f32 1.0,", ":f32 1.0, 2.0, 3.0",
+                                 ":f32 a, b", ":f32 --1.0, 2.0", ": 1.0, 2.0"}) {
+    EXPECT_EQ(verdict("#complex.number<" + text + ">", "tensor<2xcomplex<f32>>"), "V008") << text;
+  }
+}
+
 TEST(VerifyComputeTest, TopKFitsTheLastDimension) {
   const auto top = [](int k, const std::string& out) {
     return Verdict("%a: tensor<4x8xf32>",
