@@ -344,6 +344,39 @@ TEST(DecomposeTest, UnaryEinsumOfBooleansSaysWhetherAnyHolds) {
               ElementsAre(false, true, true));
 }
 
+// 1 + 2^-24 is 1 as f32.
+TEST(DecomposeTest, RegionsMayComputeWithNarrowerFloatsThanTheOperandsHave) {
+  const Literal x = Array<double>({3}, {1 + 0x1p-24, 0x1p-24, 0x1p-24});
+  EXPECT_THAT(RunOne<float>(R"(
+      func.func @main(%x: tensor<3xf64>) -> tensor<f32> {
+        %z = stablehlo.constant dense<0.0> : tensor<f64>
+        %r = "stablehlo.reduce"(%x, %z) ({
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+          %s = stablehlo.maximum %p, %q : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+        }) {dimensions = array<i64: 0>} : (tensor<3xf64>, tensor<f64>) -> tensor<f32>
+        return %r : tensor<f32>
+      })",
+                            {&x}),
+              ElementsAre(1));
+  EXPECT_THAT(RunOne<float>(R"(
+      func.func @main(%x: tensor<3xf64>) -> tensor<3xf32> {
+        %z = stablehlo.constant dense<2.0> : tensor<3xf64>
+        %i = stablehlo.constant dense<[[1], [1]]> : tensor<2x1xi32>
+        %u = stablehlo.slice %x [0:2] : (tensor<3xf64>) -> tensor<2xf64>
+        %r = "stablehlo.scatter"(%z, %i, %u) ({
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+          %s = stablehlo.multiply %p, %q : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+        }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+            scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+            : (tensor<3xf64>, tensor<2x1xi32>, tensor<2xf64>) -> tensor<3xf32>
+        return %r : tensor<3xf32>
+      })",
+                            {&x}),
+              ElementsAre(2, 0x1p-23f, 2));
+}
+
 // Sums of bytes that do not fit in one.
 TEST(DecomposeTest, RegionsMayComputeWithWiderElementsThanTheOperandsHave) {
   const Literal x = Array<int8_t>({3, 2}, {100, 1, 100, 2, -100, 3});

@@ -238,6 +238,21 @@ TEST(DynamicTest, BoundedArgumentsMayHaveAnySizeUpToTheBound) {
               "[PJRT-I030]");
 }
 
+TEST(DynamicTest, ANegativeBoundBoundsNothing) {
+  PjRtClient& client = OneThreadClient();
+  const auto executable = Compile(client, R"(
+    func.func @main(%x: tensor<?xf32, #stablehlo.bounds<-1>>)
+        -> tensor<?xf32, #stablehlo.bounds<-1>> {
+      %y = stablehlo.add %x, %x : tensor<?xf32, #stablehlo.bounds<-1>>
+      return %y : tensor<?xf32, #stablehlo.bounds<-1>>
+    })");
+  ASSERT_NE(executable, nullptr);
+  const Literal x = Array<float>({5}, Counting(5));
+  const Results results = RunWith(client, *executable, {&x});
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ((*results)[0]->GetLinear<float>(4), 8);
+}
+
 TEST(DynamicTest, SizesSetAtRunTimeCutTheTensor) {
   PjRtClient& client = OneThreadClient();
   const auto executable = Compile(client, R"(

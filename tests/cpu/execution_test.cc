@@ -405,21 +405,54 @@ TEST(UnsupportedTest, IsRefusedWhenCompiledAndSaysWhatAndWhere) {
 }
 
 TEST(UnsupportedTest, AReductionOfWholeArraysIsRefusedWhenCompiled) {
-  const auto executable = OneThreadClient().Compile(R"(module {
-  func.func @main(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
-    %0 = "stablehlo.reduce"(%x, %y) ({
-    ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
-      %1 = stablehlo.add %a, %b : tensor<4xf32>
-      stablehlo.return %1 : tensor<4xf32>
-    }) {dimensions = array<i64: 0>} : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    return %0 : tensor<4xf32>
+  // Once alone, and once with a value from outside of its region.
+  for (const absl::string_view term : {"%b", "%y"}) {
+    for (const absl::string_view op :
+         {R"("stablehlo.reduce"(%x, %y) <{dimensions = array<i64: 0>}>)",
+          R"("stablehlo.reduce_window"(%x, %y) <{window_dimensions = array<i64: 3, 4>}>)"}) {
+      const absl::string_view result =
+          absl::StrContains(op, "window") ? "tensor<1x1xf32>" : "tensor<4xf32>";
+      const auto executable =
+          OneThreadClient().Compile(absl::StrCat(R"(
+            func.func @main(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> )",
+                                                 result, " {\n%0 = ", op, R"( ({
+              ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+                %1 = stablehlo.add %a, )",
+                                                 term, R"( : tensor<4xf32>
+                stablehlo.return %1 : tensor<4xf32>
+              }) : (tensor<3x4xf32>, tensor<4xf32>) -> )",
+                                                 result, "\nreturn %0 : ", result, "\n}"),
+                                    CompileOptions());
+      ASSERT_FALSE(executable.ok());
+      EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
+      EXPECT_TRUE(absl::StrContains(executable.status().message(), "must take scalars"))
+          << executable.status();
+    }
   }
-})",
-                                                    CompileOptions());
-  ASSERT_FALSE(executable.ok());
-  EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_TRUE(absl::StrContains(executable.status().message(), "must take scalars"))
-      << executable.status();
+}
+
+TEST(UnsupportedTest, ARegionOnFloatsOfTwoPrecisionsIsRefusedWhenCompiled) {
+  for (const absl::string_view op :
+       {R"("stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}>)",
+        R"("stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 3>}>)"}) {
+    const absl::string_view result =
+        absl::StrContains(op, "window") ? "tensor<1xf32>" : "tensor<f32>";
+    const auto executable =
+        OneThreadClient().Compile(absl::StrCat(R"(
+          func.func @main(%x: tensor<3xf64>, %z: tensor<f32>) -> )",
+                                               result, " {\n%0 = ", op, R"( ({
+            ^bb0(%a: tensor<f32>, %b: tensor<f64>):
+              %1 = stablehlo.convert %b : (tensor<f64>) -> tensor<f32>
+              %2 = stablehlo.add %a, %1 : tensor<f32>
+              stablehlo.return %2 : tensor<f32>
+            }) : (tensor<3xf64>, tensor<f32>) -> )",
+                                               result, "\nreturn %0 : ", result, "\n}"),
+                                  CompileOptions());
+    ASSERT_FALSE(executable.ok());
+    EXPECT_EQ(executable.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_TRUE(absl::StrContains(executable.status().message(), "element type"))
+        << executable.status();
+  }
 }
 
 TEST(OptionsTest, ImpossibleOptionsAreNamed) {

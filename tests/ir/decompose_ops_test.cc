@@ -27,6 +27,64 @@ TEST(DecomposeOpsTest, BroadcastNamesTheDimensionsOfItsOperand) {
          })");
 }
 
+TEST(DecomposeOpsTest, OperandsOfARegionOnOtherFloatsAreRounded) {
+  ExpectDecomposes(
+      R"(func.func @main(%x: tensor<3xf64>, %z: tensor<f64>) -> tensor<f32> {
+           %0 = stablehlo.reduce(%x init: %z) across dimensions = [0] : (tensor<3xf64>, tensor<f64>) -> tensor<f32>
+             reducer(%a: tensor<f32>, %b: tensor<bf16>) {
+               stablehlo.return %a : tensor<f32>
+             }
+           return %0 : tensor<f32>
+         })",
+      R"(func.func @main(%x: tensor<3xf64>, %z: tensor<f64>) -> tensor<f32> {
+           %1 = stablehlo.convert %z : (tensor<f64>) -> tensor<f32>
+           %2 = stablehlo.convert %x : (tensor<3xf64>) -> tensor<3xbf16>
+           %0 = stablehlo.reduce(%2 init: %1) across dimensions = [0] : (tensor<3xbf16>, tensor<f32>) -> tensor<f32>
+             reducer(%a: tensor<f32>, %b: tensor<bf16>) {
+               stablehlo.return %a : tensor<f32>
+             }
+           return %0 : tensor<f32>
+         })");
+}
+
+// What is selected must not depend on how the result is rounded.
+TEST(DecomposeOpsTest, ASelectAndScatterIsLeftAloneWhereItsElementsWouldBeRounded) {
+  const auto program = [](absl::string_view operand, absl::string_view result) {
+    return absl::StrCat(R"(
+      func.func @main(%x: tensor<4x)",
+                        operand, R"(>, %s: tensor<2x)", operand,
+                        R"(>, %z: tensor<f64>) -> tensor<4x)", result, R"(> {
+        %0 = "stablehlo.select_and_scatter"(%x, %s, %z) ({
+        ^bb0(%a: tensor<)",
+                        operand, R"(>, %b: tensor<)", operand, R"(>):
+          %c = stablehlo.compare GE, %a, %b : (tensor<)",
+                        operand, ">, tensor<", operand, R"(>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        }, {
+        ^bb0(%a: tensor<)",
+                        result, R"(>, %b: tensor<)", result, R"(>):
+          %c = stablehlo.add %a, %b : tensor<)",
+                        result, R"(>
+          stablehlo.return %c : tensor<)",
+                        result, R"(>
+        }) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>} : (tensor<4x)",
+                        operand, ">, tensor<2x", operand, ">, tensor<f64>) -> tensor<4x", result,
+                        R"(>
+        return %0 : tensor<4x)",
+                        result, R"(>
+      })");
+  };
+  const std::string narrow = program("f64", "f32");
+  ExpectDecomposes(narrow, narrow);
+  const std::unique_ptr<Module> wide = MustParse(program("bf16", "f32"));
+  DecomposeOps(wide.get());
+  EXPECT_TRUE(VerifyModule(*wide).ok());
+  wide->Walk([](Op* op) {
+    if (!op->Is(OpCode::kSelectAndScatter)) return;
+    for (const size_t i : {0, 1, 2}) EXPECT_EQ(op->operand_type(i).primitive_type(), F32);
+  });
+}
+
 TEST(DecomposeOpsTest, DotContractsTheLastDimensionWithTheFirst) {
   ExpectDecomposes(
       R"(func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {

@@ -10,7 +10,7 @@
 #include "pjrt/ir/passes.h"
 #include "pjrt/ir/printer.h"
 #include "pjrt/ir/verifier.h"
-#include "tests/ir/parser_test_util.h"
+#include "tests/ir/pass_test_util.h"
 
 namespace pjrt::ir {
 namespace {
@@ -120,6 +120,18 @@ func.func @main(%a: tensor<3xf32>) -> (tensor<3xf32>, tensor<2xi32>) {
   %0 = "chlo.constant_like"(%a) {value = 1.5 : f32} : (tensor<3xf32>) -> tensor<3xf32>
   %1 = chlo.constant dense<[1, 2]> : tensor<2xi32>
   return %0, %1 : tensor<3xf32>, tensor<2xi32>
+})");
+  ExpectBecomes([](Module* module) { EXPECT_TRUE(ExpandChlo(module).ok()); }, R"(
+func.func @main(%a: tensor<3xf64>) -> tensor<3xcomplex<f64>> {
+  %0 = "chlo.constant_like"(%a) {value = #complex.number<:f64 1.5, -2.0>} : (tensor<3xf64>) -> tensor<3xcomplex<f64>>
+  return %0 : tensor<3xcomplex<f64>>
+})",
+                R"(
+func.func @main(%a: tensor<3xf64>) -> tensor<3xcomplex<f64>> {
+  %0 = stablehlo.constant dense<1.5> : tensor<3xf64>
+  %1 = stablehlo.constant dense<-2.0> : tensor<3xf64>
+  %2 = stablehlo.complex %0, %1 : tensor<3xcomplex<f64>>
+  return %2 : tensor<3xcomplex<f64>>
 })");
 }
 

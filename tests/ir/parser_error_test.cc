@@ -187,6 +187,42 @@ TEST(ParserErrorTest, WordsOfThePrettyFormsAreNamed) {
                 "P015", 2, 32, "given twice");
 }
 
+TEST(ParserErrorTest, ARuleOfAnAttributeIsReportedWhereTheAttributeBegins) {
+  const std::string fields =
+      "lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32,\n"
+      "lhs_component_count = 0, rhs_component_count = 1, num_primitive_operations = 1, "
+      "allow_imprecise_accumulation = false>";
+  ExpectErrorAt(InFunction("%0 = \"stablehlo.dot_general\"(%m, %n) <{\n"
+                           "  dot_dimension_numbers = #stablehlo.dot<>,\n"
+                           "  algorithm = #stablehlo.dot_algorithm<\n" +
+                           fields + "}> : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>"),
+                "V005", 4, 15, "dot_algorithm must be positive");
+  ExpectErrorAt(InFunction("%0 = stablehlo.dot_general %m, %n,\n"
+                           " contracting_dims = [1] x [0],\n"
+                           " algorithm = <\n" +
+                           fields + " : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>"),
+                "V005", 4, 14, "dot_algorithm must be positive");
+  ExpectErrorAt(InFunction("%0 = \"my.op\"() {\na = #stablehlo<result_accuracy<rtol = -1.0, "
+                           "mode = #stablehlo.result_accuracy_mode<TOLERANCE>>>} : () -> i32"),
+                "V005", 3, 5, "must not be negative");
+}
+
+TEST(ParserErrorTest, AWrongAttributeOfAPrettyFormIsReportedWhereTheDictionaryBegins) {
+  const auto convolution = [](absl::string_view count) {
+    return InFunction(absl::StrCat(
+        "%0 = stablehlo.convolution(%img, %ker)\n"
+        " dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {}\n"
+        "  {\n  batch_group_count = 1 : i64,\n  feature_group_count = ",
+        count, "} : (tensor<1x8x8x2xf32>, tensor<3x3x2x5xf32>) -> tensor<1x6x6x5xf32>"));
+  };
+  MustParse(convolution("1 : i64"));
+  ExpectErrorAt(convolution("0 : i64"), "V005", 4, 3,
+                "'stablehlo.convolution' op: attribute 'feature_group_count' must be positive");
+  ExpectErrorAt(convolution("1 : i32"), "V004", 4, 3, "'feature_group_count' is of the wrong kind");
+  // Attributes that the op does not know may be anything.
+  MustParse(InFunction("%0 = stablehlo.abs %f {feature_group_count = 0 : i64} : tensor<4xf32>"));
+}
+
 TEST(ParserErrorTest, ConflictsOfRegionsAndTheirTypesAreFound) {
   ExpectErrorAt("func.func @f(tensor<f32>) { return }", "P020", 1, 1, "names such as %arg0");
   ExpectErrorAt("func.func @f() {}", "P020", 1, 17, "at least its return");

@@ -75,6 +75,22 @@ TEST_F(ParserTypeTest, TuplesFunctionsTokensFutures) {
   EXPECT_EQ(Parse("!stablehlo.future<tensor<2xf32>, !stablehlo.token>").elements().size(), 2u);
 }
 
+TEST_F(ParserTypeTest, AFutureIsOfValues) {
+  for (const absl::string_view element :
+       {"tensor<?x2xf32>", "tensor<2x!quant.uniform<i8:f32, 1.0>>", "!stablehlo.token",
+        "memref<2xi32>", "!foo.bar"}) {
+    EXPECT_EQ(Parse(absl::StrCat("!stablehlo.future<", element, ">")).elements()[0],
+              Parse(element));
+  }
+  for (const absl::string_view element :
+       {"", "i32", "index", "complex<f32>", "tuple<tensor<2xf32>>", "tensor<*xi32>", "() -> ()",
+        "vector<2xf32>", "!stablehlo.future<tensor<2xf32>>"}) {
+    EXPECT_THAT(ErrorOf(absl::StrCat("!stablehlo.future<", element, ">")),
+                ::testing::HasSubstr("[PJRT-P011]"))
+        << element;
+  }
+}
+
 TEST_F(ParserTypeTest, BoundsHaveThreeSpellings) {
   const Type type = Parse("tensor<?x3x?xf32, #stablehlo.bounds<5, ?, ?>>");
   EXPECT_EQ(type.bounds(), Dims({5, kDynamic, kDynamic}));
@@ -89,8 +105,20 @@ TEST_F(ParserTypeTest, BoundsAreOneForEachDynamicDimension) {
               ::testing::HasSubstr("one entry for each of 2 dimensions"));
   EXPECT_THAT(ErrorOf("tensor<4xf32, #stablehlo.bounds<5>>"),
               ::testing::HasSubstr("dimension 0, which is static"));
-  EXPECT_THAT(ErrorOf("tensor<?xf32, #stablehlo.bounds<-1>>"),
-              ::testing::HasSubstr("negative bound"));
+  EXPECT_THAT(ErrorOf("tensor<4xf32, #stablehlo.bounds<-1>>"),
+              ::testing::HasSubstr("dimension 0, which is static"));
+}
+
+TEST_F(ParserTypeTest, ABoundMayBeNegative) {
+  const Type type = Parse("tensor<?x?xf32, #stablehlo.type_extensions<bounds = [3, -1]>>");
+  EXPECT_EQ(type.bounds(), Dims({3, -1}));
+  EXPECT_EQ(type.ToString(), "tensor<?x?xf32, #stablehlo.bounds<3, -1>>");
+  EXPECT_EQ(Parse("tensor<?x?xf32, #stablehlo.bounds<3, -1>>"), type);
+  // This number stands for no bound.
+  EXPECT_EQ(Parse("tensor<?x?xf32, #stablehlo.bounds<3, -9223372036854775808>>"),
+            Parse("tensor<?x?xf32, #stablehlo.bounds<3, ?>>"));
+  EXPECT_THAT(ErrorOf("tensor<?xf32, #stablehlo.bounds<-9223372036854775809>>"),
+              ::testing::HasSubstr("[PJRT-P012]"));
 }
 
 TEST_F(ParserTypeTest, OtherEncodingsAreKept) {

@@ -169,9 +169,9 @@ TEST(RefineShapesTest, LoopsAndBranchesTakeTheShapesOfWhatTheyAreGiven) {
 
 TEST(RefineShapesTest, ReshapesInferTheOneSizeThatIsLeftOpen) {
   ExpectRefined(R"(
-    func.func @main(%x: tensor<?x6xf32>) -> tensor<?x3x2xf32> {
-      %y = stablehlo.reshape %x : (tensor<?x6xf32>) -> tensor<?x3x2xf32>
-      return %y : tensor<?x3x2xf32>
+    func.func @main(%x: tensor<?x6xf32>) -> tensor<?x3x2xf32, #stablehlo.bounds<9, ?, ?>> {
+      %y = stablehlo.reshape %x : (tensor<?x6xf32>) -> tensor<?x3x2xf32, #stablehlo.bounds<9, ?, ?>>
+      return %y : tensor<?x3x2xf32, #stablehlo.bounds<9, ?, ?>>
     })",
                 {{{4, 6}}}, {"-> tensor<4x3x2xf32>"});
 }

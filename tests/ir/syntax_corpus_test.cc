@@ -118,7 +118,7 @@ TEST(SyntaxCorpusTest, ChunksAreAcceptedAndRefusedAsTheirCommentsSay) {
   RecordProperty("refused", static_cast<int>(refused));
   RecordProperty("exact", static_cast<int>(exact));
   EXPECT_GE(refused, 540u);
-  EXPECT_GT(exact * 10, refused * 9) << exact << " of " << refused << " on the exact line";
+  EXPECT_GT(exact * 100, refused * 99) << exact << " of " << refused << " on the exact line";
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ TEST(VerifyComputeTest, ReduceBodiesFoldScalars) {
   EXPECT_EQ(Reduce(add, "tensor<f32>", "2", "tensor<2x3xf32>"), "V010");
   EXPECT_EQ(Reduce(add, "tensor<f32>", "0, 0", "tensor<3xf32>"), "V010");
   EXPECT_EQ(Reduce(add, "tensor<1xf32>", "0", "tensor<3xf32>"), "V014");
-  EXPECT_EQ(Reduce(add, "tensor<f64>", "0", "tensor<3xf32>"), "V014");
+  EXPECT_EQ(Reduce(add, "tensor<i32>", "0", "tensor<3xf32>"), "V014");
 }
 
 TEST(VerifyComputeTest, ReduceMayAccumulateWider) {
@@ -177,6 +177,48 @@ TEST(VerifyComputeTest, ReduceMayAccumulateWider) {
       "stablehlo.return %s : tensor<f64>";
   EXPECT_EQ(Reduce(wide, "tensor<f32>", "0", "tensor<3xf64>"), "ok");
   EXPECT_EQ(Reduce(wide, "tensor<f32>", "0", "tensor<3xf32>"), "V006");
+}
+
+// Integers must fit into what the region works with; floats are rounded.
+TEST(VerifyComputeTest, ReduceMayWorkWithFloatsOfOtherPrecision) {
+  const auto verdict = [](const std::string& input, const std::string& init,
+                          const std::string& accumulator, const std::string& value) {
+    return Verdict(
+        "%x: tensor<2x3x" + input + ">, %z: tensor<" + init + ">, %r: tensor<" + accumulator + ">",
+        "%0 = \"stablehlo.reduce\"(%x, %z) ({\n^bb0(%p: tensor<" + accumulator + ">, %q: tensor<" +
+            value + ">):\nstablehlo.return %p : tensor<" + accumulator +
+            ">\n}) {dimensions = array<i64: 0>} : (tensor<2x3x" + input + ">, tensor<" + init +
+            ">) -> tensor<3x" + accumulator + ">");
+  };
+  EXPECT_EQ(verdict("f64", "f64", "f32", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "f64", "f32", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "f32", "f32", "f64"), "ok");
+  EXPECT_EQ(verdict("f64", "f32", "f32", "bf16"), "ok");
+  EXPECT_EQ(verdict("i8", "i8", "i32", "i32"), "ok");
+  EXPECT_EQ(verdict("i64", "i32", "i32", "i32"), "V013");
+  EXPECT_EQ(verdict("i32", "i64", "i32", "i32"), "V014");
+  EXPECT_EQ(verdict("i32", "i32", "i32", "i64"), "V013");
+  EXPECT_EQ(verdict("i32", "f32", "f32", "f32"), "V013");
+  EXPECT_EQ(verdict("complex<f64>", "complex<f32>", "complex<f32>", "complex<f32>"), "V013");
+}
+
+TEST(VerifyComputeTest, ScattersMayWorkWithFloatsOfOtherPrecision) {
+  const auto verdict = [](const std::string& input, const std::string& update,
+                          const std::string& result) {
+    return Verdict("%x: tensor<3x" + input + ">, %i: tensor<2x1xi32>, %u: tensor<2x" + update + ">",
+                   "%0 = \"stablehlo.scatter\"(%x, %i, %u) ({\n^bb0(%p: tensor<" + result +
+                       ">, %q: tensor<" + result + ">):\nstablehlo.return %q : tensor<" + result +
+                       ">\n}) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims "
+                       "= [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : "
+                       "(tensor<3x" +
+                       input + ">, tensor<2x1xi32>, tensor<2x" + update + ">) -> tensor<3x" +
+                       result + ">");
+  };
+  EXPECT_EQ(verdict("f32", "f32", "f32"), "ok");
+  EXPECT_EQ(verdict("f64", "f64", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "f64", "f32"), "ok");
+  EXPECT_EQ(verdict("f32", "i32", "f32"), "V008");
+  EXPECT_EQ(verdict("i32", "i64", "i64"), "V008");
 }
 
 TEST(VerifyComputeTest, ReduceBodiesTakeAndReturnTheRightNumberOfValues) {
@@ -214,6 +256,47 @@ TEST(VerifyComputeTest, ReduceWindowMovesItsWindow) {
   EXPECT_EQ(verdict("window_dimensions = array<i64: 3>, padding = dense<0> : tensor<2x2xi64>",
                     "tensor<6xf32>"),
             "V012");
+}
+
+TEST(VerifyComputeTest, ReduceWindowBodiesMayKeepDimensionsOfTheWindow) {
+  const auto verdict = [](const std::string& type, const std::string& init) {
+    return Verdict("%x: tensor<4x2xf32>, %z: " + init,
+                   "%0 = \"stablehlo.reduce_window\"(%x, %z) ({\n^bb0(%p: " + type +
+                       ", %q: " + type + "):\n%s = stablehlo.add %p, %q : " + type +
+                       "\nstablehlo.return %s : " + type +
+                       "\n}) {window_dimensions = array<i64: 5, 2>, padding = dense<[[2, 2], [0, "
+                       "0]]> : tensor<2x2xi64>, window_strides = array<i64: 3, 1>} : "
+                       "(tensor<4x2xf32>, " +
+                       init + ") -> tensor<2x1xf32>");
+  };
+  for (const std::string type :
+       {"tensor<f32>", "tensor<5xf32>", "tensor<2xf32>", "tensor<5x2xf32>"}) {
+    EXPECT_EQ(verdict(type, type), "ok") << type;
+  }
+  for (const std::string type : {"tensor<3xf32>", "tensor<2x5xf32>", "tensor<5x2x1xf32>"}) {
+    EXPECT_EQ(verdict(type, type), "V014") << type;
+  }
+  EXPECT_EQ(verdict("tensor<5xf32>", "tensor<f32>"), "V014");
+  EXPECT_EQ(verdict("tensor<f32>", "tensor<5xf32>"), "V014");
+}
+
+TEST(VerifyComputeTest, SelectAndScatterBodiesTakeScalars) {
+  const auto verdict = [](const std::string& select, const std::string& scatter) {
+    const std::string type = "tensor<" + scatter + ">";
+    return Verdict("%x: tensor<4xf32>, %s: tensor<2xf32>, %z: " + type + ", %c: tensor<i1>",
+                   "%0 = \"stablehlo.select_and_scatter\"(%x, %s, %z) ({\n^bb0(%p: " + select +
+                       ", %q: " + select + "):\nstablehlo.return %c : tensor<i1>\n}, {\n^bb0(%p: " +
+                       type + ", %q: " + type + "):\n%t = stablehlo.add %p, %q : " + type +
+                       "\nstablehlo.return %t : " + type +
+                       "\n}) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>} : "
+                       "(tensor<4xf32>, tensor<2xf32>, " +
+                       type + ") -> tensor<4xf32>");
+  };
+  EXPECT_EQ(verdict("tensor<f32>", "f32"), "ok");
+  EXPECT_EQ(verdict("tensor<bf16>", "f32"), "ok");
+  EXPECT_EQ(verdict("tensor<2xf32>", "f32"), "V013");
+  EXPECT_EQ(verdict("tensor<i32>", "f32"), "V013");
+  EXPECT_EQ(verdict("tensor<f32>", "2xf32"), "V014");
 }
 
 TEST(VerifyComputeTest, SortComparatorsDecideByPairs) {
@@ -279,6 +362,26 @@ TEST(VerifyComputeTest, RandomStatesHaveTheSizeOfTheAlgorithm) {
   EXPECT_EQ(rng("tensor<3xui64>", "THREE_FRY"), "V011");
 }
 
+TEST(VerifyComputeTest, RandomNumbersHaveAShapeThatIsKnown) {
+  const auto bits = [](const std::string& output) {
+    return Verdict("%s: tensor<2xui64>",
+                   "%0:2 = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : "
+                   "(tensor<2xui64>) -> (tensor<2xui64>, " +
+                       output + ")");
+  };
+  EXPECT_EQ(bits("tensor<4xui32>"), "ok");
+  EXPECT_EQ(bits("tensor<?xui32>"), "V002");
+  EXPECT_EQ(bits("tensor<?xui32, #stablehlo.bounds<4>>"), "V002");
+  const auto rng = [](const std::string& shape) {
+    return Verdict("%a: tensor<f32>, %s: " + shape,
+                   "%0 = stablehlo.rng %a, %a, %s, distribution = UNIFORM : (tensor<f32>, "
+                   "tensor<f32>, " +
+                       shape + ") -> tensor<2x?xf32>");
+  };
+  EXPECT_EQ(rng("tensor<2xi64>"), "ok");
+  EXPECT_EQ(rng("tensor<?xi64>"), "V002");
+}
+
 TEST(VerifyComputeTest, BatchNormHasAValueForEachFeature) {
   const auto norm = [](const std::string& vector, int index) {
     return Verdict("%x: tensor<2x4xf32>, %s: " + vector,
@@ -307,6 +410,24 @@ TEST(VerifyComputeTest, ChloBroadcastsSizesOfOne) {
   EXPECT_EQ(add("tensor<3x2xf32>", "tensor<4xf32>", "", "tensor<3x4xf32>"), "V011");
   EXPECT_EQ(add("tensor<3xf32>", "tensor<3xi32>", "", "tensor<3xf32>"), "V008");
   EXPECT_EQ(add("tensor<*xf32>", "tensor<3xf32>", "", "tensor<*xf32>"), "ok");
+}
+
+TEST(VerifyComputeTest, AConstantLikeHasAValueOfTheResultsType) {
+  const auto verdict = [](const std::string& value, const std::string& result) {
+    return Verdict("%a: tensor<2xf32>", "%0 = \"chlo.constant_like\"(%a) {value = " + value +
+                                            "} : (tensor<2xf32>) -> " + result);
+  };
+  EXPECT_EQ(verdict("1.0 : f32", "tensor<2xf32>"), "ok");
+  EXPECT_EQ(verdict("1.0 : f64", "tensor<2xf32>"), "V008");
+  EXPECT_EQ(verdict("#complex.number<:f32 1.0, -2.0>", "tensor<2xcomplex<f32>>"), "ok");
+  EXPECT_EQ(verdict("#complex.number<:f64 1.0, 2.0e-3>", "tensor<2xcomplex<f64>>"), "ok");
+  EXPECT_EQ(verdict("#complex.number<:f64 1.0, 2.0>", "tensor<2xcomplex<f32>>"), "V008");
+  EXPECT_EQ(verdict("#complex.number<:f32 1.0, 2.0>", "tensor<2xf32>"), "V008");
+  EXPECT_EQ(verdict("#complex.number<:f32 1.0, 2.0>", "tensor<3xcomplex<f32>>"), "V008");
+  for (const std::string text : {"", ":f32", ":f32 1.0", ":f32 1.0,", ":f32 1.0, 2.0, 3.0",
+                                 ":f32 a, b", ":f32 --1.0, 2.0", ": 1.0, 2.0"}) {
+    EXPECT_EQ(verdict("#complex.number<" + text + ">", "tensor<2xcomplex<f32>>"), "V008") << text;
+  }
 }
 
 TEST(VerifyComputeTest, TopKFitsTheLastDimension) {

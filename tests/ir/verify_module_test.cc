@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "pjrt/ir/builder.h"
+#include "pjrt/ir/op_set.h"
 #include "tests/ir/verify_test_util.h"
 
 namespace pjrt::ir {
@@ -109,6 +110,47 @@ TEST(VerifyModuleTest, NoFunctionCallsItself) {
                     "func.func @g() {\ncall @h() : () -> ()\nreturn\n}\n"
                     "func.func @h() {\nreturn\n}"),
       "ok");
+}
+
+TEST(VerifyModuleTest, AGridTakesAndGivesWhatItsFunctionsDo) {
+  const auto grid = [](const std::string& attributes, const std::string& results) {
+    return ModuleVerdict(
+        "func.func @f(%x: tensor<i32>) -> tensor<i32> {\nreturn %x : tensor<i32>\n}\n"
+        "func.func @g() {\nreturn\n}\n"
+        "func.func @two(%x: tensor<i32>) -> (tensor<i32>, tensor<i32>) {\n"
+        "return %x, %x : tensor<i32>, tensor<i32>\n}\n"
+        "func.func @token(%t: !stablehlo.token) -> !stablehlo.token {\n"
+        "return %t : !stablehlo.token\n}\n"
+        "func.func @main(%a: tensor<i32>) {\n\"interpreter.run_parallel\"(%a) {" +
+        attributes + "} : (tensor<i32>) -> " + results + "\nreturn\n}");
+  };
+  const std::string one = "tensor<i32>", both = "(tensor<i32>, tensor<i32>)";
+  EXPECT_EQ(grid("programs = [[@f]]", one), "ok");
+  EXPECT_EQ(grid("programs = [[@f, @g], [@g, @g]]", one), "ok");
+  EXPECT_EQ(grid("programs = [[@two]]", both), "ok");
+  EXPECT_EQ(grid("programs = [[@f, @f]]", both), "V017");
+  EXPECT_EQ(grid("programs = [[@f]]", both), "V017");
+  EXPECT_EQ(grid("programs = [[@g]]", "()"), "V017");
+  EXPECT_EQ(grid("programs = [[@f, @g], [@g]]", one), "V005");
+  EXPECT_EQ(grid("programs = []", one), "V005");
+  EXPECT_EQ(grid("programs = [[]]", one), "V005");
+  EXPECT_EQ(grid("programs = [[@f], []]", one), "V005");
+  EXPECT_EQ(grid("programs = [@f]", one), "V004");
+  EXPECT_EQ(grid("programs = [[\"f\"]]", one), "V004");
+  EXPECT_EQ(grid("programs = [[[@f]]]", one), "V004");
+  EXPECT_EQ(grid("programs = @f", one), "V004");
+  EXPECT_EQ(grid("foo = 1", one), "V003");
+  EXPECT_EQ(grid("programs = [[@none]]", one), "V016");
+  EXPECT_EQ(grid("programs = [[@f::@g]]", one), "V016");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@f, @f]", one), "ok");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = []", one), "V005");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = @f", one), "V004");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [1]", one), "V004");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@none]", one), "V016");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@g]", one), "V017");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@two]", one), "V017");
+  EXPECT_EQ(grid("programs = [[@f]], infeed = [@token]", one), "V017");
+  EXPECT_EQ(grid("programs = [[@main]]", "()"), "V018");
 }
 
 TEST(VerifyModuleTest, AChainOfCallsMayBeLong) {
@@ -228,6 +270,40 @@ TEST(VerifyModuleTest, ReplicaGroupsHoldEachDeviceOnce) {
   EXPECT_EQ(gather("[[0, 1]]> : tensor<1x2xi32", "tensor<4x3xf32>"), "V021");
   EXPECT_EQ(gather("[[0, 1]]> : tensor<1x2xi64", "tensor<5x3xf32>"), "V011");
   EXPECT_EQ(gather("[[0, 1]]> : tensor<1x2xi64", "tensor<4x4xf32>"), "V011");
+}
+
+TEST(VerifyModuleTest, ReplicaGroupsByAxesNameAxesOfTheirMesh) {
+  const auto gather = [](const std::string& mesh, const std::string& axes) {
+    return Verdict("%a: tensor<2x3xf32>",
+                   "%0 = \"stablehlo.all_gather\"(%a) {all_gather_dim = 0 : i64, replica_groups = "
+                   "#stablehlo.replica_group_mesh_axes<mesh = " +
+                       mesh + ", axes = [" + axes + "]>} : (tensor<2x3xf32>) -> tensor<4x3xf32>");
+  };
+  const std::string x = "#stablehlo.axis_ref<name = \"x\">";
+  const std::string y = "#stablehlo.axis_ref<name = \"y\">";
+  const std::string axis = "#stablehlo.mesh_axis<name = \"x\", size = 2>";
+  const std::string mesh = "#stablehlo.mesh<axes = [" + axis + "]>";
+  EXPECT_EQ(gather("@mesh", x + ", " + y), "ok");
+  EXPECT_EQ(gather(mesh, x), "ok");
+  EXPECT_EQ(gather(mesh, ""), "ok");
+  EXPECT_EQ(gather("@mesh", "0 : i64, 1 : i64"), "ok");
+  EXPECT_EQ(gather(mesh, "0 : i64"), "ok");
+  EXPECT_EQ(gather(mesh, x + ", " + y), "V021");
+  EXPECT_EQ(gather("\"mesh\"", x), "V004");
+  EXPECT_EQ(gather(x, x), "V004");
+  EXPECT_EQ(gather("@mesh", "\"x\""), "V004");
+  EXPECT_EQ(gather("@mesh", axis), "V004");
+  EXPECT_EQ(gather("#stablehlo.mesh<axes = [\"x\"]>", x), "V004");
+}
+
+TEST(VerifyModuleTest, GroupsByAxesThatAProgramMakesAreChecked) {
+  Module module;
+  Context& context = module.context();
+  const Attribute empty = context.Struct("stablehlo.replica_group_mesh_axes", {});
+  EXPECT_FALSE(CheckStruct(empty).ok());
+  const NamedAttribute axes[] = {{"axes", context.Array({})},
+                                 {"mesh", context.Struct("stablehlo.mesh", {})}};
+  EXPECT_FALSE(CheckStruct(context.Struct("stablehlo.replica_group_mesh_axes", axes)).ok());
 }
 
 TEST(VerifyModuleTest, PermutesHaveEachSourceAndTargetOnce) {

@@ -91,6 +91,42 @@ TEST(VerifyShapesTest, ReshapeKeepsTheNumberOfElements) {
             "ok");
 }
 
+TEST(VerifyShapesTest, AReshapeGivesAStaticShapeOrOneBoundedDimension) {
+  const auto verdict = [](const std::string& result) {
+    return Verdict(
+        "%a: tensor<3x?xf32, #stablehlo.bounds<?, 5>>",
+        "%0 = stablehlo.reshape %a : (tensor<3x?xf32, #stablehlo.bounds<?, 5>>) -> " + result);
+  };
+  EXPECT_EQ(verdict("tensor<15xf32>"), "ok");
+  EXPECT_EQ(verdict("tensor<?xf32, #stablehlo.bounds<15>>"), "ok");
+  EXPECT_EQ(verdict("tensor<?xf32>"), "V002");
+  EXPECT_EQ(verdict("tensor<?xf32, #stablehlo.bounds<-1>>"), "V002");
+  EXPECT_EQ(verdict("tensor<?x?xf32, #stablehlo.bounds<3, 5>>"), "V002");
+}
+
+TEST(VerifyShapesTest, ANegativeBoundBoundsNothing) {
+  const std::string type = "tensor<?x?xf32, #stablehlo.bounds<3, -1>>";
+  const auto resize = [&](int dimension, const std::string& result) {
+    return Verdict("%a: " + type + ", %n: tensor<i32>",
+                   absl::StrCat("%0 = \"stablehlo.set_dimension_size\"(%a, %n) {dimension = ",
+                                dimension, " : i64} : (", type, ", tensor<i32>) -> ", result));
+  };
+  EXPECT_EQ(resize(0, "tensor<?x?xf32>"), "ok");
+  EXPECT_EQ(resize(1, "tensor<?x?xf32>"), "ok");
+  EXPECT_EQ(resize(-1, "tensor<?x?xf32>"), "V005");
+  EXPECT_EQ(resize(2, "tensor<?x?xf32>"), "V010");
+  EXPECT_EQ(Verdict("%a: " + type + ", %b: tensor<3x1000xf32>",
+                    "%0 = stablehlo.add %a, %b : (" + type + ", tensor<3x1000xf32>) -> " + type),
+            "ok");
+  EXPECT_EQ(Verdict("%a: " + type + ", %b: tensor<4x1000xf32>",
+                    "%0 = stablehlo.add %a, %b : (" + type + ", tensor<4x1000xf32>) -> " + type),
+            "V008");
+  EXPECT_EQ(Verdict("%a: " + type + ", %b: " + type,
+                    "%0 = stablehlo.concatenate %a, %b, dim = 1 : (" + type + ", " + type +
+                        ") -> tensor<?x?xf32, #stablehlo.bounds<3, ?>>"),
+            "ok");
+}
+
 TEST(VerifyShapesTest, TransposePermutesSizesAndBounds) {
   const auto verdict = [](const std::string& dims, const std::string& from, const std::string& to) {
     return Verdict("%a: " + from,

@@ -14,13 +14,14 @@
 
 namespace pjrt::ir {
 
-// "ok", the id of the rule broken ("V008"), or the parser's whole message.
+// "ok", the id of the rule broken ("V008"), be it found by the parser or the verifier, or the
+// parser's whole message.
 inline std::string ModuleVerdict(absl::string_view text) {
   const absl::StatusOr<std::unique_ptr<Module>> module = ParseModule(text);
-  if (!module.ok()) return absl::StrCat("parser: ", module.status().message());
-  const absl::Status status = VerifyModule(**module);
+  const absl::Status status = module.ok() ? VerifyModule(**module) : module.status();
   if (status.ok()) return "ok";
   const std::string message(status.message());
+  if (!module.ok() && message.rfind("[PJRT-V", 0) != 0) return absl::StrCat("parser: ", message);
   return message.rfind("[PJRT-", 0) == 0 ? message.substr(6, 4) : message;
 }
 

@@ -195,7 +195,8 @@ absl::Span<const absl::string_view> EnumValues(absl::string_view enum_name);
 absl::Span<const AttrSpec> StructFields(absl::string_view struct_name);
 
 // The rules that a struct attribute obeys by itself, apart from the op that has it (dot_algorithm,
-// result_accuracy). The verifier checks them as part of the op's row.
+// result_accuracy, mesh, replica_group_mesh_axes). The parser checks them where it reads one, the
+// verifier as part of the op's row.
 // OK for attributes without such rules; INVALID_ARGUMENT, "[PJRT-V005] ...".
 absl::Status CheckStruct(Attribute attr);
 

@@ -28,7 +28,8 @@ struct ParseOptions {
 // build the program: syntax, that values are defined before use and once, that types agree with the
 // uses, symbols unique; the verifier checks the rest. INVALID_ARGUMENT otherwise, with
 // "[PJRT-Pnnn] name:line:column: what is wrong: expected ..., found ...", the source line and a
-// caret below it.
+// caret below it. Rules of the verifier about an attribute alone are checked where it stands, with
+// their own ids ("[PJRT-V005] ...").
 //
 // Pretty and generic form of an op give the same module. Struct attributes have all their fields,
 // whatever the text left out. Locations are kept as text with their aliases spelled out, the far

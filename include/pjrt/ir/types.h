@@ -99,7 +99,8 @@ class Type {
   int64_t element_count() const;
 
   // The `#stablehlo.bounds<...>` of a tensor: one entry a dimension, kDynamic where it has no
-  // bound. Empty when the tensor has no bounds.
+  // bound. Empty when the tensor has no bounds. The text may say a negative number, which bounds
+  // nothing.
   absl::Span<const int64_t> bounds() const;
   // Any other encoding of a tensor (or the memory space and layout of a memref), null without one.
   Attribute encoding() const;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/ir/element.h"
+#include "src/core/ir/row_checks.h"
 
 namespace pjrt::ir {
 
@@ -33,7 +34,7 @@ bool AsmParser::ParseElement(const AsmElement& element) {
     case AsmKind::kAttr:
       return ParseAttr(element);
     case AsmKind::kAttrDict:
-      return p_.ParseOptionalAttrDict(&op_.attributes);
+      return ParseOptionalAttrDict();
     case AsmKind::kAttrDictAttributes:
       if (!p_.AcceptWord("attributes")) return true;
       if (!p_.Is(TokenKind::kLBrace)) return p_.Unexpected("'{' and the attributes");
@@ -54,6 +55,21 @@ bool AsmParser::ParseElement(const AsmElement& element) {
     case AsmKind::kGroupBegin:
     case AsmKind::kGroupEnd:
       return true;
+  }
+  return true;
+}
+
+bool AsmParser::ParseOptionalAttrDict() {
+  if (!p_.Is(TokenKind::kLBrace)) return true;
+  const char* const at = p_.tok_.begin;
+  const size_t first = op_.attributes.size();
+  if (!p_.ParseAttrDict(&op_.attributes)) return false;
+  for (size_t i = first; i < op_.attributes.size(); ++i) {
+    const NamedAttribute& entry = op_.attributes[i];
+    for (const AttrSpec& spec : op_.info->attributes) {
+      if (spec.name == entry.name && !p_.Keeps(at, op_.name, CheckAttribute(spec, entry.value)))
+        return false;
+    }
   }
   return true;
 }

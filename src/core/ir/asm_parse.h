@@ -22,6 +22,9 @@ class AsmParser {
  private:
   // asm_parse.cc
   bool ParseElement(const AsmElement& element);
+  // The dictionary of a pretty form, if there is one. What is wrong with the op's own attributes in
+  // it is reported where it begins.
+  bool ParseOptionalAttrDict();
   bool ParseLiteral(absl::string_view text);
   // Passes the literals that a group begins with, if they are all there.
   bool GroupIsNext(absl::Span<const AsmElement> group, size_t* literals);

@@ -67,12 +67,11 @@ bool AsmParser::ParseConstant() {
         return false;
       }
     }
-    return p_.ParseOptionalAttrDict(&op_.attributes) &&
-           p_.Expect(TokenKind::kColon, "and the type") && ParseFunctional();
+    return ParseOptionalAttrDict() && p_.Expect(TokenKind::kColon, "and the type") &&
+           ParseFunctional();
   }
   Type type;
-  if (!p_.ParseOptionalAttrDict(&op_.attributes) || !ParseElementsAttr("value", &type))
-    return false;
+  if (!ParseOptionalAttrDict() || !ParseElementsAttr("value", &type)) return false;
   op_.result_types.push_back(type);
   return true;
 }
@@ -98,8 +97,7 @@ bool AsmParser::ParseSlice() {
   Context& context = *p_.context_;
   return Add(at, "start_indices", context.I64Array(starts)) &&
          Add(at, "limit_indices", context.I64Array(limits)) &&
-         Add(at, "strides", context.I64Array(strides)) &&
-         p_.ParseOptionalAttrDict(&op_.attributes) &&
+         Add(at, "strides", context.I64Array(strides)) && ParseOptionalAttrDict() &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
@@ -132,10 +130,11 @@ bool AsmParser::ParseDotGeneral() {
       if (!ParseEnumsAttr("precision_config", "stablehlo.precision")) return false;
     } else if (key.text() == "algorithm") {
       Attribute algorithm;
+      const char* const body_at = p_.tok_.begin;
       if (p_.Is(TokenKind::kHashId)) {
         if (!p_.ParseAttribute(&algorithm)) return false;
       } else if (!p_.Expect(TokenKind::kLess) ||
-                 !p_.ParseStructBody("stablehlo.dot_algorithm", &algorithm)) {
+                 !p_.ParseStructBody("stablehlo.dot_algorithm", body_at, &algorithm)) {
         return false;
       }
       if (!Add(key.begin, "algorithm", algorithm)) return false;
@@ -150,8 +149,8 @@ bool AsmParser::ParseDotGeneral() {
                                    {"lhs_contracting_dimensions", context.I64Array(lists[2])},
                                    {"rhs_contracting_dimensions", context.I64Array(lists[3])}};
   return Add(at, "dot_dimension_numbers", context.Struct("stablehlo.dot", fields)) &&
-         p_.ParseOptionalAttrDict(&op_.attributes) &&
-         p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
+         ParseOptionalAttrDict() && p_.Expect(TokenKind::kColon, "and the types") &&
+         ParseFunctional();
 }
 
 //   (%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {...} {...} : ...
@@ -164,8 +163,7 @@ bool AsmParser::ParseConvolution() {
     return false;
   return Add(at, "dimension_numbers", p_.context_->Struct("stablehlo.conv", fields)) &&
          p_.Expect(TokenKind::kComma, "and the window") && p_.ExpectWord("window") &&
-         p_.Expect(TokenKind::kEqual) && ParseWindow() &&
-         p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kEqual) && ParseWindow() && ParseOptionalAttrDict() &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
@@ -210,18 +208,16 @@ bool AsmParser::ParseCustomCall() {
   std::string target;
   return p_.ParseSymbol(&target) && Add(at, "call_target_name", p_.context_->String(target)) &&
          p_.Expect(TokenKind::kLParen, "and the operands") && ParseOperands() &&
-         p_.Expect(TokenKind::kRParen, "to close the operands") &&
-         p_.ParseOptionalAttrDict(&op_.attributes) &&
+         p_.Expect(TokenKind::kRParen, "to close the operands") && ParseOptionalAttrDict() &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
 }
 
 //   {...} %a, %b : T, U
 bool AsmParser::ParseReturn() {
-  if (!p_.ParseOptionalAttrDict(&op_.attributes) || !p_.ParseOperandList(&op_.operands))
-    return false;
+  if (!ParseOptionalAttrDict() || !p_.ParseOperandList(&op_.operands)) return false;
   if (op_.operands.empty()) return true;
-  return p_.ParseOptionalAttrDict(&op_.attributes) &&
-         p_.Expect(TokenKind::kColon, "and the types") && ParseOperandTypes(false);
+  return ParseOptionalAttrDict() && p_.Expect(TokenKind::kColon, "and the types") &&
+         ParseOperandTypes(false);
 }
 
 //   e5m10
@@ -289,7 +285,7 @@ bool AsmParser::ParseBarrier() {
   if (p_.Accept(TokenKind::kLParen))
     return p_.Expect(TokenKind::kRParen, "since there are no operands");
   if (!p_.Is(TokenKind::kPercentId)) return p_.Unexpected("a value such as %0 or '()'");
-  return p_.ParseOperandList(&op_.operands) && p_.ParseOptionalAttrDict(&op_.attributes) &&
+  return p_.ParseOperandList(&op_.operands) && ParseOptionalAttrDict() &&
          p_.Expect(TokenKind::kColon, "and the types") && ParseOperandTypes(true);
 }
 

@@ -31,8 +31,7 @@ bool AsmParser::ParseReduce() {
   const char* const reducer_at = p_.tok_.begin;
   if (p_.AcceptWord("applies") && !ParseReducerName(&reducer)) return false;
   if (!p_.ExpectWord("across") || !p_.ExpectWord("dimensions") || !p_.Expect(TokenKind::kEqual) ||
-      !ParseIntsAttr("dimensions", AttrType::kI64Array) ||
-      !p_.ParseOptionalAttrDict(&op_.attributes) ||
+      !ParseIntsAttr("dimensions", AttrType::kI64Array) || !ParseOptionalAttrDict() ||
       !p_.Expect(TokenKind::kColon, "and the types")) {
     return false;
   }
@@ -205,8 +204,8 @@ bool AsmParser::ParseComposite() {
       })) {
     return false;
   }
-  return p_.ParseOptionalAttrDict(&op_.attributes) &&
-         p_.Expect(TokenKind::kColon, "and the types") && ParseFunctional();
+  return ParseOptionalAttrDict() && p_.Expect(TokenKind::kColon, "and the types") &&
+         ParseFunctional();
 }
 
 // --- sdy ---
@@ -259,7 +258,7 @@ bool AsmParser::ParseComputation() {
     return false;
   }
   op_.regions.emplace_back();
-  if (!p_.SkipRegion(&op_.regions.back()) || !p_.ParseOptionalAttrDict(&op_.attributes) ||
+  if (!p_.SkipRegion(&op_.regions.back()) || !ParseOptionalAttrDict() ||
       !p_.Expect(TokenKind::kColon, "and the types") || !ParseFunctional()) {
     return false;
   }

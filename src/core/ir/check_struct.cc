@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules of struct attributes that hold whatever op they are on.
+#include <algorithm>
 #include <optional>
 
 #include "pjrt/ir/op_attributes.h"
 #include "pjrt/ir/op_set.h"
+#include "src/core/base/status_macros.h"
 #include "src/core/ir/type_rules.h"
 
 namespace pjrt::ir {
@@ -81,12 +83,58 @@ absl::Status CheckAccuracy(Attribute attr) {
   return absl::OkStatus();
 }
 
+bool IsStruct(Attribute attr, absl::string_view name) {
+  return attr.Is(AttrKind::kStruct) && attr.name() == name;
+}
+
+// The field is a list of structs of that name.
+absl::Status CheckStructs(Attribute attr, absl::string_view field, absl::string_view element) {
+  const Attribute list = attr.Get(field);
+  bool fits = list.Is(AttrKind::kArray);
+  for (size_t i = 0; fits && i < list.elements().size(); ++i)
+    fits = IsStruct(list.elements()[i], element);
+  if (fits) return absl::OkStatus();
+  return InvalidArgument(rule::kAttribute, field, " of ", attr.name(), " must be a list of #",
+                         element, "<...>; given ", list.ToString());
+}
+
+// Axes are named or numbered; of a mesh that stands in the attribute, the names are known.
+absl::Status CheckMeshAxes(Attribute attr) {
+  const Attribute list = attr.Get("axes"), mesh = attr.Get("mesh");
+  if (!list.Is(AttrKind::kArray)) {
+    return InvalidArgument(rule::kAttribute, "axes of a mesh must be a list; given ",
+                           list.ToString());
+  }
+  for (Attribute axis : list.elements()) {
+    if (IsStruct(axis, "stablehlo.axis_ref") || axis.Is(AttrKind::kInteger)) continue;
+    return InvalidArgument(rule::kAttribute,
+                           "axes of a mesh must be #stablehlo.axis_ref<...>, or numbers; given ",
+                           axis.ToString());
+  }
+  if (mesh.Is(AttrKind::kSymbol)) return absl::OkStatus();
+  if (!IsStruct(mesh, "stablehlo.mesh")) {
+    return InvalidArgument(
+        rule::kAttribute, "mesh must be a symbol or #stablehlo.mesh<...>; given ", mesh.ToString());
+  }
+  PJRT_RETURN_IF_ERROR(CheckStruct(mesh));
+  for (Attribute axis : list.elements()) {
+    const absl::Span<const Attribute> axes = mesh.Get("axes").elements();
+    const auto is_axis = [&](Attribute a) { return Equal(a.Get("name"), axis.Get("name")); };
+    if (axis.Is(AttrKind::kInteger) || std::any_of(axes.begin(), axes.end(), is_axis)) continue;
+    return InvalidArgument(rule::kDevices, "the mesh has no such axis; given ", axis.ToString(),
+                           " for ", mesh.ToString());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckStruct(Attribute attr) {
   if (!attr.Is(AttrKind::kStruct)) return absl::OkStatus();
   if (attr.name() == "stablehlo.dot_algorithm") return CheckAlgorithm(attr);
   if (attr.name() == "stablehlo.result_accuracy") return CheckAccuracy(attr);
+  if (attr.name() == "stablehlo.mesh") return CheckStructs(attr, "axes", "stablehlo.mesh_axis");
+  if (attr.name() == "stablehlo.replica_group_mesh_axes") return CheckMeshAxes(attr);
   return absl::OkStatus();
 }
 

@@ -2,8 +2,10 @@
 //
 // CHLO: broadcasting ops, ragged_dot, scan, top_k.
 #include <algorithm>
+#include <optional>
 
 #include "src/core/base/status_macros.h"
+#include "src/core/ir/complex_number.h"
 #include "src/core/ir/op_functions.h"
 #include "src/core/ir/type_rules.h"
 
@@ -100,8 +102,12 @@ absl::Status InferBroadcastSelect(const InferInput& in, TypeList* out) {
 }
 
 absl::Status VerifyConstantLike(const Op& op) {
-  const Type value = op.attr("value").type();
-  if (!value || !SameType(value, op.result_type().element_type())) {
+  const Type value = op.attr("value").type(), element = op.result_type().element_type();
+  const std::optional<ComplexNumber> number = ReadComplexNumber(op.attr("value"));
+  const bool fits = number ? element.Is(TypeKind::kComplex) &&
+                                 element.element_type().ToString() == number->part_type
+                           : value && SameType(value, element);
+  if (!fits) {
     return InvalidArgument(rule::kAgree, "value must have the result's element type; given ",
                            op.attr("value").ToString(), ", expected ",
                            op.result_type().element_type().ToString());

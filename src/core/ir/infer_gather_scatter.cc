@@ -165,8 +165,10 @@ absl::Status InferScatter(const InferInput& in, TypeList* out) {
   for (size_t i = 0; i < n; ++i) {
     inputs.push_back(in.operand_type(i));
     updates.push_back(in.operand_type(n + 1 + i));
-    PJRT_RETURN_IF_ERROR(
-        CheckSameElement(absl::StrCat("input ", i), inputs[i], "its update", updates[i]));
+    if (!CompatibleButPrecision(ElementOf(inputs[i]), ElementOf(updates[i]))) {
+      PJRT_RETURN_IF_ERROR(
+          CheckSameElement(absl::StrCat("input ", i), inputs[i], "its update", updates[i]));
+    }
   }
   Extents input, update;
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &input));

@@ -26,6 +26,12 @@ bool OccursIn(Type type, absl::Span<const Extent> dims) {
   return d == type.dims().size();
 }
 
+// Whether a region that works with elements of type `to` may be given those of type `from`. Floats
+// are rounded.
+bool IsHeldBy(Type from, Type to) {
+  return IsPromotable(from, to) || CompatibleButPrecision(from, to);
+}
+
 // Initial values have the shape of the accumulators.
 absl::Status CheckInits(const Region& body, absl::Span<const Type> inits) {
   const auto returns = ReturnTypes(body);
@@ -118,27 +124,33 @@ absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
   elements->clear();
   for (size_t i = 0; i < n; ++i) {
     if (!returns[i].IsTensor() || !OccursIn(returns[i], kept_dims)) {
-      return InvalidArgument(rule::kRegionResult, "the region must return scalars; given ",
-                             returns[i].ToString(), " for value ", i);
+      return InvalidArgument(rule::kRegionResult, "the region must return scalars",
+                             kept_dims.empty() ? "" : " or arrays of dimensions that it keeps",
+                             "; given ", returns[i].ToString(), " for value ", i);
     }
     for (size_t a : {i, n + i}) {
-      if (!CompatibleTypes(arguments[a], returns[i])) {
+      const Type argument = arguments[a];
+      const bool fits =
+          a == i ? CompatibleTypes(argument, returns[i])
+                 : argument.IsTensor() && CompatibleShapes(argument, returns[i]) &&
+                       CompatibleButPrecision(argument.element_type(), returns[i].element_type());
+      if (!fits) {
         return InvalidArgument(rule::kRegion, "argument ", a,
                                " of the region must have the type that it returns; given ",
-                               arguments[a].ToString(), ", expected ", returns[i].ToString());
+                               argument.ToString(), ", expected ", returns[i].ToString());
       }
     }
-    const Type element = returns[i].element_type();
-    if (!IsPromotable(ElementOf(inits[i]), element)) {
+    const Type element = returns[i].element_type(), value = arguments[n + i].element_type();
+    if (!IsHeldBy(ElementOf(inits[i]), element)) {
       return InvalidArgument(
           rule::kRegionResult,
           "what the region returns must hold the initial value's element type; given ",
           element.ToString(), " for ", inits[i].ToString());
     }
-    if (!IsPromotable(ElementOf(inputs[i]), element)) {
+    if (!IsHeldBy(ElementOf(inputs[i]), value)) {
       return InvalidArgument(rule::kRegion,
                              "arguments of the region must hold the input's element type; given ",
-                             element.ToString(), " for ", inputs[i].ToString());
+                             value.ToString(), " for ", inputs[i].ToString());
     }
     elements->push_back(element);
   }
@@ -171,8 +183,10 @@ absl::Status InferReduceWindow(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(MergeInputShapes(inputs, &extents));
   WindowAttrs window;
   PJRT_RETURN_IF_ERROR(CheckWindow(in, inputs[0], &window));
+  Extents window_dims;
+  for (const WindowDimension& d : window.dimensions) window_dims.push_back({d.size, kDynamic});
   TypeList elements;
-  PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements));
+  PJRT_RETURN_IF_ERROR(CheckReducer(*in.regions[0], inputs, inits, &elements, window_dims));
   PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[0], inits));
   const Extents windowed = WindowExtents(window, extents);
   out->clear();
@@ -191,7 +205,7 @@ absl::Status InferSelectAndScatter(const InferInput& in, TypeList* out) {
   }
   for (Type argument : arguments) {
     if (!IsScalar(argument) ||
-        !CompatibleElements(argument.element_type(), operand.element_type())) {
+        !CompatibleButPrecision(argument.element_type(), operand.element_type())) {
       return InvalidArgument(
           rule::kRegion,
           "the select region must take scalars of the operand's element type; given ",
@@ -204,7 +218,8 @@ absl::Status InferSelectAndScatter(const InferInput& in, TypeList* out) {
   PJRT_RETURN_IF_ERROR(CheckInits(*in.regions[1], {init}));
   const Type expected =
       MakeTensor(*in.context, WindowExtents(window, ExtentsOf(operand)), operand.element_type());
-  if (!CompatibleTypes(expected, source)) {
+  if (!CompatibleShapes(expected, source) ||
+      !CompatibleButPrecision(operand.element_type(), source.element_type())) {
     return InvalidArgument(rule::kSizes, "source must have an element for each window; given ",
                            source.ToString(), ", expected ", expected.ToString());
   }

@@ -114,6 +114,7 @@ PJRT_VERIFY(VerifyInfeed);
 PJRT_VERIFY(VerifySend);
 PJRT_VERIFY(VerifyRecv);
 PJRT_VERIFY(VerifyCustomCall);
+PJRT_VERIFY(VerifyRunParallel);
 
 // infer_chlo.cc
 PJRT_INFER(InferBroadcastBinary);

@@ -182,7 +182,7 @@ constexpr OpRow kRows[] = {
     Row(OpCode::kRng, "random numbers from a state that the device hides")
         .In("a", kB | kI | kF | kRank0)
         .In("b", kB | kI | kF | kRank0)
-        .In("shape", kI | kIndex | kRank1)
+        .In("shape", kI | kIndex | kRank1 | kStatic)
         .Out("result", kB | kI | kF)
         .Attr("rng_distribution", AttrType::kEnum, "stablehlo.rng_distribution")
         .Is(kSideEffect | kShapeOperands)
@@ -191,7 +191,7 @@ constexpr OpRow kRows[] = {
     Row(OpCode::kRngBitGenerator, "random bits from a state, and the next state")
         .In("initial_state", kI | kF)
         .Out("output_state", kI | kF)
-        .Out("output", kI | kF)
+        .Out("output", kI | kF | kStatic)
         .Attr("rng_algorithm", AttrType::kEnum, "stablehlo.rng_algorithm")
         .Asm("$* , algorithm = @rng_algorithm:enum {} : functional")
         .Verify(VerifyRngBitGenerator),

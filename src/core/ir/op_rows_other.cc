@@ -89,7 +89,8 @@ constexpr OpRow kRows[] = {
         .Outs("results", kAnything)
         .Opt("infeed", AttrType::kArray)
         .Attr("programs", AttrType::kArray)
-        .Is(kSideEffect),
+        .Is(kSideEffect)
+        .Verify(VerifyRunParallel),
     Row(OpCode::kInterpreterPrint, "prints the operand")
         .In("operand", kAnyQ)
         .Is(kSideEffect)

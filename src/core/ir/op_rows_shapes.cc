@@ -92,7 +92,7 @@ constexpr OpRow kRows[] = {
         .Verify(VerifyDynamicPad),
     Row(OpCode::kReshape, "the same elements in another shape")
         .In("operand", kAnyQ)
-        .Out("result", kAnyQ)
+        .Out("result", kAnyQ | kBounded)
         .Asm("$* {} : functional")
         .Verify(VerifyReshape),
     Row(OpCode::kDynamicReshape, "reshape to a shape given by an operand")

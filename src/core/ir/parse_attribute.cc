@@ -370,7 +370,7 @@ bool Parser::ParseHashAttribute(Attribute* attribute) {
       return ParseEnumBody(full, attribute) && closed();
     } else if (!StructFields(full).empty()) {
       if (inner_body) Next();
-      return ParseStructBody(full, attribute) && closed();
+      return ParseStructBody(full, token.begin, attribute) && closed();
     }
     lexer_.set_position(position);
     tok_ = token;
@@ -397,11 +397,8 @@ bool Parser::ParseEncodingAttribute(Attribute* attribute) {
       text += "?";
       return true;
     }
-    const char* const bound_at = tok_.begin;
     int64_t value;
     if (!ParseInt64(&value, "a bound or '?'")) return false;
-    if (value < 0)
-      return Fail(ParseError::kType, bound_at, "negative bound", "0 or more", absl::StrCat(value));
     absl::StrAppend(&text, value);
     return true;
   };

@@ -143,7 +143,11 @@ bool Parser::ParseField(const AttrSpec& field, Attribute* attribute) {
   }
 }
 
-bool Parser::ParseStructBody(absl::string_view name, Attribute* attribute) {
+bool Parser::ParseStructBody(absl::string_view name, const char* begin, Attribute* attribute) {
+  return ReadStructBody(name, attribute) && Keeps(begin, "", CheckStruct(*attribute));
+}
+
+bool Parser::ReadStructBody(absl::string_view name, Attribute* attribute) {
   const absl::Span<const AttrSpec> fields = StructFields(name);
   ParsedAttributes given;
   if (name == "stablehlo.conv") {

@@ -162,10 +162,7 @@ bool Parser::ParseBangType(Type* type) {
   if (!level.ok()) return false;
   if (name == "stablehlo.future" && has_body) {
     Next();
-    ParsedTypes elements;
-    if (!ParseTypeList(TokenKind::kLess, TokenKind::kGreater, &elements)) return false;
-    *type = context_->Future(elements);
-    return true;
+    return ParseFuture(type);
   }
   if (name == "quant.uniform" && has_body) return ParseQuantized(type);
   if (absl::StartsWith(name, "stablehlo.") || name == "stablehlo" ||
@@ -182,6 +179,30 @@ bool Parser::ParseBangType(Type* type) {
       context_->OpaqueType(absl::string_view(token.begin, static_cast<size_t>(end - token.begin)));
   lexer_.Advance(end);
   Next();
+  return true;
+}
+
+// <tensor<2xf32>, !stablehlo.token>, from the `<` on.
+bool Parser::ParseFuture(Type* type) {
+  const char* const begin = tok_.begin;
+  ParsedTypes elements;
+  const auto unfit = [&](const char* at, std::string found) {
+    return Fail(ParseError::kType, at, "malformed future",
+                "types of values: ranked tensors, tokens, memrefs", found);
+  };
+  if (!ParseList(TokenKind::kLess, TokenKind::kGreater, "a list of types", [&] {
+        const char* const at = tok_.begin;
+        Type element;
+        if (!ParseType(&element)) return false;
+        elements.push_back(element);
+        return element.IsTensor() || element.Is(TypeKind::kToken) ||
+               element.Is(TypeKind::kMemRef) || element.Is(TypeKind::kOpaque) ||
+               unfit(at, Quoted(element.ToString()));
+      })) {
+    return false;
+  }
+  if (elements.empty()) return unfit(begin, "none");
+  *type = context_->Future(elements);
   return true;
 }
 
@@ -290,10 +311,12 @@ bool Parser::ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at,
   for (const char* p = text.data() + kPrefix.size(); p != end; ++p) {
     if (*p == '?') {
       bounds->push_back(kDynamic);
-    } else if (IsDigit(*p)) {
+    } else if (IsDigit(*p) || *p == '-') {
+      const bool negative = *p == '-';
       int64_t value;
-      ReadDecimal(&p, end, &value);
-      bounds->push_back(value);
+      if (negative) ++p;
+      if (!ReadDecimal(&p, end, &value)) value = kDynamic;  // the one below the smallest
+      bounds->push_back(negative && value != kDynamic ? -value : value);
       --p;
     }
   }

@@ -80,6 +80,24 @@ bool Parser::Unexpected(absl::string_view expected) {
 bool Parser::Fail(ParseError error, const char* at, absl::string_view message,
                   absl::string_view expected, absl::string_view found) {
   if (!error_.empty()) return false;
+  std::string text(message);
+  if (!expected.empty()) absl::StrAppend(&text, ": expected ", expected);
+  if (!found.empty()) absl::StrAppend(&text, expected.empty() ? ": found " : ", found ", found);
+  Record(absl::StrFormat("PJRT-P%03d", static_cast<int>(error)), at, text);
+  return false;
+}
+
+bool Parser::Keeps(const char* at, absl::string_view op, const absl::Status& status) {
+  if (status.ok()) return true;
+  const absl::string_view id = ErrorId(status);
+  absl::string_view message = status.message();
+  message.remove_prefix(std::min(message.size(), id.size() + 3));  // "[id] "
+  Record(id, at, op.empty() ? std::string(message) : absl::StrCat("'", op, "' op: ", message));
+  return false;
+}
+
+void Parser::Record(absl::string_view id, const char* at, absl::string_view message) {
+  if (!error_.empty()) return;
   const char* const begin = text_.data();
   const char* const end = begin + text_.size();
   if (at == end) {
@@ -105,12 +123,8 @@ bool Parser::Fail(ParseError error, const char* at, absl::string_view message,
   if (to < width) source += "...";
   while (!source.empty() && source.back() == ' ') source.pop_back();
 
-  error_ = absl::StrFormat("[PJRT-P%03d] %s:%d:%d: %s", static_cast<int>(error),
-                           options_.source_name, line, column + 1, message);
-  if (!expected.empty()) absl::StrAppend(&error_, ": expected ", expected);
-  if (!found.empty()) absl::StrAppend(&error_, expected.empty() ? ": found " : ", found ", found);
-  absl::StrAppend(&error_, "\n", source, "\n", std::string(caret, ' '), "^");
-  return false;
+  error_ = absl::StrCat("[", id, "] ", options_.source_name, ":", line, ":", column + 1, ": ",
+                        message, "\n", source, "\n", std::string(caret, ' '), "^");
 }
 
 absl::Status Parser::TakeStatus() {

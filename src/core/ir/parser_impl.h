@@ -149,6 +149,11 @@ class Parser {
   // out.
   bool Fail(ParseError error, const char* at, absl::string_view message, absl::string_view expected,
             absl::string_view found);
+  // The same for a rule of the verifier that is broken; true for OK. `op` is the name of the op
+  // whose rule it is, "" for a rule of an attribute.
+  bool Keeps(const char* at, absl::string_view op, const absl::Status& status);
+  // Records `message` with the source line of `at` and a caret.
+  void Record(absl::string_view id, const char* at, absl::string_view message);
   std::string FoundToken() const;
   // The text from `begin` to `end`, cut to a line's length and quoted.
   static std::string Quoted(const char* begin, const char* end);
@@ -209,6 +214,7 @@ class Parser {
   bool ParseNamedType(Type* type);
   bool ParseFunctionType(Type* type);
   bool ParseBangType(Type* type);
+  bool ParseFuture(Type* type);
   bool ParseTensor(Type* type);
   bool ParseTensorBody(Type* type);
   bool ParseTensorEncoding(absl::Span<const int64_t> dims, const char* at, Int64List* bounds,
@@ -269,9 +275,10 @@ class Parser {
 
   // --- parse_struct.cc: the attributes of StableHLO and CHLO that have fields or values ---
   // `name` is "stablehlo.gather"; the current token is the first behind the `<` (and the mnemonic).
-  // Passes the closing `>`.
+  // Passes the closing `>`. The attribute begins at `begin`.
   bool ParseEnumBody(absl::string_view name, Attribute* attribute);
-  bool ParseStructBody(absl::string_view name, Attribute* attribute);
+  bool ParseStructBody(absl::string_view name, const char* begin, Attribute* attribute);
+  bool ReadStructBody(absl::string_view name, Attribute* attribute);
   bool ParseField(const AttrSpec& field, Attribute* attribute);
   bool ParseConvDims(ParsedAttributes* entries);
   bool ParseConvDimList(absl::string_view letters, int64_t places[2], Int64List* spatial);

@@ -254,6 +254,8 @@ std::string SpecText(const AttrSpec& spec) {
   return "";
 }
 
+}  // namespace
+
 absl::Status CheckAttribute(const AttrSpec& spec, Attribute attr) {
   if (!attr) {
     if (spec.optional) return absl::OkStatus();
@@ -274,8 +276,6 @@ absl::Status CheckAttribute(const AttrSpec& spec, Attribute attr) {
   }
   return spec.type == AttrType::kStruct ? CheckStruct(attr) : absl::OkStatus();
 }
-
-}  // namespace
 
 absl::Status CheckInputs(const OpInfo& info, const InferInput& in) {
   PJRT_RETURN_IF_ERROR(CheckTypes(

@@ -12,6 +12,8 @@ namespace pjrt::ir {
 
 // Operands, attributes and the number of regions.
 absl::Status CheckInputs(const OpInfo& info, const InferInput& in);
+// An attribute of an op, null when it has none.
+absl::Status CheckAttribute(const AttrSpec& spec, Attribute attr);
 // The number of results and their types.
 absl::Status CheckResults(const OpInfo& info, absl::Span<const Type> results,
                           Attribute segment_sizes);

@@ -69,11 +69,16 @@ bool IsPromotable(Type from, Type to) {
   }
 }
 
+bool CompatibleButPrecision(Type a, Type b) {
+  return CompatibleElements(a, b) || (a.Is(TypeKind::kFloat) && b.Is(TypeKind::kFloat));
+}
+
 Extent ExtentOf(Type tensor, size_t dimension) {
   const absl::Span<const int64_t> bounds = tensor.bounds();
   Extent e;
   e.size = tensor.dims()[dimension];
-  if (e.size == kDynamic && dimension < bounds.size()) e.bound = bounds[dimension];
+  if (e.size == kDynamic && dimension < bounds.size() && bounds[dimension] >= 0)
+    e.bound = bounds[dimension];
   return e;
 }
 

@@ -87,6 +87,8 @@ int64_t ElementBits(Type element);
 bool CompatibleElements(Type a, Type b);
 // Values of `from` fit in `to`, as accumulators of reductions: the same kind and at least as wide.
 bool IsPromotable(Type from, Type to);
+// What regions that fold values must keep: compatible elements, or floats of any precision.
+bool CompatibleButPrecision(Type a, Type b);
 
 // --- Shapes ---
 
@@ -162,10 +164,12 @@ absl::InlinedVector<Type, 4> ReturnTypes(const Region& region);
 // A region that folds values: it takes N accumulators and N values and returns N accumulators of
 // the same types. `inputs` are the types of the values that it folds, `inits` those of the initial
 // accumulators (`inputs` again where there are none): their elements must be promotable to what the
-// region works with. `elements` gets the element types it returns.
+// region works with. Of floats, the precision may differ in all of these but between accumulators
+// and what is returned. `elements` gets the element types it returns.
 //
-// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result: `kept_dims`
-// then names the sizes that may occur, in order.
+// Accumulators are scalars, but for a reduce whose body keeps dimensions of its result, or a
+// reduce_window whose body keeps those of its window: `kept_dims` then names the sizes that may
+// occur, in order.
 absl::Status CheckReducer(const Region& body, absl::Span<const Type> inputs,
                           absl::Span<const Type> inits, TypeList* elements,
                           absl::Span<const Extent> kept_dims = {});

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/ir/diagnostics.h"
+#include "src/core/ir/op_functions.h"
 #include "src/core/ir/row_checks.h"
 #include "src/core/ir/type_rules.h"
 
@@ -208,13 +209,17 @@ class ModuleVerifier {
         }
         return absl::OkStatus();
       }
+      case OpCode::kInterpreterRunParallel:
+        return CheckGrid(op);
       default:
         return absl::OkStatus();
     }
   }
 
-  absl::Status CheckCall(const Op& op, absl::string_view attribute) {
-    const absl::string_view name = op.StringAttr(attribute);
+  // The type of the function that `op` calls by `name`; nothing where it has none, which is
+  // reported at the function.
+  absl::StatusOr<Type> CalledType(const Op& op, absl::string_view attribute,
+                                  absl::string_view name) {
     const Op* callee = Find(op, name);
     if (callee == nullptr || !callee->Is(OpCode::kFuncFunc)) {
       return InvalidArgument(rule::kSymbol, attribute,
@@ -222,16 +227,56 @@ class ModuleVerifier {
     }
     AddCall(op, callee);
     const Type type = callee->attr("function_type").AsType();
-    if (!type.Is(TypeKind::kFunction)) return absl::OkStatus();  // reported at the function
+    if (!type.Is(TypeKind::kFunction)) return Type();
     const Op* last = callee->region()->empty() ? nullptr : callee->region()->block()->terminator();
     if (last != nullptr && last->Is(OpCode::kReturn))
       PJRT_RETURN_IF_ERROR(CheckFunctionReturn(*last));
+    return type;
+  }
+
+  absl::Status CheckCall(const Op& op, absl::string_view attribute) {
+    const absl::string_view name = op.StringAttr(attribute);
+    PJRT_ASSIGN_OR_RETURN(const Type type, CalledType(op, attribute, name));
+    if (!type) return absl::OkStatus();
     PJRT_RETURN_IF_ERROR(CheckTypes(
         "operand", type.inputs(), op.num_operands(), [&](size_t i) { return op.operand_type(i); },
         name));
     return CheckTypes(
         "result", type.results(), op.num_results(), [&](size_t i) { return op.result_type(i); },
         name);
+  }
+
+  // The op takes and gives what the functions of the grid do, one after another; each infeed
+  // function gives a tensor.
+  absl::Status CheckGrid(const Op& op) {
+    PJRT_RETURN_IF_ERROR(VerifyRunParallel(op));
+    size_t inputs = 0, results = 0;
+    for (Attribute row : op.attr("programs").elements()) {
+      for (Attribute name : row.elements()) {
+        PJRT_ASSIGN_OR_RETURN(const Type type, CalledType(op, "programs", name.AsString()));
+        if (!type) return absl::OkStatus();
+        inputs += type.inputs().size();
+        results += type.results().size();
+      }
+    }
+    if (op.num_operands() != inputs || op.num_results() != results) {
+      return InvalidArgument(
+          rule::kCall, "operands and results must be as many as those of all programs; given ",
+          op.num_operands(), " and ", op.num_results(), ", expected ", inputs, " and ", results);
+    }
+    const Attribute infeed = op.attr("infeed");
+    if (!infeed) return absl::OkStatus();
+    for (Attribute name : infeed.elements()) {
+      PJRT_ASSIGN_OR_RETURN(const Type type, CalledType(op, "infeed", name.AsString()));
+      if (!type || (type.results().size() == 1 && IsAnyTensor(type.results()[0]))) continue;
+      return InvalidArgument(rule::kCall, "functions of infeed must return one tensor; @",
+                             name.AsString(), " returns (", TypesText(type.results()), ")");
+    }
+    return absl::OkStatus();
+  }
+
+  static bool IsAnyTensor(Type type) {
+    return type.IsTensor() || type.Is(TypeKind::kUnrankedTensor);
   }
 
   template <typename TypeOf>

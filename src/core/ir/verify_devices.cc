@@ -21,7 +21,7 @@ enum class GroupRule {
 absl::Status CheckReplicaGroups(Attribute attr, GroupRule rule_of_op, int64_t* group_size) {
   *group_size = kDynamic;
   if (attr.Is(AttrKind::kStruct) && attr.name() == "stablehlo.replica_group_mesh_axes")
-    return absl::OkStatus();
+    return CheckStruct(attr);
   if (!attr.Is(AttrKind::kDenseElements) || attr.type().rank() != 2) {
     return InvalidArgument(rule::kDevices,
                            "replica_groups must be a matrix of i64, a group a row; given ",
@@ -324,6 +324,50 @@ absl::Status VerifyInfeed(const Op& op) {
 absl::Status VerifyRecv(const Op& op) {
   PJRT_RETURN_IF_ERROR(CheckTensorsAndToken(op));
   return CheckChannelType(op, 3, "host to device");
+}
+
+namespace {
+
+absl::Status CheckSymbols(absl::string_view name, Attribute list) {
+  const absl::Span<const Attribute> symbols =
+      list.Is(AttrKind::kArray) ? list.elements() : absl::Span<const Attribute>();
+  if (symbols.empty()) {
+    return InvalidArgument(rule::kValue, name, " must hold names of functions; given ",
+                           list.ToString());
+  }
+  for (Attribute symbol : symbols) {
+    if (symbol.Is(AttrKind::kSymbol)) continue;
+    return InvalidArgument(rule::kAttribute, name, " must hold symbols such as @f; given ",
+                           symbol.ToString());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// The form of the lists; the verifier of the module knows the functions that they name.
+absl::Status VerifyRunParallel(const Op& op) {
+  const Attribute programs = op.attr("programs");
+  const absl::Span<const Attribute> rows =
+      programs.Is(AttrKind::kArray) ? programs.elements() : absl::Span<const Attribute>();
+  if (rows.empty()) {
+    return InvalidArgument(rule::kValue, "programs must have a list for each replica; given ",
+                           programs.ToString());
+  }
+  for (Attribute row : rows) {
+    if (!row.Is(AttrKind::kArray)) {
+      return InvalidArgument(rule::kAttribute,
+                             "programs must hold a list of symbols for each replica; given ",
+                             row.ToString());
+    }
+    PJRT_RETURN_IF_ERROR(CheckSymbols("each list of programs", row));
+    if (row.elements().size() != rows[0].elements().size()) {
+      return InvalidArgument(rule::kValue, "lists of programs must have the same length; given ",
+                             programs.ToString());
+    }
+  }
+  const Attribute infeed = op.attr("infeed");
+  return infeed ? CheckSymbols("infeed", infeed) : absl::OkStatus();
 }
 
 absl::Status VerifySend(const Op& op) { return CheckChannelType(op, 2, "device to host"); }

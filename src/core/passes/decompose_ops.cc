@@ -125,7 +125,7 @@ bool DecomposeCheck(Emitter& emit, Op* op) {
   return true;
 }
 
-// --- Regions that compute with wider elements than the operands have ---
+// --- Regions that compute with wider elements than the operands have, or with other floats ---
 
 void ConvertOperand(Emitter& emit, Op* op, size_t i, Type element) {
   const PrimitiveType type = element.primitive_type();
@@ -144,12 +144,28 @@ void ConvertOperands(Emitter& emit, Op* op, size_t n, size_t first, size_t secon
   }
 }
 
-// The operand of a select_and_scatter becomes as wide as its result, too; what selects is given its
-// elements as they were.
+// Whether `to` holds each value of `from`, which the verifier has let into its place.
+bool KeepsValues(PrimitiveType from, PrimitiveType to) {
+  if (from == to || !IsFloating(from) || !IsFloating(to)) return true;
+  return to == F64 || (to == F32 && from != F64);
+}
+
+// All operands of a select_and_scatter get the result's element type, too; its regions are given
+// elements of the types that they take. Left alone where these would be rounded on the way.
 bool WidenSelectAndScatter(Emitter& emit, Op* op) {
-  const Type wide = op->result_type(), narrow = op->operand_type(0);
-  if (wide.primitive_type() == narrow.primitive_type()) return false;
+  const Type wide = op->result_type();
   const PrimitiveType type = wide.primitive_type();
+  bool same = op->operand_type(2).primitive_type() == type, exact = true;
+  for (const size_t r : {0, 1}) {
+    const PrimitiveType from = op->operand_type(r).primitive_type();
+    same = same && from == type;
+    for (const Value* argument : op->region(r)->block()->arguments()) {
+      const bool is_type = argument->type().primitive_type() == type;
+      same = same && is_type;
+      exact = exact && (is_type || KeepsValues(from, type));
+    }
+  }
+  if (same || !exact) return false;
   std::vector<Value*> operands;
   for (const Use& use : op->operand_uses())
     operands.push_back(Convert(emit(use.value()), type).value());

@@ -4,10 +4,12 @@
 #include "src/core/passes/expand_chlo.h"
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "pjrt/ir/passes.h"
+#include "src/core/ir/complex_number.h"
 
 namespace pjrt::ir {
 namespace {
@@ -120,6 +122,15 @@ Value* ExpandConstantLike(Emitter& emit, Op* op) {
   if (value.Is(AttrKind::kFloat)) return emit.Constant(op->result_type(), value.AsFloat()).value();
   if (value.Is(AttrKind::kInteger) || value.Is(AttrKind::kBool)) {
     return emit.IntConstant(op->result_type(), value.AsInt()).value();
+  }
+  if (const std::optional<ComplexNumber> number = ReadComplexNumber(value)) {
+    const Type part = WithElement(emit.context(), op->result_type(),
+                                  op->result_type().element_type().element_type().primitive_type());
+    return emit
+        .Make1("stablehlo.complex",
+               {emit.Constant(part, number->real), emit.Constant(part, number->imaginary)},
+               op->result_type())
+        .value();
   }
   return nullptr;
 }

@@ -112,6 +112,10 @@ class RegionIsolator {
     for (size_t r = 0; r < op->num_regions(); ++r) {
       Block* block = op->region(r)->block();
       if (block == nullptr || block->front() == nullptr || block->terminator() == nullptr) return;
+      // What folds arrays is not written as loops over elements.
+      for (const Value* argument : block->arguments()) {
+        if (!argument->type().IsTensor() || argument->type().rank() != 0) return;
+      }
       serial = serial || HasEffects(*block);
       for (Value* capture : Captures(*block)) {
         if (IsCopyable(capture)) {

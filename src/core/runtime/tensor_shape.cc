@@ -16,8 +16,7 @@ Shape TensorShape(ir::Type tensor) {
       continue;
     }
     const int64_t bound = tensor.bounds().empty() ? ir::kDynamic : tensor.bounds()[d];
-    shape.add_dimensions(bound != ir::kDynamic ? bound : Shape::kUnboundedSize,
-                         /*is_dynamic=*/true);
+    shape.add_dimensions(bound >= 0 ? bound : Shape::kUnboundedSize, /*is_dynamic=*/true);
   }
   return shape;
 }

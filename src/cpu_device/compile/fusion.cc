@@ -46,9 +46,16 @@ absl::Span<const int64_t> LoopDims(const ir::Op& op) {
 bool IsLoopReduce(const ir::Op& op) {
   if (!op.Is(OpCode::kReduce) || op.num_operands() < 2 || op.region()->block() == nullptr)
     return false;
-  // A reducer of arrays folds slices, not elements.
-  for (const ir::Value* argument : op.region()->block()->arguments()) {
-    if (argument->type().rank() != 0) return false;
+  // A reducer of arrays folds slices, not elements; others may work with floats of other precision.
+  const ir::Block& body = *op.region()->block();
+  for (size_t i = 0; i < body.num_arguments(); ++i) {
+    const ir::Type argument = body.argument(i)->type();
+    const size_t n = op.num_results();
+    if (argument.rank() != 0 ||
+        argument.primitive_type() != op.result_type(i % n).primitive_type() ||
+        argument.primitive_type() != op.operand_type((i + n) % (2 * n)).primitive_type()) {
+      return false;
+    }
   }
   for (size_t i = 0; i < op.num_operands(); ++i) {
     const ir::Type type = op.operand_type(i);

@@ -52,6 +52,21 @@ bool HasKernels(const LoopProgram& program, size_t first, const BlockKernels& ke
   return true;
 }
 
+absl::Status CheckFolds(const ir::Op& op, const ir::Block& body, size_t first, size_t second) {
+  const size_t n = op.num_results();
+  for (size_t a = 0; a < body.num_arguments(); ++a) {
+    const ir::Type argument = body.argument(a)->type();
+    if (!argument.IsTensor() || argument.rank() != 0)
+      return UnsupportedOp(op, "its region must take scalars, not arrays");
+    const PrimitiveType type = op.result_type(a % n).primitive_type();
+    const size_t operand = (a < n ? first : second) + a % n;
+    if (argument.primitive_type() != type || op.operand_type(operand).primitive_type() != type) {
+      return UnsupportedOp(op, "its region must take scalars of the result's element type");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<const LoopProgram>> Lowering::Body(const ir::Block& block,
                                                                   bool keep_f32) {
   absl::StatusOr<std::shared_ptr<const LoopProgram>> straight = BuildBody(block, keep_f32);

@@ -171,6 +171,7 @@ absl::Status LowerScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
   if (!numbers.has_value())
     return UnsupportedOp(op, "its scatter_dimension_numbers cannot be read");
   const size_t n = op.num_results();
+  PJRT_RETURN_IF_ERROR(CheckFolds(op, *op.region()->block(), 0, n + 1));
   ScatterParams p;
   std::vector<BufferId> reads, writes;
   PJRT_ASSIGN_OR_RETURN(const ArrayView indices, InBuffer(lowering, op.operand(n), steps));

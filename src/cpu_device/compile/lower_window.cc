@@ -218,6 +218,7 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
   const std::optional<ir::WindowAttrs> window = ir::WindowAttrs::From(op);
   if (!window.has_value()) return UnsupportedOp(op, "its window cannot be read");
   const ir::Block& body = *op.region()->block();
+  PJRT_RETURN_IF_ERROR(CheckFolds(op, body, n, 0));
   const Dims operand_dims(lowering.view(op.operand(0)).dims);
   bool is_reverse = false;
   if (std::optional<int> dim = CumulativeDim(*window, operand_dims, &is_reverse)) {
@@ -294,6 +295,8 @@ absl::Status LowerReduceWindow(Lowering& lowering, const ir::Op& op, Steps* step
 absl::Status LowerSelectAndScatter(Lowering& lowering, const ir::Op& op, Steps* steps) {
   const std::optional<ir::WindowAttrs> window = ir::WindowAttrs::From(op);
   if (!window.has_value()) return UnsupportedOp(op, "its window cannot be read");
+  PJRT_RETURN_IF_ERROR(CheckFolds(op, *op.region(0)->block(), 0, 0));
+  PJRT_RETURN_IF_ERROR(CheckFolds(op, *op.region(1)->block(), 2, 1));
   const ArrayView result = lowering.NewArray(op.result_type());
   lowering.Bind(op.result(), result);
   if (result.ElementCount() == 0) return absl::OkStatus();

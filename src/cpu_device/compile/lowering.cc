@@ -333,8 +333,9 @@ absl::Status Lowering::LowerBlock(const ir::Block& block, Steps* steps) {
     const ir::Op& op = *unit.ops[0];
     const LowerFn fn = FindLowering(op.opcode());
     if (fn == nullptr) {
-      return UnsupportedOp(op, op.Is(OpCode::kReduce) ? "its region must take scalars, not arrays"
-                                                      : "the CPU device has no kernel for it");
+      if (op.Is(OpCode::kReduce))
+        PJRT_RETURN_IF_ERROR(CheckFolds(op, *op.region()->block(), op.num_results(), 0));
+      return UnsupportedOp(op, "the CPU device has no kernel for it");
     }
     for (size_t i = 0; i < op.num_results(); ++i) {
       const ir::Type type = op.result_type(i);

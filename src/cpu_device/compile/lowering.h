@@ -163,6 +163,10 @@ absl::Status CheckElements(absl::Span<const int64_t> dims, const ir::Op& op);
 // True when there are kernels for the ops of `program` from instruction `first` on.
 bool HasKernels(const LoopProgram& program, size_t first, const BlockKernels& kernels);
 
+// UNIMPLEMENTED unless a region that folds elements takes scalars of the result's types, and the
+// operands that it is given, which begin at `first` and `second`, have these types as well.
+absl::Status CheckFolds(const ir::Op& op, const ir::Block& body, size_t first, size_t second);
+
 // The type in which products of a and b are computed and summed to c. Floats narrower than f32 are
 // multiplied exactly in f32 and summed there, integers in 32 or 64 bits: wrapping makes that the
 // same as in the result's own width.
