@@ -206,8 +206,7 @@ void CheckScan(const char* element, PrimitiveType type, int64_t rows, int64_t co
     float sum = 0;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t at = line * line_step + (is_reverse ? length - 1 - i : i) * step;
-      sum += static_cast<float>(x[at]);
-      expected[at] = static_cast<float>(static_cast<T>(sum));
+      expected[at] = sum = static_cast<float>(static_cast<T>(sum + static_cast<float>(x[at])));
     }
   }
   const std::string pad =
@@ -233,7 +232,7 @@ void CheckScan(const char* element, PrimitiveType type, int64_t rows, int64_t co
         << "at " << i << " of " << rows << "x" << columns << " along " << dim;
 }
 
-TEST(NarrowFoldTest, RunningSumsAreKeptWide) {
+TEST(NarrowFoldTest, RunningSumsAreRoundedAfterEachAddition) {
   for (bool is_reverse : {false, true}) {
     for (int64_t length : {2, 17, 255, 256, 257, 600}) {
       for (int64_t lines : {1, 5, 16, 37}) {

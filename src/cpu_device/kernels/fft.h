@@ -3,7 +3,7 @@
 // Discrete Fourier transforms of one length, for several lines at a time.
 //
 // Lengths whose prime factors are small are taken apart by Stockham's autosorting algorithm with
-// radices 4, 2, 3, 5, 7, 11 and 13; lengths with larger primes go by Bluestein's convolution, in
+// radices 4 and the primes up to 17; lengths with larger primes go by Bluestein's convolution, in
 // double. Roots of unity are computed in double from arguments reduced by integer arithmetic, so
 // that each is within an ulp or so.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_FFT_H_

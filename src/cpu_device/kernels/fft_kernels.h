@@ -12,13 +12,12 @@ namespace pjrt::cpu {
 template <typename T>
 struct FftKernelsOf {
   // The largest prime with a butterfly of its own.
-  static constexpr int kMaxRadix = 13;
-  // One stage of radix R from x to y, by R; null for others than 2, 3, 4, 5, 7, 11, 13. Point q <
-  // stride of group p < groups and leg k < R is read at q + stride * (p + k * groups) and written
-  // at q + stride * (R * p + k), leg k > 0 multiplied by a root of unity: real parts at roots[(2k -
-  // 2)
-  // * groups + p], imaginary ones at roots[(2k - 1) * groups + p]. matrix: re, im of the R-th
-  // roots, for R > 5.
+  static constexpr int kMaxRadix = 17;
+  // One stage of radix R from x to y, by R; null for others than primes and 4. Point q < stride of
+  // group p < groups and leg k < R is read at q + stride * (p + k * groups) and written at q +
+  // stride * (R * p + k), leg k > 0 multiplied by a root of unity: real parts at roots[(2k - 2) *
+  // groups + p], imaginary ones at roots[(2k - 1) * groups + p]. matrix: re, im of the R-th roots,
+  // for R > 5.
   void (*stage[kMaxRadix + 1])(const T* xr, const T* xi, T* yr, T* yi, int64_t groups,
                                int64_t stride, const T* roots, const T* matrix);
   // n numbers with their parts side by side to arrays of their own, and back, multiplied by

@@ -9,7 +9,7 @@
 #if defined(__clang__)
 #define PJRT_UNROLL_RADIX _Pragma("unroll")
 #else
-#define PJRT_UNROLL_RADIX _Pragma("GCC unroll 16")
+#define PJRT_UNROLL_RADIX _Pragma("GCC unroll 32")
 #endif
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -269,6 +269,7 @@ void Fill(FftKernelsOf<T>* k) {
   k->stage[7] = RunStage<7, T>;
   k->stage[11] = RunStage<11, T>;
   k->stage[13] = RunStage<13, T>;
+  k->stage[17] = RunStage<17, T>;
   k->split = Split<T>;
   k->join = Join<T>;
   k->multiply = Multiply<T>;
