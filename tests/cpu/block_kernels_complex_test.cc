@@ -236,6 +236,25 @@ TYPED_TEST(ComplexKernelsTest, AbsIsTheHypotenuseWithoutOverflow) {
   }
 }
 
+// As C's hypot has it: whatever the other part is, NaN included.
+TYPED_TEST(ComplexKernelsTest, AbsIsInfiniteWhereAPartIs) {
+  using T = TypeParam;
+  using Z = std::complex<T>;
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<Z> z;
+  std::vector<T> expected;
+  for (const T x : {T{0}, -T{0}, T{1}, -T{1}, inf, -inf, nan}) {
+    for (const T y : {inf, -inf, nan}) {
+      for (const Z& number : {Z(x, y), Z(y, x)}) {
+        z.push_back(number);
+        expected.push_back(std::isinf(x) || std::isinf(y) ? inf : nan);
+      }
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels())
+    CheckUnaryAloneAndTogether<T>(*kernels, BlockOp::kAbs, z, expected);
+}
+
 // exp(x) cos y + i exp(x) sin y, and an exact zero of a zero: the StableHLO suite's values, where
 // C's cexp has zeros for exp(-inf +- i inf) and infinities for exp(inf +- i inf).
 TYPED_TEST(ComplexKernelsTest, ExponentialsOfInfinitiesAndNanFollowTheFormula) {

@@ -271,9 +271,7 @@ struct Logistic {
 
 struct Abs {
   PJRT_INLINE double Run(C128 z) { return RealHypot(z.re, z.im); }
-  PJRT_INLINE float Run(C64 z) {
-    return static_cast<float>(__builtin_sqrt(double{z.re} * z.re + double{z.im} * z.im));
-  }
+  PJRT_INLINE float Run(C64 z) { return static_cast<float>(Run(complexes::Widen(z))); }
 };
 struct Sign {
   template <typename W>
