@@ -70,7 +70,7 @@ std::pair<std::vector<Number>, std::vector<Number>> PairsOf(const std::vector<Nu
   return pairs;
 }
 
-// Runs `op` (with its attributes) on these operands.
+// Runs `op` (with its attributes) on these operands. Names without a dialect are StableHLO's.
 std::vector<Number> RunOp(const std::string& op, PrimitiveType type,
                           const std::vector<std::vector<Number>>& operands, PrimitiveType result) {
   const std::vector<int64_t> dims = {static_cast<int64_t>(operands[0].size())};
@@ -87,10 +87,12 @@ std::vector<Number> RunOp(const std::string& op, PrimitiveType type,
   }
   for (const Literal& literal : literals) arguments.push_back(&literal);
   const size_t space = op.find(' ');
+  const std::string name = op.substr(0, space);
   const std::string text = absl::StrCat(
-      "func.func @main(", header, ") -> ", out, " {\n  %r = \"stablehlo.", op.substr(0, space),
-      "\"(", names, ")", space == std::string::npos ? "" : op.substr(space), " : (", types, ") -> ",
-      out, "\n  return %r : ", out, "\n}\n");
+      "func.func @main(", header, ") -> ", out, " {\n  %r = \"",
+      name.find('.') == std::string::npos ? "stablehlo." : "", name, "\"(", names, ")",
+      space == std::string::npos ? "" : op.substr(space), " : (", types, ") -> ", out,
+      "\n  return %r : ", out, "\n}\n");
   const auto results = RunAll(text, arguments);
   return results.size() == 1 ? ReadNumbers(*results[0]) : std::vector<Number>();
 }
@@ -269,6 +271,21 @@ TEST_P(NarrowFloatTest, ReducePrecisionRoundsToAFormat) {
   }
   const std::string op = "reduce_precision {exponent_bits = 4 : i32, mantissa_bits = 1 : i32}";
   ExpectNumbers(op, type, {values}, RunOp(op, type, {values}, type), expected);
+}
+
+TEST_P(NarrowFloatTest, InfinitiesAreToldFromOtherNumbers) {
+  const PrimitiveType type = GetParam();
+  const std::vector<Number> values = ValuesOf(type, false);
+  const std::vector<std::pair<const char*, bool (*)(double)>> tests = {
+      {"chlo.is_inf", [](double x) { return std::isinf(x); }},
+      {"chlo.is_pos_inf", [](double x) { return x == kInf; }},
+      {"chlo.is_neg_inf", [](double x) { return x == -kInf; }},
+  };
+  for (const auto& [op, holds] : tests) {
+    std::vector<Number> expected;
+    for (const Number x : values) expected.push_back(holds(x.real()) ? 1 : 0);
+    ExpectNumbers(op, type, {values}, RunOp(op, type, {values}, PRED), expected);
+  }
 }
 
 bool IsNarrowFloat(PrimitiveType type) { return IsFloating(type) && BitWidth(type) <= 16; }
