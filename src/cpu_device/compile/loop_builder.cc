@@ -10,6 +10,7 @@
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/base/type_dispatch.h"
 #include "src/core/ir/reducer.h"
 #include "src/cpu_device/compile/constants.h"
 #include "src/cpu_device/compile/diagnostics.h"
@@ -95,6 +96,20 @@ bool IsComputable(ir::Type type) {
 // Types whose compute type is wider than they are.
 bool IsNarrowInt(PrimitiveType type) { return IsInteger(type) && BitWidth(type) < 8; }
 bool IsNarrowFloat(PrimitiveType type) { return IsFloating(type) && type != F32 && type != F64; }
+
+struct FloatFormat {
+  int exponent_bits = 0, mantissa_bits = 0, bias = 0;
+};
+FloatFormat FormatOfNarrowFloat(PrimitiveType type) {
+  return VisitArrayType(type, [](auto t) {
+    FloatFormat format;
+    if constexpr (IsFloating(t()) && t() != F32 && t() != F64) {
+      using Float = typename NativeTypeOf<t()>::type;
+      format = {Float::kExponentBits, Float::kMantissaBits, Float::kBias};
+    }
+    return format;
+  });
+}
 
 // Types that are computed in the bits that they are stored in.
 bool IsNative(PrimitiveType type) {
@@ -303,16 +318,9 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
         value = RoundTo(value, result_type);
       return value;
     }
-    case OpCode::kReducePrecision: {
-      LoopInstr instr;
-      instr.kind = LoopInstr::kReducePrecision;
-      instr.type = result;
-      instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("exponent_bits"), 63));
-      instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("mantissa_bits"), 63));
-      instr.args[0] = operands[0];
-      return RoundResult(Append(std::move(instr)), result_type,
-                         IsNarrowFloat(result_type) ? false : true);
-    }
+    case OpCode::kReducePrecision:
+      return EmitReducePrecision(operands[0], result_type, op.IntAttr("exponent_bits"),
+                                 op.IntAttr("mantissa_bits"));
     case OpCode::kMap: {
       absl::flat_hash_map<const ir::Value*, LoopValue> values;
       const ir::Block& body = *op.region()->block();
@@ -377,6 +385,31 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
   instr.index = AddInput(array);
   instr.args[0] = at;
   return Append(std::move(instr));
+}
+
+LoopValue LoopBuilder::EmitReducePrecision(LoopValue value, PrimitiveType type,
+                                           int64_t exponent_bits, int64_t mantissa_bits) {
+  const auto reduce = [&](LoopValue x, int64_t exponents) {
+    LoopInstr instr;
+    instr.kind = LoopInstr::kReducePrecision;
+    instr.type = ComputeTypeOf(type);
+    instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(exponents, 63));
+    instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(mantissa_bits, 63));
+    instr.args[0] = x;
+    return Append(std::move(instr));
+  };
+  const FloatFormat own = FormatOfNarrowFloat(type);
+  if (!IsNarrowFloat(type) || exponent_bits < own.exponent_bits || own.bias == 127)
+    return RoundResult(reduce(value, exponent_bits), type, !IsNarrowFloat(type));
+  // The type's own exponents: its denormals keep the digits that they have. So they have to be
+  // denormals where they are rounded, too.
+  if (keep_f32_ && type == F16) value = RoundTo(value, type);
+  if (mantissa_bits >= own.mantissa_bits) return value;
+  const auto power = [&](int n) { return Constant(F32, int64_t{127 + n} << 23); };
+  const int shift = 127 - own.bias;
+  value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, value, power(-shift));
+  value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, reduce(value, 8), power(shift));
+  return RoundTo(value, type);
 }
 
 // `value`, of a type with more digits than f32, as a float that rounds to a narrower type as
