@@ -21,7 +21,8 @@ namespace {
 using ir::OpCode;
 
 // How an op becomes one instruction. `exact`: the result of narrow operands is a value of the
-// narrow type without rounding.
+// narrow type without rounding. The whole numbers that ceil and the like give need not be: beside
+// f6E2M3FN's 7.5 there is no 8, and some types lack 0 or -0.
 struct OpRow {
   OpCode code;
   BlockOp op;
@@ -33,7 +34,7 @@ constexpr OpRow kRows[] = {
     {OpCode::kAnd, BlockOp::kAnd, true},
     {OpCode::kAtan2, BlockOp::kAtan2, false},
     {OpCode::kCbrt, BlockOp::kCbrt, false},
-    {OpCode::kCeil, BlockOp::kCeil, true},
+    {OpCode::kCeil, BlockOp::kCeil, false},
     {OpCode::kChloErf, BlockOp::kErf, false},
     {OpCode::kChloErfc, BlockOp::kErfc, false},
     {OpCode::kClamp, BlockOp::kClamp, true},
@@ -43,7 +44,7 @@ constexpr OpRow kRows[] = {
     {OpCode::kDivide, BlockOp::kDivide, false},
     {OpCode::kExponential, BlockOp::kExp, false},
     {OpCode::kExponentialMinusOne, BlockOp::kExpm1, false},
-    {OpCode::kFloor, BlockOp::kFloor, true},
+    {OpCode::kFloor, BlockOp::kFloor, false},
     {OpCode::kImag, BlockOp::kImag, true},
     {OpCode::kIsFinite, BlockOp::kIsFinite, true},
     {OpCode::kLog, BlockOp::kLog, false},
@@ -59,8 +60,8 @@ constexpr OpRow kRows[] = {
     {OpCode::kPower, BlockOp::kPower, false},
     {OpCode::kReal, BlockOp::kReal, true},
     {OpCode::kRemainder, BlockOp::kRemainder, false},
-    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, true},
-    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, true},
+    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, false},
+    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, false},
     {OpCode::kRsqrt, BlockOp::kRsqrt, false},
     {OpCode::kSelect, BlockOp::kSelect, true},
     {OpCode::kShiftLeft, BlockOp::kShiftLeft, false},
@@ -361,7 +362,9 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
   const LoopValue value =
       Op(code, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
          operands.size() > 2 ? operands[2] : -1);
-  return RoundResult(value, result_type, row->exact);
+  const bool whole = code == BlockOp::kCeil || code == BlockOp::kFloor ||
+                     code == BlockOp::kRoundAfz || code == BlockOp::kRoundEven;
+  return RoundResult(value, result_type, row->exact || (whole && BitWidth(result_type) >= 16));
 }
 
 LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveType index_type) {
