@@ -141,6 +141,7 @@ const std::vector<FloatOp>& ExactFloatOps() {
       {"round_nearest_afz", [](double x, double) { return std::round(x); }, true},
       {"sqrt", [](double x, double) { return std::sqrt(x); }, true},
       {"real", [](double x, double) { return x; }, true},
+      {"imag", [](double, double) { return 0.0; }, true},
       {"add", [](double x, double y) { return x + y; }, false},
       {"subtract", [](double x, double y) { return x - y; }, false},
       {"multiply", [](double x, double y) { return x * y; }, false},

@@ -335,7 +335,7 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
     case OpCode::kImag:
       if (!IsComplex(op.operand_type(0).primitive_type())) {
         if (op.Is(OpCode::kReal)) return operands[0];
-        return Op(BlockOp::kSubtract, result, result, operands[0], operands[0]);
+        return Constant(result_type, 0);
       }
       break;
     default:
