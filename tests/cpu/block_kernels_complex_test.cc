@@ -71,6 +71,21 @@ class ComplexKernelsTest : public testing::Test {
   Operands<Number> operands_;
 };
 
+// In a block of all of them, and each as a block of its own.
+template <typename R, typename A>
+void CheckUnaryAloneAndTogether(const BlockKernels& kernels, BlockOp op, const std::vector<A>& a,
+                                const std::vector<R>& expected) {
+  const std::vector<R> all = CallUnary<R>(kernels, op, CTypeOf<A>(), a);
+  for (size_t i = 0; i < a.size(); ++i) {
+    const R alone = CallUnary<R>(kernels, op, CTypeOf<A>(), std::vector<A>{a[i]})[0];
+    for (const R& result : {all[i], alone}) {
+      EXPECT_TRUE(SameValue(result, expected[i]) || std::abs(result - expected[i]) < 1e-7)
+          << kernels.level << Show(a[i]) << " gives " << Show(result) << ", expected "
+          << Show(expected[i]);
+    }
+  }
+}
+
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(ComplexKernelsTest, Types);
 
@@ -219,6 +234,43 @@ TYPED_TEST(ComplexKernelsTest, AbsIsTheHypotenuseWithoutOverflow) {
     for (size_t i = 0; i < z.size(); ++i)
       EXPECT_LE(UlpError(result[i], expected[i]), 1) << kernels->level << Show(z[i]);
   }
+}
+
+// As C's hypot has it: whatever the other part is, NaN included.
+TYPED_TEST(ComplexKernelsTest, AbsIsInfiniteWhereAPartIs) {
+  using T = TypeParam;
+  using Z = std::complex<T>;
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<Z> z;
+  std::vector<T> expected;
+  for (const T x : {T{0}, -T{0}, T{1}, -T{1}, inf, -inf, nan}) {
+    for (const T y : {inf, -inf, nan}) {
+      for (const Z& number : {Z(x, y), Z(y, x)}) {
+        z.push_back(number);
+        expected.push_back(std::isinf(x) || std::isinf(y) ? inf : nan);
+      }
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels())
+    CheckUnaryAloneAndTogether<T>(*kernels, BlockOp::kAbs, z, expected);
+}
+
+// exp(x) cos y + i exp(x) sin y, and an exact zero of a zero: the StableHLO suite's values, where
+// C's cexp has zeros for exp(-inf +- i inf) and infinities for exp(inf +- i inf).
+TYPED_TEST(ComplexKernelsTest, ExponentialsOfInfinitiesAndNanFollowTheFormula) {
+  using T = TypeParam;
+  using Z = std::complex<T>;
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  std::vector<Z> z, expected;
+  for (const T x : {T{0}, -T{0}, inf, -inf, nan}) {
+    for (const T y : {T{0}, -T{0}, T{1}, -T{1}, inf, -inf, nan}) {
+      const T size = std::exp(x);
+      z.emplace_back(x, y);
+      expected.emplace_back(size * std::cos(y), y == 0 ? y : size * std::sin(y));
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels())
+    CheckUnaryAloneAndTogether<Z>(*kernels, BlockOp::kExp, z, expected);
 }
 
 TYPED_TEST(ComplexKernelsTest, PowersFollowTheLogarithmAndTheRulesOfZero) {

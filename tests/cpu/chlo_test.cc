@@ -290,6 +290,49 @@ func.func @main(%x: tensor<1xcomplex<f64>>) -> tensor<1xcomplex<f64>> {
   EXPECT_DOUBLE_EQ(w[0].imag(), std::sqrt(tiny));
 }
 
+// Of parts whose squares, or whose length, leave the range. atan(z) = -i atanh(i z).
+template <typename T>
+void ExpectFarArcTangents(const char* element) {
+  using Z = std::complex<T>;
+  const T max = std::numeric_limits<T>::max(), root = std::sqrt(max);
+  std::vector<Z> z;
+  for (const T far : {max, max / 2, max / 3, T(0.7) * max, root * 1000, root, root / 20}) {
+    for (const T near : {far, far / 2, far / 3, far / 1024, root, T{1}, T(1e-30),
+                         std::numeric_limits<T>::denorm_min(), T{0}}) {
+      for (const T x : {far, -far}) {
+        for (const T y : {near, -near}) {
+          z.emplace_back(x, y);
+          z.emplace_back(y, x);
+        }
+      }
+    }
+  }
+  const Literal argument = Array<Z>({static_cast<int64_t>(z.size())}, z);
+  const std::string type = TensorText({static_cast<int64_t>(z.size())}, element);
+  for (const bool turned : {false, true}) {
+    const auto w =
+        RunOne<Z>(absl::StrCat("func.func @main(%x: ", type, ") -> ", type, " {\n  %y = chlo.",
+                               turned ? "atan" : "atanh", " %x : ", type, " -> ", type,
+                               "\n  return %y : ", type, "\n}\n"),
+                  {&argument});
+    ASSERT_EQ(w.size(), z.size());
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double x = turned ? -z[i].imag() : z[i].real();
+      const long double y = turned ? z[i].real() : z[i].imag();
+      const T part = static_cast<T>(x / (x * x + y * y));
+      const T angle = std::copysign(T(1.57079632679489661923L), y < 0 ? T{-1} : T{1});
+      const Z got = turned ? Z(-w[i].imag(), w[i].real()) : w[i];
+      EXPECT_LE(Units<T>(got.real(), part), 3) << turned << z[i] << w[i];
+      EXPECT_EQ(std::signbit(got.real()), std::signbit(static_cast<T>(x))) << turned << z[i];
+      EXPECT_LE(Units<T>(got.imag(), angle), 3) << turned << z[i] << w[i];
+    }
+  }
+}
+TEST(ChloTest, ComplexArcTangentsKeepTheirSmallPartUpToTheLargestNumbers) {
+  ExpectFarArcTangents<float>("complex<f32>");
+  ExpectFarArcTangents<double>("complex<f64>");
+}
+
 TEST(ChloTest, BranchCutsOfComplexArcFunctionsTakeANegativeZeroForAZero) {
   using C = std::complex<float>;
   const Literal argument = Array<C>({2}, {C(3, -0.0f), C(-3, -0.0f)});

@@ -310,6 +310,8 @@ TYPED_TEST(FloatTest, RoundingAndSignsAreExact) {
   this->Unary("round_nearest_even", [](double a) { return std::nearbyint(a); });
   this->Unary("sign", [](double a) { return std::isnan(a) || a == 0 ? a : a > 0 ? 1.0 : -1.0; });
   this->Unary("sqrt", [](double a) { return std::sqrt(a); });
+  this->Unary("real", [](double a) { return a; });
+  this->Unary("imag", [](double) { return 0.0; });  // of infinities and NaN, too
 }
 
 TYPED_TEST(FloatTest, FunctionsComeNearTheExactResult) {

@@ -4,9 +4,11 @@
 // to the type, or in 64-bit integers that wrap. Of types of at most 8 bits every value is tried,
 // of wider ones edge values: zeros, denormals, extremes, infinities, NaN. Wider types are tested
 // natively in elementwise_test.cc.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -70,12 +72,15 @@ std::pair<std::vector<Number>, std::vector<Number>> PairsOf(const std::vector<Nu
   return pairs;
 }
 
-// Runs `op` (with its attributes) on these operands.
+// Runs `op` (with its attributes) on these operands; if `then_f32`, in one loop with a conversion
+// to f32. Names without a dialect are StableHLO's.
 std::vector<Number> RunOp(const std::string& op, PrimitiveType type,
-                          const std::vector<std::vector<Number>>& operands, PrimitiveType result) {
+                          const std::vector<std::vector<Number>>& operands, PrimitiveType result,
+                          bool then_f32 = false) {
   const std::vector<int64_t> dims = {static_cast<int64_t>(operands[0].size())};
   const std::string in = TensorText(dims, StableHloTypeName(type));
-  const std::string out = TensorText(dims, StableHloTypeName(result));
+  const std::string made = TensorText(dims, StableHloTypeName(result));
+  const std::string out = then_f32 ? TensorText(dims, "f32") : made;
   std::vector<Literal> literals;
   std::vector<const Literal*> arguments;
   std::string header, names, types;
@@ -87,10 +92,13 @@ std::vector<Number> RunOp(const std::string& op, PrimitiveType type,
   }
   for (const Literal& literal : literals) arguments.push_back(&literal);
   const size_t space = op.find(' ');
+  const std::string name = op.substr(0, space);
   const std::string text = absl::StrCat(
-      "func.func @main(", header, ") -> ", out, " {\n  %r = \"stablehlo.", op.substr(0, space),
-      "\"(", names, ")", space == std::string::npos ? "" : op.substr(space), " : (", types, ") -> ",
-      out, "\n  return %r : ", out, "\n}\n");
+      "func.func @main(", header, ") -> ", out, " {\n  %r = \"",
+      name.find('.') == std::string::npos ? "stablehlo." : "", name, "\"(", names, ")",
+      space == std::string::npos ? "" : op.substr(space), " : (", types, ") -> ", made,
+      then_f32 ? absl::StrCat("\n  %f = stablehlo.convert %r : (", made, ") -> ", out) : "",
+      "\n  return ", then_f32 ? "%f" : "%r", " : ", out, "\n}\n");
   const auto results = RunAll(text, arguments);
   return results.size() == 1 ? ReadNumbers(*results[0]) : std::vector<Number>();
 }
@@ -133,6 +141,7 @@ const std::vector<FloatOp>& ExactFloatOps() {
       {"round_nearest_afz", [](double x, double) { return std::round(x); }, true},
       {"sqrt", [](double x, double) { return std::sqrt(x); }, true},
       {"real", [](double x, double) { return x; }, true},
+      {"imag", [](double, double) { return 0.0; }, true},
       {"add", [](double x, double y) { return x + y; }, false},
       {"subtract", [](double x, double y) { return x - y; }, false},
       {"multiply", [](double x, double y) { return x * y; }, false},
@@ -159,6 +168,9 @@ TEST_P(NarrowFloatTest, ArithmeticRoundsOnce) {
       expected.push_back(Nearest(type, op.value(operands[0][i].real(), y)));
     }
     ExpectNumbers(op.op, type, operands, RunOp(op.op, type, operands, type), expected);
+    if (BitWidth(type) == 16) continue;  // may stay f32
+    ExpectNumbers(absl::StrCat(op.op, " and a conversion"), type, operands,
+                  RunOp(op.op, type, operands, type, true), expected);
   }
 }
 
@@ -251,24 +263,65 @@ TEST_P(NarrowFloatTest, ConversionsToEachTypeRoundOnce) {
   }
 }
 
-// Rounding to formats that have no exponents beyond the type's own.
+struct FloatFormat {
+  PrimitiveType type;
+  int exponent_bits, mantissa_bits, bias;
+};
+constexpr FloatFormat kFormats[] = {
+    {F4E2M1FN, 2, 1, 1}, {F6E2M3FN, 2, 3, 1},    {F6E3M2FN, 3, 2, 3},    {F8E3M4, 3, 4, 3},
+    {F8E4M3, 4, 3, 7},   {F8E4M3FN, 4, 3, 7},    {F8E4M3FNUZ, 4, 3, 8},  {F8E4M3B11FNUZ, 4, 3, 11},
+    {F8E5M2, 5, 2, 15},  {F8E5M2FNUZ, 5, 2, 16}, {F8E8M0FNU, 8, 0, 127}, {BF16, 8, 7, 127},
+    {F16, 5, 10, 15},
+};
+
+// Rounded to `mantissa_bits` in the type's own format, of whose denormals bits are dropped as of
+// other numbers. Fewer exponents than the type's own have no denormals.
+double Reduced(const FloatFormat& own, double x, int exponent_bits, int mantissa_bits) {
+  if (std::isnan(x)) return mantissa_bits > 0 ? x : kInf;
+  if (std::isinf(x) || x == 0) return x;
+  const int exponent = std::max(std::ilogb(x), 1 - own.bias);
+  const double unit = std::ldexp(1, exponent - std::min(mantissa_bits, own.mantissa_bits));
+  const double rounded = RoundEven(x / unit) * unit;
+  if (exponent_bits >= own.exponent_bits) return rounded;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  if (std::fabs(rounded) < std::ldexp(1, 1 - bias)) return std::copysign(0.0, x);
+  return std::fabs(rounded) >= std::ldexp(1, bias + 1) ? std::copysign(kInf, x) : rounded;
+}
+
 TEST_P(NarrowFloatTest, ReducePrecisionRoundsToAFormat) {
   const PrimitiveType type = GetParam();
+  const auto* const own = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                       [&](const FloatFormat& f) { return f.type == type; });
+  ASSERT_NE(own, std::end(kFormats));
   const std::vector<Number> values = ValuesOf(type, false);
-  std::vector<Number> expected;
-  for (const Number x : values) {
-    // e4m1: 2^-6 .. 1.5 * 2^7, no denormals.
-    double v = x.real();
-    if (std::isfinite(v) && v != 0) {
-      const double unit = std::ldexp(1, std::ilogb(v) - 1);
-      v = RoundEven(v / unit) * unit;
-      if (std::fabs(v) < 0x1p-6) v = std::copysign(0.0, v);
-      if (std::fabs(v) > 0x1.8p7) v = std::copysign(kInf, v);
+  for (const int exponent_bits : {1, 2, 3, 4, 5, 6, 8, 11}) {
+    for (const int mantissa_bits : {0, 1, 2, 3, 4, 7, 10, 52}) {
+      std::vector<Number> expected;
+      for (const Number x : values)
+        expected.push_back(Nearest(type, Reduced(*own, x.real(), exponent_bits, mantissa_bits)));
+      const std::string op = absl::StrCat("reduce_precision {exponent_bits = ", exponent_bits,
+                                          " : i32, mantissa_bits = ", mantissa_bits, " : i32}");
+      ExpectNumbers(op, type, {values}, RunOp(op, type, {values}, type), expected);
+      if (BitWidth(type) == 16) continue;
+      ExpectNumbers(absl::StrCat(op, " and a conversion"), type, {values},
+                    RunOp(op, type, {values}, type, true), expected);
     }
-    expected.push_back(Nearest(type, v));
   }
-  const std::string op = "reduce_precision {exponent_bits = 4 : i32, mantissa_bits = 1 : i32}";
-  ExpectNumbers(op, type, {values}, RunOp(op, type, {values}, type), expected);
+}
+
+TEST_P(NarrowFloatTest, InfinitiesAreToldFromOtherNumbers) {
+  const PrimitiveType type = GetParam();
+  const std::vector<Number> values = ValuesOf(type, false);
+  const std::vector<std::pair<const char*, bool (*)(double)>> tests = {
+      {"chlo.is_inf", [](double x) { return std::isinf(x); }},
+      {"chlo.is_pos_inf", [](double x) { return x == kInf; }},
+      {"chlo.is_neg_inf", [](double x) { return x == -kInf; }},
+  };
+  for (const auto& [op, holds] : tests) {
+    std::vector<Number> expected;
+    for (const Number x : values) expected.push_back(holds(x.real()) ? 1 : 0);
+    ExpectNumbers(op, type, {values}, RunOp(op, type, {values}, PRED), expected);
+  }
 }
 
 bool IsNarrowFloat(PrimitiveType type) { return IsFloating(type) && BitWidth(type) <= 16; }

@@ -157,6 +157,13 @@ TEST(SimplifyTest, InvolutionsUndoThemselvesAndIdempotentOpsNeedOnlyOneRun) {
   ExpectIdentity("4xf32", " %r = stablehlo.maximum %x, %x : tensor<4xf32>");
 }
 
+// The type has no sign, so that the first negative is NaN already.
+TEST(SimplifyTest, TwoNegationsOfF8E8M0FnuUndoNothing) {
+  ExpectUnchanged("4xf8E8M0FNU", "4xf8E8M0FNU",
+                  " %0 = stablehlo.negate %x : tensor<4xf8E8M0FNU>\n"
+                  " %r = stablehlo.negate %0 : tensor<4xf8E8M0FNU>");
+}
+
 TEST(SimplifyTest, AnIntegerComparedWithItselfIsKnownAFloatIsNot) {
   ExpectSimple("4xi32", "4xi1",
                " %r = stablehlo.compare GE, %x, %x : (tensor<4xi32>, tensor<4xi32>) -> "

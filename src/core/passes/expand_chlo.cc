@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "pjrt/ir/passes.h"
+#include "src/core/base/type_dispatch.h"
 #include "src/core/ir/complex_number.h"
 
 namespace pjrt::ir {
@@ -62,6 +63,12 @@ Term Square(Term x) {
   return MakeComplex(real, re * im * 2.0);
 }
 
+bool HasInfinity(PrimitiveType type) {
+  return VisitArrayType(type, [](auto t) {
+    return std::numeric_limits<typename NativeTypeOf<t()>::type>::has_infinity;
+  });
+}
+
 Term Conj(Term x) { return IsComplex(x.element()) ? MakeComplex(Real(x), -Imag(x)) : x; }
 
 // Ops that take one operand's elements to the result's. Null for an op without expansion.
@@ -76,11 +83,12 @@ Value* ExpandUnary(Emitter& emit, Op* op) {
     case OpCode::kChloTan:
       return Tan(x).value();
     case OpCode::kChloIsInf:
-      return (Abs(x) == kInfinity).value();
     case OpCode::kChloIsPosInf:
-      return (x == kInfinity).value();
     case OpCode::kChloIsNegInf:
-      return (x == -kInfinity).value();
+      // In a type without infinities, a constant of one is another number.
+      if (!HasInfinity(type)) return emit.IntConstant(op->result_type(), 0).value();
+      if (op->Is(OpCode::kChloIsInf)) return (Abs(x) == kInfinity).value();
+      return (x == (op->Is(OpCode::kChloIsPosInf) ? kInfinity : -kInfinity)).value();
     default:
       break;
   }

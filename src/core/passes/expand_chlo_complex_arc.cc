@@ -78,11 +78,13 @@ Term Atanh(Term x, Term y) {
   const Term at_pole = (gap == 0.0) & (Abs(y) < 1e-9);
   const Term near =
       Select(at_pole, 0.5 * (kLog2 - Log(Abs(y))), 0.25 * Log1p(4.0 * size / (gap * gap + y * y)));
-  // Far out, re z / |z|^2.
-  const Term length = Hypot(size, Abs(y));
+  // Far out, re z / |z|^2, where neither |z| nor a product leaves the range: with all lengths in
+  // units of the larger part, which divides last.
+  const Term low = Min(size, Abs(y)), share = size / high, ratio = low / high;
+  const Term far_real = share / (1.0 + ratio * ratio) / high;
   const Term infinite = high == std::numeric_limits<double>::infinity();
   const Term far = high > LargeOf(x);
-  const Term real = Select(infinite, 0.0, Select(far, size / length / length, near));
+  const Term real = Select(infinite, 0.0, Select(far, far_real, near));
   const Term flat = (1.0 - size) * (1.0 + size) - y * y;
   const Term angle = 0.5 * Atan2(2.0 * y, flat);
   const Term half_pi = x.Like(1.57079632679489661923);

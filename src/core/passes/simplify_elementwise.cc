@@ -169,6 +169,8 @@ Replacement SimplifyExtremum(const Op& op, Emitter&) {
 
 // f(f(x)) = x.
 Replacement SimplifyInvolution(const Op& op, Emitter&) {
+  // Of numbers without a sign, the negative is NaN.
+  if (op.result_type().primitive_type() == F8E8M0FNU) return {};
   const Op* inner = MadeBy(op.operand(0), op.opcode());
   return inner == nullptr ? Replacement() : One(inner->operand(0));
 }

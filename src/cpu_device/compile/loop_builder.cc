@@ -10,6 +10,7 @@
 #include "pjrt/ir/op_attributes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/base/type_dispatch.h"
 #include "src/core/ir/reducer.h"
 #include "src/cpu_device/compile/constants.h"
 #include "src/cpu_device/compile/diagnostics.h"
@@ -20,7 +21,8 @@ namespace {
 using ir::OpCode;
 
 // How an op becomes one instruction. `exact`: the result of narrow operands is a value of the
-// narrow type without rounding.
+// narrow type without rounding. The whole numbers that ceil and the like give need not be: beside
+// f6E2M3FN's 7.5 there is no 8, and some types lack 0 or -0.
 struct OpRow {
   OpCode code;
   BlockOp op;
@@ -32,7 +34,7 @@ constexpr OpRow kRows[] = {
     {OpCode::kAnd, BlockOp::kAnd, true},
     {OpCode::kAtan2, BlockOp::kAtan2, false},
     {OpCode::kCbrt, BlockOp::kCbrt, false},
-    {OpCode::kCeil, BlockOp::kCeil, true},
+    {OpCode::kCeil, BlockOp::kCeil, false},
     {OpCode::kChloErf, BlockOp::kErf, false},
     {OpCode::kChloErfc, BlockOp::kErfc, false},
     {OpCode::kClamp, BlockOp::kClamp, true},
@@ -42,7 +44,7 @@ constexpr OpRow kRows[] = {
     {OpCode::kDivide, BlockOp::kDivide, false},
     {OpCode::kExponential, BlockOp::kExp, false},
     {OpCode::kExponentialMinusOne, BlockOp::kExpm1, false},
-    {OpCode::kFloor, BlockOp::kFloor, true},
+    {OpCode::kFloor, BlockOp::kFloor, false},
     {OpCode::kImag, BlockOp::kImag, true},
     {OpCode::kIsFinite, BlockOp::kIsFinite, true},
     {OpCode::kLog, BlockOp::kLog, false},
@@ -58,8 +60,8 @@ constexpr OpRow kRows[] = {
     {OpCode::kPower, BlockOp::kPower, false},
     {OpCode::kReal, BlockOp::kReal, true},
     {OpCode::kRemainder, BlockOp::kRemainder, false},
-    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, true},
-    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, true},
+    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, false},
+    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, false},
     {OpCode::kRsqrt, BlockOp::kRsqrt, false},
     {OpCode::kSelect, BlockOp::kSelect, true},
     {OpCode::kShiftLeft, BlockOp::kShiftLeft, false},
@@ -95,6 +97,20 @@ bool IsComputable(ir::Type type) {
 // Types whose compute type is wider than they are.
 bool IsNarrowInt(PrimitiveType type) { return IsInteger(type) && BitWidth(type) < 8; }
 bool IsNarrowFloat(PrimitiveType type) { return IsFloating(type) && type != F32 && type != F64; }
+
+struct FloatFormat {
+  int exponent_bits = 0, mantissa_bits = 0, bias = 0;
+};
+FloatFormat FormatOfNarrowFloat(PrimitiveType type) {
+  return VisitArrayType(type, [](auto t) {
+    FloatFormat format;
+    if constexpr (IsFloating(t()) && t() != F32 && t() != F64) {
+      using Float = typename NativeTypeOf<t()>::type;
+      format = {Float::kExponentBits, Float::kMantissaBits, Float::kBias};
+    }
+    return format;
+  });
+}
 
 // Types that are computed in the bits that they are stored in.
 bool IsNative(PrimitiveType type) {
@@ -303,16 +319,9 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
         value = RoundTo(value, result_type);
       return value;
     }
-    case OpCode::kReducePrecision: {
-      LoopInstr instr;
-      instr.kind = LoopInstr::kReducePrecision;
-      instr.type = result;
-      instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("exponent_bits"), 63));
-      instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(op.IntAttr("mantissa_bits"), 63));
-      instr.args[0] = operands[0];
-      return RoundResult(Append(std::move(instr)), result_type,
-                         IsNarrowFloat(result_type) ? false : true);
-    }
+    case OpCode::kReducePrecision:
+      return EmitReducePrecision(operands[0], result_type, op.IntAttr("exponent_bits"),
+                                 op.IntAttr("mantissa_bits"));
     case OpCode::kMap: {
       absl::flat_hash_map<const ir::Value*, LoopValue> values;
       const ir::Block& body = *op.region()->block();
@@ -326,7 +335,7 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
     case OpCode::kImag:
       if (!IsComplex(op.operand_type(0).primitive_type())) {
         if (op.Is(OpCode::kReal)) return operands[0];
-        return Op(BlockOp::kSubtract, result, result, operands[0], operands[0]);
+        return Constant(result_type, 0);
       }
       break;
     default:
@@ -353,7 +362,9 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
   const LoopValue value =
       Op(code, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
          operands.size() > 2 ? operands[2] : -1);
-  return RoundResult(value, result_type, row->exact);
+  const bool whole = code == BlockOp::kCeil || code == BlockOp::kFloor ||
+                     code == BlockOp::kRoundAfz || code == BlockOp::kRoundEven;
+  return RoundResult(value, result_type, row->exact || (whole && BitWidth(result_type) >= 16));
 }
 
 LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveType index_type) {
@@ -377,6 +388,31 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
   instr.index = AddInput(array);
   instr.args[0] = at;
   return Append(std::move(instr));
+}
+
+LoopValue LoopBuilder::EmitReducePrecision(LoopValue value, PrimitiveType type,
+                                           int64_t exponent_bits, int64_t mantissa_bits) {
+  const auto reduce = [&](LoopValue x, int64_t exponents) {
+    LoopInstr instr;
+    instr.kind = LoopInstr::kReducePrecision;
+    instr.type = ComputeTypeOf(type);
+    instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(exponents, 63));
+    instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(mantissa_bits, 63));
+    instr.args[0] = x;
+    return Append(std::move(instr));
+  };
+  const FloatFormat own = FormatOfNarrowFloat(type);
+  if (!IsNarrowFloat(type) || exponent_bits < own.exponent_bits || own.bias == 127)
+    return RoundResult(reduce(value, exponent_bits), type, !IsNarrowFloat(type));
+  // The type's own exponents: its denormals keep the digits that they have. So they have to be
+  // denormals where they are rounded, too.
+  if (keep_f32_ && type == F16) value = RoundTo(value, type);
+  if (mantissa_bits >= own.mantissa_bits) return value;
+  const auto power = [&](int n) { return Constant(F32, int64_t{127 + n} << 23); };
+  const int shift = 127 - own.bias;
+  value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, value, power(-shift));
+  value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, reduce(value, 8), power(shift));
+  return RoundTo(value, type);
 }
 
 // `value`, of a type with more digits than f32, as a float that rounds to a narrower type as

@@ -72,6 +72,8 @@ class LoopBuilder {
   LoopValue RoundResult(LoopValue value, PrimitiveType type, bool exact);
   LoopValue Constant(PrimitiveType type, int64_t value);
   LoopValue PrepareToNarrow(LoopValue value);
+  LoopValue EmitReducePrecision(LoopValue value, PrimitiveType type, int64_t exponent_bits,
+                                int64_t mantissa_bits);
   // Ops on 2- and 4-bit integers that must see no more than those bits.
   std::optional<LoopValue> EmitNarrowInt(const ir::Op& op, absl::Span<const LoopValue> operands);
 

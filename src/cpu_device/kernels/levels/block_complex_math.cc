@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Division and functions of complex numbers, with the branch cuts, signed zeros and infinities of
-// C's <complex.h> (ISO C, Annex G).
+// C's <complex.h> (ISO C, Annex G), exponentials of infinities excepted.
 //
 // A function is computed in a wider type and rounded once: c64 in double, which leaves half an ulp,
 // c128 in long double where the C library's double function is more than 3 ULP off. W is the wider
@@ -169,9 +169,12 @@ void DivideC64(void* dst, const void* a, const void* b, const void*, int64_t n) 
   }
 }
 
+// exp(x) cos y + i exp(x) sin y by the formula, where C has a zero for exp(-inf +- i inf) and an
+// infinity for exp(inf +- i inf).
 struct Exp {
   template <typename W>
   PJRT_INLINE Complex<W> Run(Complex<W> z) {
+    if (!IsFinite(z.im)) return {z.im - z.im, z.im - z.im};
     return ComplexExp(z);
   }
 };
@@ -268,9 +271,7 @@ struct Logistic {
 
 struct Abs {
   PJRT_INLINE double Run(C128 z) { return RealHypot(z.re, z.im); }
-  PJRT_INLINE float Run(C64 z) {
-    return static_cast<float>(__builtin_sqrt(double{z.re} * z.re + double{z.im} * z.im));
-  }
+  PJRT_INLINE float Run(C64 z) { return static_cast<float>(Run(complexes::Widen(z))); }
 };
 struct Sign {
   template <typename W>
