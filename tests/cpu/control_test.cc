@@ -327,6 +327,65 @@ TEST(WhileTest, ArraysAreChangedAsOftenAsTheConditionHolds) {
   }
 }
 
+// Without an end the loop would not return.
+TEST(WhileTest, ALoopThatNothingUsesDoesNotRun) {
+  const Literal a = Array<float>({2}, {1.0f, 2.0f});
+  const auto results = RunAll(R"(
+    func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %r = stablehlo.while(%x = %a) : tensor<2xf32>
+      cond {
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+        %go = stablehlo.compare EQ, %sum, %sum : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %y = stablehlo.sine %x : tensor<2xf32>
+        stablehlo.return %y : tensor<2xf32>
+      }
+      %b = stablehlo.add %a, %a : tensor<2xf32>
+      return %b : tensor<2xf32>
+    })",
+                              {&a});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(Elements<float>(*results[0]), (std::vector<float>{2.0f, 4.0f}));
+}
+
+// The second and fourth value are carried for themselves alone, around and inside of the others.
+TEST(WhileTest, ValuesThatNothingNeedsLeaveTheOthersAsTheyAre) {
+  const Literal n = Scalar<int32_t>(5);
+  const Literal a = Array<int32_t>({3}, {1, 10, 100});
+  const auto results = RunAll(R"(
+    func.func @main(%n: tensor<i32>, %a: tensor<3xi32>) -> (tensor<3xi32>, tensor<i32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %ones = stablehlo.constant dense<1> : tensor<3xi32>
+      %r:4 = stablehlo.while(%i = %zero, %u = %a, %x = %a, %v = %a) : tensor<i32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>
+      cond {
+        %go = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %next = stablehlo.add %i, %one : tensor<i32>
+        %odd = stablehlo.and %i, %one : tensor<i32>
+        %s:2 = "stablehlo.case"(%odd) ({
+          %p = stablehlo.add %x, %a : tensor<3xi32>
+          %q = stablehlo.multiply %v, %u : tensor<3xi32>
+          stablehlo.return %q, %p : tensor<3xi32>, tensor<3xi32>
+        }, {
+          %p = stablehlo.subtract %x, %ones : tensor<3xi32>
+          stablehlo.return %v, %p : tensor<3xi32>, tensor<3xi32>
+        }) : (tensor<i32>) -> (tensor<3xi32>, tensor<3xi32>)
+        %w = stablehlo.add %u, %x : tensor<3xi32>
+        stablehlo.return %next, %s#0, %s#1, %w : tensor<i32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>
+      }
+      return %r#2, %r#0 : tensor<3xi32>, tensor<i32>
+    })",
+                              {&n, &a});
+  ASSERT_EQ(results.size(), 2u);
+  // Three times a more, twice one less.
+  EXPECT_EQ(Elements<int32_t>(*results[0]), (std::vector<int32_t>{2, 38, 398}));
+  EXPECT_EQ(results[1]->GetFirstElement<int32_t>(), 5);
+}
+
 TEST(CaseTest, AnIndexOutOfRangeTakesTheLastBranch) {
   const std::string text = R"(
     func.func @main(%index: tensor<i32>, %x: tensor<f32>) -> tensor<f32> {

@@ -68,6 +68,32 @@ TEST(TemplateProgramTest, ALoopThatChangesShapesIsRefusedWhenCompiled) {
                       {"[PJRT-I032]", "stablehlo.while", "carried value 1", "tensor<2xf32>"});
 }
 
+TEST(TemplateProgramTest, ALoopMayChangeShapesThatNothingNeeds) {
+  PjRtClient& client = OneThreadClient();
+  const auto executable = Compile(client, R"(
+    func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %n = stablehlo.constant dense<3> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %r:3 = stablehlo.while(%v = %x, %i = %zero, %w = %x) : tensor<?xf32>, tensor<i32>, tensor<?xf32>
+      cond {
+        %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %next = stablehlo.add %i, %one : tensor<i32>
+        %longer = stablehlo.concatenate %v, %w, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+        %twice = stablehlo.add %w, %w : tensor<?xf32>
+        stablehlo.return %longer, %next, %twice : tensor<?xf32>, tensor<i32>, tensor<?xf32>
+      }
+      return %r#2 : tensor<?xf32>
+    })");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const Literal x = Array<float>({2}, {1.0f, 3.0f});
+  const auto result = RunWith(client, **executable, {&x});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(*result, ElementsAre(8.0f, 24.0f));
+}
+
 constexpr char kBranches[] = R"(
   func.func @main(%p: tensor<i1>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
     %r = "stablehlo.if"(%p) ({

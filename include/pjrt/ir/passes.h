@@ -259,7 +259,9 @@ absl::Status RefineShapes(Module* module, const PassOptions& options = {});
 // they run its regions for one element after the other, in row-major order.
 void IsolateRegions(Module* module);
 
-// Removes ops without side effects whose results nothing uses, regions of others included.
+// Removes what neither a side effect nor a function's result is computed from: ops, those of
+// regions included, loops however often they run, results of branches, and what a loop carries for
+// itself alone. A loop or branch that loses results is replaced by one without them.
 void RemoveDeadOps(Module* module);
 
 }  // namespace pjrt::ir

@@ -4,17 +4,13 @@
 #include "pjrt/ir/op_set.h"
 
 namespace pjrt::ir {
-namespace {
 
-// Of an op by itself, whatever its regions hold.
 bool ComputesOnly(const Op& op) {
   if (op.num_results() == 0 || op.Is(OpCode::kUnknown)) return false;
   if (op.Is(OpCode::kFuncFunc) || op.Is(OpCode::kModule)) return false;
   if (op.Is(OpCode::kCustomCall)) return !op.BoolAttr("has_side_effect");
   return !GetOpInfo(op.opcode()).Has(kSideEffect);
 }
-
-}  // namespace
 
 bool IsPure(const Op& op) {
   if (op.IsTerminator() || !ComputesOnly(op)) return false;

@@ -8,6 +8,10 @@
 
 namespace pjrt::ir {
 
+// True for an op that has results and makes them, whatever its regions hold, without side effects
+// and state of its own.
+bool ComputesOnly(const Op& op);
+
 // True when all that an op does is compute its results from its operands, and from nothing else: no
 // side effects, no state, no terminator, no definition; the ops of its regions likewise. An op
 // whose regions hold regions themselves counts as one that may do more.

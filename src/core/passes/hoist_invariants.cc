@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/effects.h"
-#include "src/core/passes/emitter.h"
+#include "src/core/passes/keep_results.h"
 #include "src/core/passes/simplify.h"
 
 namespace pjrt::ir {
@@ -135,33 +134,8 @@ void DropUnchanged(Module* module, Op* loop) {
     }
   }
   if (kept.size() == loop->num_operands() || kept.empty()) return;
-  absl::InlinedVector<Value*, 8> operands;
-  absl::InlinedVector<Type, 8> types;
-  for (const size_t i : kept) {
-    operands.push_back(loop->operand(i));
-    types.push_back(loop->operand_type(i));
-  }
-  Op* copy = Emitter(module, loop).Make(loop->name(), operands, types, loop->attributes(), 2);
-  for (size_t r = 0; r < 2; ++r) {
-    Block *from = loop->region(r)->block(), *to = copy->region(r)->AddBlock();
-    for (const size_t i : kept) {
-      from->argument(i)->ReplaceAllUsesWith(
-          to->AddArgument(from->argument(i)->type(), from->argument(i)->location()));
-    }
-    Op* terminator = from->terminator();
-    absl::InlinedVector<Value*, 8> results;
-    if (r == 0) {
-      results.push_back(terminator->operand(0));
-    } else {
-      for (const size_t i : kept) results.push_back(terminator->operand(i));
-    }
-    MoveOps(module, from, to);
-    Emitter(module, terminator).Make(terminator->name(), results, {});
-    terminator->Erase();
-  }
-  for (size_t k = 0; k < kept.size(); ++k)
-    loop->result(kept[k])->ReplaceAllUsesWith(copy->result(k));
-  loop->Erase();
+  ReturnOnly(module, loop, kept);
+  KeepResults(module, loop, kept);
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ constexpr Pass kPasses[] = {
     {"inline-calls", "Puts the bodies of called functions in the place of their calls", InlineAll},
     {"flatten-tuples", "Takes tuples apart that functions, loops and branches pass on",
      Always<FlattenTuples>},
+    {"remove-unused-ops", "Removes what nothing uses before work goes into it",
+     Always<RemoveDeadOps>},
     {"expand-chlo", "Writes the ops of CHLO in those of StableHLO", ExpandChlo},
     {"expand-quantized", "Computes quantized types with stored integers and floats",
      Always<ExpandQuantized>},
