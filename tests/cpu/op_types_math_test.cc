@@ -275,13 +275,17 @@ constexpr FloatFormat kFormats[] = {
 };
 
 // Rounded to `mantissa_bits` in the type's own format, of whose denormals bits are dropped as of
-// other numbers. Fewer exponents than the type's own have no denormals.
+// other numbers; halfway to the one whose last bit is 0, which is the exponent's where no mantissa
+// is left. Fewer exponents than the type's own have no denormals.
 double Reduced(const FloatFormat& own, double x, int exponent_bits, int mantissa_bits) {
   if (std::isnan(x)) return mantissa_bits > 0 ? x : kInf;
   if (std::isinf(x) || x == 0) return x;
   const int exponent = std::max(std::ilogb(x), 1 - own.bias);
-  const double unit = std::ldexp(1, exponent - std::min(mantissa_bits, own.mantissa_bits));
-  const double rounded = RoundEven(x / unit) * unit;
+  const int digits = std::min(mantissa_bits, own.mantissa_bits);
+  const double unit = std::ldexp(1, exponent - digits);
+  double rounded = RoundEven(x / unit) * unit;
+  if (digits == 0 && std::fabs(x) == 1.5 * unit && (exponent + own.bias) % 2 == 0)
+    rounded = std::copysign(unit, x);
   if (exponent_bits >= own.exponent_bits) return rounded;
   const int bias = (1 << (exponent_bits - 1)) - 1;
   if (std::fabs(rounded) < std::ldexp(1, 1 - bias)) return std::copysign(0.0, x);

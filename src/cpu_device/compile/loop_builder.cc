@@ -392,27 +392,31 @@ LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveT
 
 LoopValue LoopBuilder::EmitReducePrecision(LoopValue value, PrimitiveType type,
                                            int64_t exponent_bits, int64_t mantissa_bits) {
-  const auto reduce = [&](LoopValue x, int64_t exponents) {
+  const auto reduce = [&](LoopValue x, int64_t exponents, int64_t mantissa) {
     LoopInstr instr;
     instr.kind = LoopInstr::kReducePrecision;
     instr.type = ComputeTypeOf(type);
     instr.exponent_bits = static_cast<int8_t>(std::min<int64_t>(exponents, 63));
-    instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(mantissa_bits, 63));
+    instr.mantissa_bits = static_cast<int8_t>(std::min<int64_t>(mantissa, 63));
     instr.args[0] = x;
     return Append(std::move(instr));
   };
   const FloatFormat own = FormatOfNarrowFloat(type);
-  if (!IsNarrowFloat(type) || exponent_bits < own.exponent_bits || own.bias == 127)
-    return RoundResult(reduce(value, exponent_bits), type, !IsNarrowFloat(type));
-  // The type's own exponents: its denormals keep the digits that they have. So they have to be
-  // denormals where they are rounded, too.
-  if (keep_f32_ && type == F16) value = RoundTo(value, type);
-  if (mantissa_bits >= own.mantissa_bits) return value;
-  const auto power = [&](int n) { return Constant(F32, int64_t{127 + n} << 23); };
-  const int shift = 127 - own.bias;
-  value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, value, power(-shift));
-  value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, reduce(value, 8), power(shift));
-  return RoundTo(value, type);
+  if (!IsNarrowFloat(type) || own.bias == 127)
+    return RoundResult(reduce(value, exponent_bits, mantissa_bits), type, !IsNarrowFloat(type));
+  const bool rounds = mantissa_bits < own.mantissa_bits, bounds = exponent_bits < own.exponent_bits;
+  if (rounds) {
+    // As numbers of f32 with the same exponent bits, so that denormals lose digits as they do in
+    // the type's own format.
+    const auto power = [&](int n) { return Constant(F32, int64_t{127 + n} << 23); };
+    const int shift = 127 - own.bias;
+    value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, value, power(-shift));
+    value = reduce(value, 8, mantissa_bits);
+    value = Op(BlockOp::kMultiply, CType::kF32, CType::kF32, value, power(shift));
+  }
+  // What fewer exponents than the type's own lack is zero or an infinity.
+  if (bounds) value = reduce(value, exponent_bits, mantissa_bits);
+  return rounds || bounds ? RoundTo(value, type) : value;
 }
 
 // `value`, of a type with more digits than f32, as a float that rounds to a narrower type as
