@@ -46,19 +46,21 @@ struct Pair {
   PJRT_INLINE P Fold(P cells, V* running) {
     V low, high;
     Float::Split(cells, &low, &high);
-    V& first = kReverse ? high : low;
-    V& second = kReverse ? low : high;
-    first = Float::Round(Op::Apply(*running, first));
-    *running = second = Float::Round(Op::Apply(first, second));
-    return Float::template Join<P>(low, high);
+    const auto first = Float::Narrowed(Op::Apply(*running, kReverse ? high : low));
+    const auto second =
+        Float::Narrowed(Op::Apply(Float::template Widened<V>(first), kReverse ? low : high));
+    *running = Float::template Widened<V>(second);
+    return kReverse ? Float::template Join<P>(second, first)
+                    : Float::template Join<P>(first, second);
   }
   // The lower half alone.
   template <class Op, typename P, typename V>
   PJRT_INLINE P FoldPart(P cells, V* running) {
     V low, high;
     Float::Split(cells, &low, &high);
-    *running = low = Float::Round(Op::Apply(*running, low));
-    return Float::template Join<P>(low, high);
+    const auto only = Float::Narrowed(Op::Apply(*running, low));
+    *running = Float::template Widened<V>(only);
+    return Float::template Join<P>(only, Float::Narrowed(high));
   }
   PJRT_INLINE float Load(uint16_t x) {
     float value;
@@ -79,43 +81,22 @@ struct Bf16 {
     *low = (V)(cells << 16);
     *high = (V)(cells & 0xffff0000u);
   }
+  // The upper halves are the result. A NaN comes from an operand of 16 bits or is the processor's
+  // own: quiet, and nothing in its lower half to round.
   template <typename V>
-  PJRT_INLINE V Round(V x) {
+  PJRT_INLINE V Narrowed(V x) {
     typedef uint32_t Bits __attribute__((vector_size(sizeof(V))));
     const Bits bits = (Bits)x;
     return (V)((bits + (((bits >> 16) & 1) + 0x7fffu)) & 0xffff0000u);
   }
-  // The upper halves are the result. A NaN comes from an operand of 16 bits or is the processor's
-  // own: quiet, and nothing in its lower half to round.
-#if defined(__AVX512BW__)
-  // One more where the lower half is above the middle, or there and the upper one odd.
+  template <typename V>
+  PJRT_INLINE V Widened(V x) {
+    return x;
+  }
   template <typename P, typename V>
   PJRT_INLINE P Join(V low, V high) {
-    typedef uint16_t Words __attribute__((vector_size(sizeof(P))));
-    constexpr std::make_integer_sequence<int, sizeof(P) / 2> kAll;
-    const auto lower = EveryOther<0>((Words)low, (Words)high, kAll);
-    const auto upper = EveryOther<1>((Words)low, (Words)high, kAll);
-    return (P)((lower | (upper & 1)) > 0x8000 ? upper + 1 : upper);
+    return ((P)low >> 16) | (P)high;
   }
-
- private:
-  template <int kOdd, typename Words, int... k>
-  PJRT_INLINE Words EveryOther(Words a, Words b, std::integer_sequence<int, k...>) {
-    constexpr int kWords = sizeof...(k);
-    return __builtin_shufflevector(a, b, (k / 2 * 2 + kOdd + k % 2 * kWords)...);
-  }
-#else
-  template <typename P, typename V>
-  PJRT_INLINE P Join(V low, V high) {
-    return (Rounded((P)low) >> 16) | (Rounded((P)high) & 0xffff0000u);
-  }
-
- private:
-  template <typename P>
-  PJRT_INLINE P Rounded(P bits) {
-    return bits + (((bits >> 16) & 1) + 0x7fffu);
-  }
-#endif
 };
 
 #if defined(__AVX512BW__)
@@ -132,13 +113,16 @@ struct F16 {
     *high = (V)_mm512_cvtph_ps((__m256i)halves.high);
   }
   template <typename V>
-  PJRT_INLINE V Round(V x) {
-    return (V)_mm512_cvtph_ps(_mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT));
+  PJRT_INLINE Half Narrowed(V x) {
+    return (Half)_mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT);
   }
-  template <typename P, typename V>
-  PJRT_INLINE P Join(V low, V high) {
-    return (P)InTurn((Half)_mm512_cvtps_ph((__m512)low, _MM_FROUND_TO_NEAREST_INT),
-                     (Half)_mm512_cvtps_ph((__m512)high, _MM_FROUND_TO_NEAREST_INT), kAllWords);
+  template <typename V>
+  PJRT_INLINE V Widened(Half x) {
+    return (V)_mm512_cvtph_ps((__m256i)x);
+  }
+  template <typename P>
+  PJRT_INLINE P Join(Half low, Half high) {
+    return (P)InTurn(low, high, kAllWords);
   }
 
  private:
@@ -168,14 +152,16 @@ struct F16 {
     *high = (V)_mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1));
   }
   template <typename V>
-  PJRT_INLINE V Round(V x) {
-    return (V)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
+  PJRT_INLINE __m128i Narrowed(V x) {
+    return _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT);
   }
-  template <typename P, typename V>
-  PJRT_INLINE P Join(V low, V high) {
-    const __m128i a = _mm256_cvtps_ph((__m256)low, _MM_FROUND_TO_NEAREST_INT);
-    const __m128i b = _mm256_cvtps_ph((__m256)high, _MM_FROUND_TO_NEAREST_INT);
-    return (P)_mm256_set_m128i(_mm_unpackhi_epi16(a, b), _mm_unpacklo_epi16(a, b));
+  template <typename V>
+  PJRT_INLINE V Widened(__m128i x) {
+    return (V)_mm256_cvtph_ps(x);
+  }
+  template <typename P>
+  PJRT_INLINE P Join(__m128i low, __m128i high) {
+    return (P)_mm256_set_m128i(_mm_unpackhi_epi16(low, high), _mm_unpacklo_epi16(low, high));
   }
 };
 #endif
