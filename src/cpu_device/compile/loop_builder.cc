@@ -264,8 +264,7 @@ LoopValue LoopBuilder::RoundTo(LoopValue value, PrimitiveType type) {
 LoopValue LoopBuilder::RoundResult(LoopValue value, PrimitiveType type, bool exact) {
   if (exact) return value;
   if (IsNarrowInt(type)) return RoundTo(value, type);
-  if (IsNarrowFloat(type) && !(keep_f32_ && type == BF16))
-    return RoundTo(value, type);
+  if (IsNarrowFloat(type) && !(keep_f32_ && type == BF16)) return RoundTo(value, type);
   return value;
 }
 

@@ -90,10 +90,10 @@ namespace pjrt::cpu {
   X(Floor)                                                                                \
   X(Ceil)                                                                                 \
   X(RoundEven)                                                                            \
-  X(LoadBf16)        /* f32, to StoreBf16: A = bf16 block at slot */                      \
-  X(RoundBf16)       /* A = A rounded to bf16 */                                          \
-  X(StoreBf16)       /* bf16 block at slot = A rounded; A stays */                        \
-  X(LoadF16)         /* likewise, to StoreF16 */                                          \
+  X(LoadBf16)  /* f32, to StoreBf16: A = bf16 block at slot */                            \
+  X(RoundBf16) /* A = A rounded to bf16 */                                                \
+  X(StoreBf16) /* bf16 block at slot = A rounded; A stays */                              \
+  X(LoadF16)   /* likewise, to StoreF16 */                                                \
   X(RoundF16)                                                                             \
   X(StoreF16)                                                                             \
   X(FloatFromSigned) /* A = A converted, and so on, as BlockKernels::convert does */      \
