@@ -20,60 +20,66 @@ namespace {
 
 using ir::OpCode;
 
-// How an op becomes one instruction. `exact`: the result of narrow operands is a value of the
-// narrow type without rounding. The whole numbers that ceil and the like give need not be: beside
-// f6E2M3FN's 7.5 there is no 8, and some types lack 0 or -0.
+// Of what types the result of narrow operands is a value without rounding. The whole numbers that
+// ceil and the like give need not be: beside f6E2M3FN's 7.5 there is no 8, and some types of 8 bits
+// lack 0 or -0.
+enum class Exact : uint8_t { kNever, kFrom16Bits, kAlways };
+bool IsExact(Exact exact, PrimitiveType type) {
+  return exact == Exact::kAlways || (exact == Exact::kFrom16Bits && BitWidth(type) >= 16);
+}
+
+// How an op becomes one instruction.
 struct OpRow {
   OpCode code;
   BlockOp op;
-  bool exact;
+  Exact exact;
 };
 constexpr OpRow kRows[] = {
-    {OpCode::kAbs, BlockOp::kAbs, false},
-    {OpCode::kAdd, BlockOp::kAdd, false},
-    {OpCode::kAnd, BlockOp::kAnd, true},
-    {OpCode::kAtan2, BlockOp::kAtan2, false},
-    {OpCode::kCbrt, BlockOp::kCbrt, false},
-    {OpCode::kCeil, BlockOp::kCeil, false},
-    {OpCode::kChloErf, BlockOp::kErf, false},
-    {OpCode::kChloErfc, BlockOp::kErfc, false},
-    {OpCode::kClamp, BlockOp::kClamp, true},
-    {OpCode::kComplex, BlockOp::kComplex, true},
-    {OpCode::kCosine, BlockOp::kCos, false},
-    {OpCode::kCountLeadingZeros, BlockOp::kClz, false},
-    {OpCode::kDivide, BlockOp::kDivide, false},
-    {OpCode::kExponential, BlockOp::kExp, false},
-    {OpCode::kExponentialMinusOne, BlockOp::kExpm1, false},
-    {OpCode::kFloor, BlockOp::kFloor, false},
-    {OpCode::kImag, BlockOp::kImag, true},
-    {OpCode::kIsFinite, BlockOp::kIsFinite, true},
-    {OpCode::kLog, BlockOp::kLog, false},
-    {OpCode::kLogPlusOne, BlockOp::kLog1p, false},
-    {OpCode::kLogistic, BlockOp::kLogistic, false},
-    {OpCode::kMaximum, BlockOp::kMaximum, true},
-    {OpCode::kMinimum, BlockOp::kMinimum, true},
-    {OpCode::kMultiply, BlockOp::kMultiply, false},
-    {OpCode::kNegate, BlockOp::kNegate, false},
-    {OpCode::kNot, BlockOp::kNot, false},
-    {OpCode::kOr, BlockOp::kOr, true},
-    {OpCode::kPopcnt, BlockOp::kPopcnt, false},
-    {OpCode::kPower, BlockOp::kPower, false},
-    {OpCode::kReal, BlockOp::kReal, true},
-    {OpCode::kRemainder, BlockOp::kRemainder, false},
-    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, false},
-    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, false},
-    {OpCode::kRsqrt, BlockOp::kRsqrt, false},
-    {OpCode::kSelect, BlockOp::kSelect, true},
-    {OpCode::kShiftLeft, BlockOp::kShiftLeft, false},
-    {OpCode::kShiftRightArithmetic, BlockOp::kShiftRightArithmetic, false},
-    {OpCode::kShiftRightLogical, BlockOp::kShiftRightLogical, false},
-    {OpCode::kSign, BlockOp::kSign, true},
-    {OpCode::kSine, BlockOp::kSin, false},
-    {OpCode::kSqrt, BlockOp::kSqrt, false},
-    {OpCode::kSubtract, BlockOp::kSubtract, false},
-    {OpCode::kTan, BlockOp::kTan, false},
-    {OpCode::kTanh, BlockOp::kTanh, false},
-    {OpCode::kXor, BlockOp::kXor, true},
+    {OpCode::kAbs, BlockOp::kAbs, Exact::kNever},
+    {OpCode::kAdd, BlockOp::kAdd, Exact::kNever},
+    {OpCode::kAnd, BlockOp::kAnd, Exact::kAlways},
+    {OpCode::kAtan2, BlockOp::kAtan2, Exact::kNever},
+    {OpCode::kCbrt, BlockOp::kCbrt, Exact::kNever},
+    {OpCode::kCeil, BlockOp::kCeil, Exact::kFrom16Bits},
+    {OpCode::kChloErf, BlockOp::kErf, Exact::kNever},
+    {OpCode::kChloErfc, BlockOp::kErfc, Exact::kNever},
+    {OpCode::kClamp, BlockOp::kClamp, Exact::kAlways},
+    {OpCode::kComplex, BlockOp::kComplex, Exact::kAlways},
+    {OpCode::kCosine, BlockOp::kCos, Exact::kNever},
+    {OpCode::kCountLeadingZeros, BlockOp::kClz, Exact::kNever},
+    {OpCode::kDivide, BlockOp::kDivide, Exact::kNever},
+    {OpCode::kExponential, BlockOp::kExp, Exact::kNever},
+    {OpCode::kExponentialMinusOne, BlockOp::kExpm1, Exact::kNever},
+    {OpCode::kFloor, BlockOp::kFloor, Exact::kFrom16Bits},
+    {OpCode::kImag, BlockOp::kImag, Exact::kAlways},
+    {OpCode::kIsFinite, BlockOp::kIsFinite, Exact::kAlways},
+    {OpCode::kLog, BlockOp::kLog, Exact::kNever},
+    {OpCode::kLogPlusOne, BlockOp::kLog1p, Exact::kNever},
+    {OpCode::kLogistic, BlockOp::kLogistic, Exact::kNever},
+    {OpCode::kMaximum, BlockOp::kMaximum, Exact::kAlways},
+    {OpCode::kMinimum, BlockOp::kMinimum, Exact::kAlways},
+    {OpCode::kMultiply, BlockOp::kMultiply, Exact::kNever},
+    {OpCode::kNegate, BlockOp::kNegate, Exact::kNever},
+    {OpCode::kNot, BlockOp::kNot, Exact::kNever},
+    {OpCode::kOr, BlockOp::kOr, Exact::kAlways},
+    {OpCode::kPopcnt, BlockOp::kPopcnt, Exact::kNever},
+    {OpCode::kPower, BlockOp::kPower, Exact::kNever},
+    {OpCode::kReal, BlockOp::kReal, Exact::kAlways},
+    {OpCode::kRemainder, BlockOp::kRemainder, Exact::kNever},
+    {OpCode::kRoundNearestAfz, BlockOp::kRoundAfz, Exact::kFrom16Bits},
+    {OpCode::kRoundNearestEven, BlockOp::kRoundEven, Exact::kFrom16Bits},
+    {OpCode::kRsqrt, BlockOp::kRsqrt, Exact::kNever},
+    {OpCode::kSelect, BlockOp::kSelect, Exact::kAlways},
+    {OpCode::kShiftLeft, BlockOp::kShiftLeft, Exact::kNever},
+    {OpCode::kShiftRightArithmetic, BlockOp::kShiftRightArithmetic, Exact::kNever},
+    {OpCode::kShiftRightLogical, BlockOp::kShiftRightLogical, Exact::kNever},
+    {OpCode::kSign, BlockOp::kSign, Exact::kAlways},
+    {OpCode::kSine, BlockOp::kSin, Exact::kNever},
+    {OpCode::kSqrt, BlockOp::kSqrt, Exact::kNever},
+    {OpCode::kSubtract, BlockOp::kSubtract, Exact::kNever},
+    {OpCode::kTan, BlockOp::kTan, Exact::kNever},
+    {OpCode::kTanh, BlockOp::kTanh, Exact::kNever},
+    {OpCode::kXor, BlockOp::kXor, Exact::kAlways},
 };
 
 const OpRow* FindRow(OpCode code) {
@@ -361,9 +367,7 @@ absl::StatusOr<LoopValue> LoopBuilder::Emit(const ir::Op& op,
   const LoopValue value =
       Op(code, result, operand_type, operands[0], operands.size() > 1 ? operands[1] : -1,
          operands.size() > 2 ? operands[2] : -1);
-  const bool whole = code == BlockOp::kCeil || code == BlockOp::kFloor ||
-                     code == BlockOp::kRoundAfz || code == BlockOp::kRoundEven;
-  return RoundResult(value, result_type, row->exact || (whole && BitWidth(result_type) >= 16));
+  return RoundResult(value, result_type, IsExact(row->exact, result_type));
 }
 
 LoopValue LoopBuilder::Gather(const ArrayView& list, LoopValue index, PrimitiveType index_type) {

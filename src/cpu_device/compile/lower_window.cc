@@ -27,12 +27,6 @@ struct Combiner {
   std::shared_ptr<const LoopProgram> body;
 };
 
-// Whether results depend on the order of the operations.
-bool IsOrdered(Monoid monoid, PrimitiveType type) {
-  return (monoid == Monoid::kAdd || monoid == Monoid::kMultiply) &&
-         (IsFloating(type) || IsComplex(type));
-}
-
 absl::StatusOr<Combiner> MakeCombiner(Lowering& lowering, const ir::Block& block, size_t operands,
                                       bool keep_f32) {
   Combiner combiner;

@@ -45,7 +45,6 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
-PJRT_INLINE Doubles SquareRoot(Doubles x) { return _mm512_sqrt_pd(x); }
 // Of whole numbers nearby the nearest, the one below or the one towards 0.
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -135,7 +134,6 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
-PJRT_INLINE Doubles SquareRoot(Doubles x) { return _mm256_sqrt_pd(x); }
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }

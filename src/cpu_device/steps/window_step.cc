@@ -65,8 +65,7 @@ WindowStep::WindowStep(const WindowParams& params, const Kernels& kernels)
       fold_window_(
           kernels.window->fold_window[static_cast<int>(params.monoid)][static_cast<int>(compute_)]),
       fill_(kernels.block->fill[SizeLog2(compute_size_)]),
-      ordered_((params.monoid == Monoid::kAdd || params.monoid == Monoid::kMultiply) &&
-               (IsFloating(params.type) || IsComplex(params.type))),
+      ordered_(IsOrdered(params.monoid, params.type)),
       load_(TypeChange::Load(*kernels.block, params.type, compute_)),
       store_(TypeChange::Store(*kernels.block, compute_, params.type)),
       round_(ordered_ ? kernels.block->round_to[params.type] : nullptr) {

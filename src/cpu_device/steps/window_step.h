@@ -27,6 +27,12 @@ struct WindowParams {
   int64_t operand_offset = 0, init_offset = 0;                         // in elements
 };
 
+// Whether results depend on the order of the operations.
+inline bool IsOrdered(Monoid monoid, PrimitiveType type) {
+  return (monoid == Monoid::kAdd || monoid == Monoid::kMultiply) &&
+         (IsFloating(type) || IsComplex(type));
+}
+
 // A window is reduced over its outer dims first, where whole lines of the operand combine, then
 // along the lines; sums and products of floats, which depend on the order, line after line, rounded
 // after each operation. A place that shows padding counts as the initial value.
