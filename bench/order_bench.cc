@@ -99,6 +99,9 @@ void BM_CumulativeSumOfShortRowsBf16(benchmark::State& state) {
   CumulativeSum(state, "bf16", 2, true, 300);
 }
 void BM_CumulativeSumOfColumns(benchmark::State& state) { CumulativeSum(state, "f32", 4, false); }
+void BM_CumulativeSumOfColumnsBf16(benchmark::State& state) {
+  CumulativeSum(state, "bf16", 2, false);
+}
 
 BENCHMARK(BM_SortF32)->Apply(OverThreads);
 BENCHMARK(BM_SortI32)->Apply(OverThreads);
@@ -114,6 +117,7 @@ BENCHMARK(BM_CumulativeSumOfRowsF16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfShortRowsF32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfShortRowsBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_CumulativeSumOfColumns)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_CumulativeSumOfColumnsBf16)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

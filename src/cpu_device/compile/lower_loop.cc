@@ -13,6 +13,7 @@
 #include "src/cpu_device/compile/diagnostics.h"
 #include "src/cpu_device/compile/lowering.h"
 #include "src/cpu_device/compile/match_choice.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -23,6 +24,15 @@ using ir::OpCode;
 // two, so that threads can share it and rounding errors stay small.
 constexpr int64_t kFewResults = 64;
 constexpr int64_t kLongReduction = 64 * 1024;
+// So is one of more than kLongColumns elements to columns that make fewer units of work than
+// kFewUnits: in at most kMostChunks chunks of at least kChunk elements, each of so many reduced
+// points that partial results are few.
+constexpr int64_t kLongColumns = 256 * 1024;
+constexpr int64_t kUnitColumns = 1024;
+constexpr int64_t kFewUnits = 16;
+constexpr int64_t kMostChunks = 64;
+constexpr int64_t kChunk = 32 * 1024;
+constexpr int64_t kChunkPoints = 64;
 
 int64_t Product(absl::Span<const int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -55,32 +65,68 @@ void OrderDims(LoopProgram* program, absl::Span<const int64_t> reduced) {
   ForEachView(program, [&](LoopView* view) { permute(&view->strides); });
 }
 
-// Cuts the first reduced dim in two when that gives the first half enough to do: [R] becomes [c][R
-// / c] with c outer. False when no cut is worth it.
-bool CutReducedDim(LoopProgram* program) {
-  const int d = program->num_outer;
-  const int64_t size = program->dims[d];
-  int64_t rest = 1;
-  for (int k = d + 1; k < static_cast<int>(program->dims.size()); ++k) rest *= program->dims[k];
-  int64_t chunks = 0;
+// A reduced dim, and in how many chunks it is worth cutting; 1 if it is not.
+struct Cut {
+  int dim = 0;
+  int64_t chunks = 1;
+};
+
+// The first reduced dim of a reduction to few results.
+Cut CutOfFewResults(const LoopProgram& program) {
+  Cut cut{program.num_outer};
+  const int64_t size = program.dims[cut.dim];
+  const int64_t rest = Product(absl::MakeSpan(program.dims).subspan(cut.dim + 1));
   if (rest >= 1024 && size >= 8) {
-    chunks = size;
-  } else {
-    for (int64_t c = 8; c <= 4096 && size / c * rest >= 2048; ++c) {
-      if (size % c == 0) chunks = c;
-      if (chunks > 0 && size / c * rest <= 32 * 1024) break;
+    cut.chunks = size;
+    return cut;
+  }
+  for (int64_t c = 8; c <= 4096 && size / c * rest >= 2048; ++c) {
+    if (size % c == 0) cut.chunks = c;
+    if (cut.chunks > 1 && size / c * rest <= 32 * 1024) break;
+  }
+  return cut;
+}
+
+// The first reduced dim of a reduction to columns that alone gives units enough, or else the one
+// that gives the most.
+Cut CutOfColumns(const LoopProgram& program) {
+  const int first = program.num_outer, end = first + program.num_reduced;
+  const int64_t points = Product(absl::MakeSpan(program.dims).subspan(first, program.num_reduced));
+  const int64_t inner = Product(absl::MakeSpan(program.dims).subspan(end));
+  Cut best;
+  for (int d = first; d < end && best.chunks < kFewUnits; ++d) {
+    for (int64_t c = 2; c <= kMostChunks && points / c >= kChunkPoints && points / c * inner >= kChunk;
+         ++c) {
+      if (program.dims[d] % c == 0 && c > best.chunks) best = {d, c};
     }
   }
-  if (chunks == 0) return false;
-  const int64_t inner = size / chunks;
-  program->dims[d] = inner;
-  program->dims.insert(program->dims.begin(), chunks);
+  return best;
+}
+
+// Where a reduction is cut so that several threads have something to do.
+Cut CutOfReduction(const LoopProgram& program) {
+  if (program.reduces.empty()) return {};
+  const int64_t elements = Product(program.dims);
+  const absl::Span<const int64_t> dims = program.dims;
+  const int64_t outer = Product(dims.first(program.num_outer));
+  const int64_t inner = Product(dims.subspan(program.num_outer + program.num_reduced));
+  if (outer * inner < kFewResults)
+    return elements < kLongReduction ? Cut{} : CutOfFewResults(program);
+  const bool is_cut = inner > 1 && elements >= kLongColumns &&
+                      outer * CeilDiv(inner, kUnitColumns) < kFewUnits;
+  return is_cut ? CutOfColumns(program) : Cut{};
+}
+
+// [R] becomes [c][R / c], with c the outermost dim.
+void CutReducedDim(LoopProgram* program, const Cut& cut) {
+  const int64_t size = program->dims[cut.dim] / cut.chunks;
+  program->dims[cut.dim] = size;
+  program->dims.insert(program->dims.begin(), cut.chunks);
   ForEachView(program, [&](LoopView* view) {
-    const int64_t stride = view->strides[d];
-    view->strides.insert(view->strides.begin(), stride * inner);
+    const int64_t stride = view->strides[cut.dim];
+    view->strides.insert(view->strides.begin(), stride * size);
   });
   ++program->num_outer;
-  return true;
 }
 
 // True for a large array whose neighbours in the loop's order lie far apart in memory, while those
@@ -238,20 +284,14 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
   }
   if (program.stores.empty() && program.reduces.empty()) return absl::OkStatus();
   std::vector<BufferId> inputs = builder.input_buffers();
-  const int64_t results =
-      program.reduces.empty()
-          ? 0
-          : Product(program.dims) /
-                std::max<int64_t>(Product(absl::MakeSpan(program.dims)
-                                              .subspan(program.num_outer, program.num_reduced)),
-                                  1);
-  if (program.reduces.empty() || results >= kFewResults || Product(program.dims) < kLongReduction ||
-      !CutReducedDim(&program)) {
+  const Cut cut = CutOfReduction(program);
+  if (cut.chunks == 1) {
     std::vector<BufferId> outputs = store_buffers;
     outputs.insert(outputs.end(), reduce_buffers.begin(), reduce_buffers.end());
     return EmitLoop(std::move(program), std::move(inputs), std::move(outputs), std::move(what),
                     steps);
   }
+  CutReducedDim(&program, cut);
   return EmitSplitReduction(std::move(program), std::move(inputs), std::move(store_buffers),
                             std::move(reduce_buffers), std::move(what), steps);
 }

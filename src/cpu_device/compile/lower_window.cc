@@ -103,9 +103,11 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
     const WindowKernels& window = *lowering.kernels().window;
     const int monoid = static_cast<int>(*combiner.monoid);
     p.scan_rows = window.scan_rows[monoid][type];
-    p.scan_stored_rows = p.arrays[0].type == BF16  ? window.scan_bf16_rows[monoid]
-                         : p.arrays[0].type == F16 ? window.scan_f16_rows[monoid]
-                                                   : nullptr;
+    if (p.arrays[0].type == BF16 || p.arrays[0].type == F16) {
+      const bool is_bf16 = p.arrays[0].type == BF16;
+      p.scan_stored_rows = (is_bf16 ? window.scan_bf16_rows : window.scan_f16_rows)[monoid];
+      p.stored_op = (is_bf16 ? window.fold_bf16 : window.fold_f16)[monoid];
+    }
     if (p.op == nullptr) return UnsupportedOp(op, "no kernel for its reduction in this type");
     if (IsOrdered(*combiner.monoid, p.arrays[0].type))
       p.round = p.kernels->round_to[p.arrays[0].type];

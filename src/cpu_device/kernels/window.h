@@ -52,6 +52,8 @@ struct WindowKernels {
   // Of elements as they lie in memory, where `running` is f32: rounded after each operation.
   ScanRowsFn scan_bf16_rows[kNumMonoids];
   ScanRowsFn scan_f16_rows[kNumMonoids];
+  BlockFn fold_bf16[kNumMonoids];  // the same for one operation on each of n elements
+  BlockFn fold_f16[kNumMonoids];
   ChannelConvFn channel_conv[kNumCTypes];  // f32, f64 and integers of 32 and 64 bits
   int channel_lanes[kNumCTypes];
   PlaneConvFn plane_conv[kNumCTypes];  // of the same types

@@ -30,9 +30,10 @@ struct ScanParams {
   // Strides in elements, the same for all arrays, dense: of the scanned dim, of lines within a
   // block, of blocks.
   int64_t scan_stride = 1, line_stride = 1, outer_stride = 1;
-  BlockFn op = nullptr;  // one array
-  // The same along lines of neighbours, in its compute type, and of elements as they lie in memory,
-  // where that is another type. Null where there is none.
+  BlockFn op = nullptr;  // one array, in its compute type
+  // The same of elements as they lie in memory, where that is another type; null for none.
+  BlockFn stored_op = nullptr;
+  // Both along lines of neighbours. Null where there is none.
   ScanRowsFn scan_rows = nullptr, scan_stored_rows = nullptr;
   // What rounds the running values of `op` to their type after each step; null for nothing.
   ConvertFn round = nullptr;
@@ -50,15 +51,15 @@ class ScanStep final : public Step {
 
  private:
   void RunBlock(const RunContext& context, int64_t block, char* scratch) const;
-  // One array and an operation: lines next to each other, in place; lines apart, by the kernel for
+  // One array and an operation: lines next to each other, row by row; lines apart, by the kernel for
   // them, at once or by stretches of each, or, also with a body, turned by tiles.
-  void RunInPlace(const RunContext& context, int64_t block, char* scratch) const;
+  void RunRowByRow(const RunContext& context, int64_t block, char* scratch) const;
   void RunAlongLines(const RunContext& context, int64_t block, char* scratch) const;
   void RunByStretches(const RunContext& context, int64_t block, char* scratch) const;
   void RunTurned(const RunContext& context, int64_t block, char* scratch) const;
-  // The initial value, in its compute type, n times.
-  void FillInit(const RunContext& context, char* to, int64_t n) const;
-  enum Method : uint8_t { kInPlace, kAlongLines, kByStretches, kTurned, kMoved };
+  // The initial value, in its compute type or as it lies in memory, n times.
+  void FillInit(const RunContext& context, char* to, int64_t n, bool is_stored = false) const;
+  enum Method : uint8_t { kRowByRow, kAlongLines, kByStretches, kTurned, kMoved };
   ScanParams p_;
   Method method_ = kMoved;
   bool converts_ = false;       // stretches

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running sums and the like along lines whose elements are neighbours.
+// Running sums and the like along lines whose elements are neighbours, and from one line to the next
+// in floats of 16 bits.
 //
 // The order of operations is that of the definition, so a line is one long chain of dependent
 // operations; a vector of lines is folded at once, by squares that are transposed in registers on
@@ -62,6 +63,15 @@ struct Pair {
     *running = Float::template Widened<V>(only);
     return Float::template Join<P>(only, Float::Narrowed(high));
   }
+  // Those of a with those of b.
+  template <class Op, typename V, typename P>
+  PJRT_INLINE P FoldEach(P a, P b) {
+    V a_low, a_high, b_low, b_high;
+    Float::Split(a, &a_low, &a_high);
+    Float::Split(b, &b_low, &b_high);
+    return Float::template Join<P>(Float::Narrowed(Op::Apply(a_low, b_low)),
+                                   Float::Narrowed(Op::Apply(a_high, b_high)));
+  }
   PJRT_INLINE float Load(uint16_t x) {
     float value;
     LoadFloat<typename Float::Format>(&value, &x);
@@ -87,7 +97,7 @@ struct Bf16 {
   PJRT_INLINE V Narrowed(V x) {
     typedef uint32_t Bits __attribute__((vector_size(sizeof(V))));
     const Bits bits = (Bits)x;
-    return (V)((bits + (((bits >> 16) & 1) + 0x7fffu)) & 0xffff0000u);
+    return (V)((bits + 0x7fffu + ((bits >> 16) & 1)) & 0xffff0000u);
   }
   template <typename V>
   PJRT_INLINE V Widened(V x) {
@@ -338,6 +348,26 @@ void ScanRows(void* out, int64_t out_stride, const void* in, int64_t in_stride, 
     ScanLine<Op, Source>(d + l * out_stride, s + l * in_stride, r + l, n, is_reverse);
 }
 
+// Element by element, without a third operand.
+template <class Op, class Source>
+void FoldElements(void* out, const void* a, const void* b, const void*, int64_t n) {
+  using S = Square<Op, Source>;
+  using Row = typename S::Vector::Row;
+  using Stored = typename Source::Stored;
+  auto* const d = static_cast<Stored*>(out);
+  const auto* const x = static_cast<const Stored*>(a);
+  const auto* const y = static_cast<const Stored*>(b);
+  int64_t i = 0;
+  for (; i + S::kElements <= n; i += S::kElements) {
+    Row left, right;
+    __builtin_memcpy(&left, x + i, sizeof(left));
+    __builtin_memcpy(&right, y + i, sizeof(right));
+    const Row folded = Source::template FoldEach<Op, typename S::Running>(left, right);
+    __builtin_memcpy(d + i, &folded, sizeof(folded));
+  }
+  for (; i < n; ++i) d[i] = Source::Store(Op::Run(Source::Load(x[i]), Source::Load(y[i])));
+}
+
 struct Scans {
   WindowKernels* kernels;
   template <typename T, class Op, typename R>
@@ -348,10 +378,12 @@ struct Scans {
 };
 template <class Float>
 struct NarrowScans {
-  ScanRowsFn* by_monoid;
+  ScanRowsFn* rows;
+  BlockFn* folds;
   template <typename T, class Op, typename R>
   PJRT_INLINE_MEMBER void Set(Monoid monoid) const {
-    by_monoid[static_cast<int>(monoid)] = ScanRows<Op, Pair<Float>>;
+    rows[static_cast<int>(monoid)] = ScanRows<Op, Pair<Float>>;
+    folds[static_cast<int>(monoid)] = FoldElements<Op, Pair<Float>>;
   }
 };
 
@@ -363,9 +395,9 @@ void FillScans(WindowKernels* kernels) {
   ForEachFoldOfWidth<int64_t, uint64_t>(scans);
   ForEachFoldOfFloat<float>(scans);
   ForEachFoldOfFloat<double>(scans);
-  ForEachFoldOfFloat<float>(NarrowScans<Bf16>{kernels->scan_bf16_rows});
+  ForEachFoldOfFloat<float>(NarrowScans<Bf16>{kernels->scan_bf16_rows, kernels->fold_bf16});
 #if defined(__F16C__)
-  ForEachFoldOfFloat<float>(NarrowScans<F16>{kernels->scan_f16_rows});
+  ForEachFoldOfFloat<float>(NarrowScans<F16>{kernels->scan_f16_rows, kernels->fold_f16});
 #endif
 }
 
