@@ -49,8 +49,10 @@ constexpr int64_t kStretchStride = kStretch + 64;
 constexpr int64_t kShortLine = 256;
 // Those that share lines and follow each other are streamed as one run, of up to so many bytes.
 constexpr int64_t kTogether = 32 * 1024;
-// Lines a block where the kernel for lines has them: a vector's worth, the widest there is.
+// Lines a block where the kernel for lines has them: a vector's worth, the widest there is, or two
+// of floats of 16 bits, which it folds side by side.
 constexpr int64_t kVectorLines = 16;
+constexpr int64_t kNarrowLines = 2 * kVectorLines;
 // Where stretches come from memory, the lines of a block begin in pages of their own: a processor
 // that reads ahead follows one line in a page. They begin at the same place of a cache line, so
 // that what is done at their ends repeats.
@@ -86,7 +88,8 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   } else if (p_.stored_op != nullptr && p_.line_stride == 1) {
     method_ = kRowByRow;
   }
-  lines_ = std::min(p_.inner, method_ == kAlongLines || method_ == kByStretches ? kVectorLines
+  const int64_t along = is_converted && !converts_ ? kNarrowLines : kVectorLines;
+  lines_ = std::min(p_.inner, method_ == kAlongLines || method_ == kByStretches ? along
                               : method_ == kTurned                              ? kTileLines
                               : p_.line_stride == 1                             ? kContiguousLines
                                                                                 : kStridedLines);

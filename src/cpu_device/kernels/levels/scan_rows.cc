@@ -233,6 +233,9 @@ struct Square {
   using LinePart = Part<Stored, typename Vector::Row>;
   static constexpr int kLines = Vector::kSide;
   static constexpr int kElements = kLines * Source::kPerCell;
+  // Squares of a line that are asked for before they are read: more lines than a processor follows
+  // by itself take turns.
+  static constexpr int kAhead = 3;
 
   template <bool kReverse>
   PJRT_INLINE void Scan(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
@@ -251,6 +254,38 @@ struct Square {
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i)
       __builtin_memcpy(out + i * out_stride, &rows[i], sizeof(rows[i]));
+  }
+
+  // Two squares of different lines, whose chains of operations run side by side: sums of f16 took
+  // 0.47 ns an element in the cache and take 0.33, of bf16 0.24 and 0.22. They pass through memory:
+  // registers hold one.
+  template <bool kReverse>
+  PJRT_INLINE void ScanTwo(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
+                           Running* running) {
+    typename Vector::Row rows[2][kLines];
+#pragma GCC unroll 1
+    for (int g = 0; g < 2; ++g) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kLines; ++i) {
+        const Stored* const row = in + (g * kLines + i) * in_stride;
+        __builtin_memcpy(&rows[g][i], row, sizeof(rows[g][i]));
+        __builtin_prefetch(row + kAhead * kElements, 0, 2);
+      }
+      TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows[g]);
+    }
+#pragma GCC unroll 1
+    for (int k = 0; k < kLines; ++k) {
+      const int i = kReverse ? kLines - 1 - k : k;
+      rows[0][i] = Source::template Fold<Op, kReverse>(rows[0][i], &running[0]);
+      rows[1][i] = Source::template Fold<Op, kReverse>(rows[1][i], &running[1]);
+    }
+#pragma GCC unroll 1
+    for (int g = 0; g < 2; ++g) {
+      TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows[g]);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLines; ++i)
+        __builtin_memcpy(out + (g * kLines + i) * out_stride, &rows[g][i], sizeof(rows[g][i]));
+    }
   }
 
   // Of lines with fewer elements than a square.
@@ -298,9 +333,9 @@ void ScanLine(typename Source::Stored* out, const typename Source::Stored* in,
   *running = value;
 }
 
-// As many lines as a vector has cells.
-template <class Op, class Source, bool kReverse>
-void ScanVector(typename Source::Stored* out, int64_t out_stride, const typename Source::Stored* in,
+// As many lines as a vector has cells, or twice as many.
+template <class Op, class Source, bool kReverse, int kVectors>
+void ScanVectors(typename Source::Stored* out, int64_t out_stride, const typename Source::Stored* in,
                 int64_t in_stride, typename Source::Number* running, int64_t n) {
   using S = Square<Op, Source>;
   // Some elements more are turned as well where each by itself takes longer.
@@ -308,26 +343,33 @@ void ScanVector(typename Source::Stored* out, int64_t out_stride, const typename
   const int64_t whole = n / S::kElements * S::kElements;
   const int64_t turned = n - whole > kFew ? n : whole;
   const auto scan_rest = [&] {
-    for (int l = 0; l < S::kLines; ++l) {
+    for (int l = 0; l < kVectors * S::kLines; ++l) {
       ScanLine<Op, Source>(out + l * out_stride + turned, in + l * in_stride + turned, running + l,
                            n - turned, kReverse);
     }
   };
   if (kReverse) scan_rest();
-  typename S::Running values;
-  __builtin_memcpy(&values, running, sizeof(values));
+  typename S::Running values[kVectors];
+  __builtin_memcpy(values, running, sizeof(values));
   const auto scan_part = [&] {
-    if (turned > whole)
-      S::template ScanPart<kReverse>(out + whole, out_stride, in + whole, in_stride, n - whole,
-                                     &values);
+    for (int g = 0; turned > whole && g < kVectors; ++g) {
+      const int64_t line = g * S::kLines;
+      S::template ScanPart<kReverse>(out + line * out_stride + whole, out_stride,
+                                     in + line * in_stride + whole, in_stride, n - whole,
+                                     &values[g]);
+    }
   };
   if (kReverse) scan_part();
   for (int64_t i = 0; i < whole; i += S::kElements) {
     const int64_t at = kReverse ? whole - S::kElements - i : i;
-    S::template Scan<kReverse>(out + at, out_stride, in + at, in_stride, &values);
+    if constexpr (kVectors == 2) {
+      S::template ScanTwo<kReverse>(out + at, out_stride, in + at, in_stride, values);
+    } else {
+      S::template Scan<kReverse>(out + at, out_stride, in + at, in_stride, values);
+    }
   }
   if (!kReverse) scan_part();
-  __builtin_memcpy(running, &values, sizeof(values));
+  __builtin_memcpy(running, values, sizeof(values));
   if (!kReverse) scan_rest();
 }
 
@@ -339,10 +381,17 @@ void ScanRows(void* out, int64_t out_stride, const void* in, int64_t in_stride, 
   const auto* const s = static_cast<const typename Source::Stored*>(in);
   auto* const r = static_cast<typename Source::Number*>(running);
   int64_t l = 0;
+  if constexpr (Source::kPerCell > 1) {
+    for (; l + 2 * kLines <= lines; l += 2 * kLines) {
+      (is_reverse ? ScanVectors<Op, Source, true, 2>
+                  : ScanVectors<Op, Source, false, 2>)(d + l * out_stride, out_stride,
+                                                       s + l * in_stride, in_stride, r + l, n);
+    }
+  }
   for (; l + kLines <= lines; l += kLines) {
-    (is_reverse ? ScanVector<Op, Source, true>
-                : ScanVector<Op, Source, false>)(d + l * out_stride, out_stride, s + l * in_stride,
-                                                 in_stride, r + l, n);
+    (is_reverse ? ScanVectors<Op, Source, true, 1>
+                : ScanVectors<Op, Source, false, 1>)(d + l * out_stride, out_stride,
+                                                     s + l * in_stride, in_stride, r + l, n);
   }
   for (; l < lines; ++l)
     ScanLine<Op, Source>(d + l * out_stride, s + l * in_stride, r + l, n, is_reverse);
