@@ -158,6 +158,8 @@ class BlockFrame {
   // Whether a store that is packed or reached in place is so large, and has such rows, that it is
   // better streamed.
   bool IsWorthStreaming(const LoopStore& store) const;
+  // Elements of a block whose results are streamed.
+  int64_t StreamedBlock() const;
   bool FindRepeat(const LoopView& view, Repeat* repeat) const;
 
   LoopProgram program_;
