@@ -50,13 +50,14 @@ bool IsScalarView(const LoopView& view, const Dims& dims) {
 
 // A block whose results are streamed has so many bytes of the narrowest array. The fewer, the more
 // of the writing is done while the next block is computed, up to where calls take as long. Blocks
-// are asked for kAhead of them before they are read: the one behind comes too late. On an Emerald
-// Rapids, of memcpy's bandwidth at 256 MiB, 1 KiB instead of 16 made tanh of f64 .36 instead of .33,
-// atan2 of f32 .58 instead of .43 and logistic of bf16 .51 instead of .42; asking for the second
-// block instead of the next made the exponential of f32 .76 instead of .68, of f64 .54 instead of
-// .47, and erfc of f32 .53 instead of .46.
+// are asked for from memory kFarAhead of them before they are read, and from the second cache
+// kAhead: the one behind comes too late. On an Emerald Rapids, of memcpy's bandwidth at 256 MiB, 1
+// KiB instead of 16 made tanh of f64 .36 instead of .33, atan2 of f32 .58 instead of .43 and
+// logistic of bf16 .51 instead of .42; asking for the second block instead of the next made the
+// exponential of f32 .76 instead of .68, of f64 .54 instead of .47, and erfc of f32 .53 instead of
+// .46; asking twice made negate .98 instead of .82.
 constexpr int64_t kStreamedBytes = 1024;
-constexpr int64_t kAhead = 2;
+constexpr int64_t kAhead = 2, kFarAhead = 8;
 
 }  // namespace
 
@@ -210,8 +211,10 @@ void BlockFrame::LayOut() {
     chain_bytes_ = std::max(chain_bytes_, AlignUp(bytes));
   }
   register_bytes_ = AlignUp(AlignUp(points, group) * code_.max_element_size);
-  scratch_bytes_ = AlignUp(code_.num_slots * static_cast<int64_t>(sizeof(char*))) +
-                   register_bytes_ * code_.num_registers + chain_bytes_;
+  // Behind the code's slots one for each store.
+  slot_bytes_ = AlignUp((code_.num_slots + static_cast<int64_t>(program_.stores.size())) *
+                        static_cast<int64_t>(sizeof(char*)));
+  scratch_bytes_ = slot_bytes_ + register_bytes_ * code_.num_registers + chain_bytes_;
   for (const auto& [slot, input] : code_.input_slots) {
     Repeat repeat{slot, input, 0, 0, repeat_bytes_};
     if (input_access_[input] != Access::kRepeat) {
@@ -230,6 +233,12 @@ void BlockFrame::LayOut() {
   for (const auto& [slot, store] : code_.store_slots)
     AddPlace(slot, store, program_.stores[store].view, program_.stores[store].type);
   ChooseAhead();
+  for (size_t i = 0; i < streamed_.size() && rows_together_ == 0; ++i) {
+    const LoopStore& store = program_.stores[i];
+    if (!streamed_[i] || store.packed != INVALID) continue;
+    const int32_t array = static_cast<int32_t>(i);
+    AddPlace(code_.num_slots + array, array, store.view, store.type);
+  }
 }
 
 void BlockFrame::ChooseAhead() {
@@ -302,7 +311,7 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
                          char* scratch)
     : frame_(frame), inputs_(inputs), outputs_(outputs), slots_(reinterpret_cast<char**>(scratch)) {
   const BlockCode& code = frame.code_;
-  char* registers = scratch + AlignUp(code.num_slots * static_cast<int64_t>(sizeof(char*)));
+  char* registers = scratch + frame.slot_bytes_;
   for (const auto& [slot, offset] : code.constant_slots)
     slots_[slot] = const_cast<char*>(code.constants.data()) + offset;
   for (const auto& [slot, table] : code.table_slots)
@@ -314,6 +323,11 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
   pack_scratch_ = repeat_scratch_ + frame.repeat_bytes_;
   held_.assign(frame.repeats_.size(), -1);
   at_.resize(frame.program_.dims.size());
+  if (!frame.streams_) return;
+  // What takes the place of an input is in the caches.
+  const char* const* const end = inputs + frame.program_.inputs.size();
+  for (size_t i = 0; i < frame.streamed_.size(); ++i)
+    is_streamed_.push_back(frame.streamed_[i] && std::find(inputs, end, outputs[i]) == end);
 }
 
 // What is packed lies in the order of points, so that these are the numbers of its elements.
@@ -364,19 +378,16 @@ void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) co
       });
 }
 
-// What takes the place of an input is in the caches.
-bool BlockFrame::State::IsStreamed(int store) const {
-  const char* const* const end = inputs_ + frame_.program_.inputs.size();
-  return frame_.streamed_[store] && std::find(inputs_, end, outputs_[store]) == end;
-}
-
 // The other way round.
 void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_t n) const {
   if (frame_.program_.stores[store].packed != INVALID) return Pack(store, block, from, n);
   const int size = ByteWidth(frame_.program_.stores[store].type);
   const int size_log2 = SizeLog2(size);
   const BlockKernels& k = frame_.kernels_;
-  const CopyRowsFn copy_rows = IsStreamed(store) ? k.stream_rows : k.copy_rows;
+  const bool is_streamed = IsStreamed(store);
+  if (is_streamed && frame_.rows_together_ == 0)
+    return k.stream_rows(slots_[frame_.code_.num_slots + store], 0, block, 0, n * size, 1);
+  const CopyRowsFn copy_rows = is_streamed ? k.stream_rows : k.copy_rows;
   char* const array = outputs_[store];
   frame_.store_walks_[store].ForEachPiece(
       from, n,
@@ -441,23 +452,28 @@ char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
 // Of the lines of a block behind this one a share, before the instruction with number `instr`:
 // what is streamed leaves more time for it than the first one.
 void BlockFrame::State::AskAhead(int64_t instr, int64_t n) const {
-  int64_t instrs = static_cast<int64_t>(frame_.code_.instrs.size());
-  if (frame_.streams_ && instrs > 1) {
+  int64_t parts = static_cast<int64_t>(frame_.code_.instrs.size());
+  if (frame_.streams_ && parts > 1) {
     if (instr == 0) return;
     --instr;
-    --instrs;
+    --parts;
   }
   for (const Ahead& ahead : frame_.ahead_) {
     const int64_t bytes = n * ahead.size;
-    const int64_t share = AlignUp(CeilDiv(bytes, instrs), kLine);
-    const char* const next = slots_[ahead.slot] + (frame_.streams_ ? kAhead : 1) * bytes;
-    const int64_t end = std::min((instr + 1) * share, bytes);
-    for (int64_t i = instr * share; i < end; i += kLine) {
-      if (ahead.written) {
-        __builtin_prefetch(next + i, 1);
-      } else {
-        __builtin_prefetch(next + i, 0);
+    const int64_t share = parts == 1 ? bytes : AlignUp(CeilDiv(bytes, parts), kLine);
+    const char* next = slots_[ahead.slot] + (frame_.streams_ ? kAhead : 1) * bytes;
+    const char* const end = next + std::min((instr + 1) * share, bytes);
+    next += instr * share;
+    if (frame_.streams_) {
+      const int64_t far = (kFarAhead - kAhead) * bytes;
+      for (; next < end; next += kLine) {
+        __builtin_prefetch(next, 0);
+        __builtin_prefetch(next + far, 0, 2);
       }
+    } else if (ahead.written) {
+      for (; next < end; next += kLine) __builtin_prefetch(next, 1);
+    } else {
+      for (; next < end; next += kLine) __builtin_prefetch(next, 0);
     }
   }
 }

@@ -85,7 +85,7 @@ class BlockFrame {
     void AskAhead(int64_t instr, int64_t n) const;
     void Load(int input, char* block, int64_t from, int64_t n) const;
     void Store(int store, const char* block, int64_t from, int64_t n) const;
-    bool IsStreamed(int store) const;
+    bool IsStreamed(int store) const { return frame_.streams_ && is_streamed_[store]; }
     void Unpack(int input, char* block, int64_t from, int64_t n) const;
     void Pack(int store, const char* block, int64_t from, int64_t n) const;
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
@@ -102,6 +102,7 @@ class BlockFrame {
     char* repeat_scratch_;
     char* pack_scratch_;                    // a packed block before it is streamed
     absl::InlinedVector<int64_t, 4> held_;  // the stretch whose pattern a repeat's copies are of
+    absl::InlinedVector<char, 4> is_streamed_;  // which stores are written past the caches, if any
     Dims at_;  // coordinates of a block or, of whole rows, of the row behind it
     // The rows of the block at hand, where they end, and how many, those included, can be reached
     // by steps.
@@ -166,9 +167,9 @@ class BlockFrame {
   const BlockKernels& kernels_;
   BlockCode code_;
   std::vector<Access> input_access_, store_access_;
-  std::vector<char> streamed_;  // which stores are written past the caches
+  std::vector<char> streamed_;  // which stores are written past the caches, if not into an input
   std::vector<ViewWalk> input_walks_, store_walks_, iota_walks_;
-  std::vector<Place> places_;  // of inputs, then of stores
+  std::vector<Place> places_;  // of inputs, then of stores, then of stores that are streamed
   size_t num_inputs_in_place_ = 0;
   std::vector<int64_t> place_strides_;  // by place and dim, in bytes
   std::vector<Repeat> repeats_;
@@ -181,7 +182,7 @@ class BlockFrame {
   bool row_mode_ = true;
   int64_t row_length_ = 1;
   int64_t block_size_ = 1024;
-  int64_t register_bytes_ = 0;
+  int64_t slot_bytes_ = 0, register_bytes_ = 0;
   int64_t chain_bytes_ = 0;
   int64_t repeat_bytes_ = 0, pack_bytes_ = 0;
   int64_t scratch_bytes_ = 0;
