@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions over dims that others lie behind: each result is folded in the order of its elements.
+// Reductions over dims that others lie behind: each result is folded in the order of its elements,
+// unless they are many.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,7 +51,7 @@ void CheckSum(int64_t outer, int64_t reduced, int64_t width, int64_t first, int6
 }
 
 TEST(ReduceColumnsTest, WideRowsAreSummedOneAfterTheOther) {
-  for (int64_t reduced : {1, 2, 7, 8, 9, 16, 37, 1100}) {
+  for (int64_t reduced : {1, 2, 7, 8, 9, 16, 37, 120}) {
     CheckSum(1, reduced, 1024, 0, 1024);
     CheckSum(2, reduced, 1500, 0, 1500);
     CheckSum(1, reduced, 1500, 3, 1301);
@@ -58,7 +60,7 @@ TEST(ReduceColumnsTest, WideRowsAreSummedOneAfterTheOther) {
 }
 
 TEST(ReduceColumnsTest, RowsOfSomeLengthAreSummedOneAfterTheOtherToo) {
-  for (int64_t reduced : {1, 8, 63, 65, 200, 1024}) {
+  for (int64_t reduced : {1, 8, 63, 65, 200, 430}) {
     CheckSum(3, reduced, 128, 0, 128);
     CheckSum(2, reduced, 300, 5, 290);
   }
@@ -72,6 +74,87 @@ TEST(ReduceColumnsTest, FewColumnsOfManyRowsAreSummed) {
       CheckSum(3, reduced, columns + 3, 1, columns, true);
     }
   }
+}
+
+// Where a thread alone would fold them, the rows are cut in parts.
+TEST(ReduceColumnsTest, LongColumnsAreSummedInParts) {
+  CheckSum(1, 1100, 1024, 0, 1024, true);
+  CheckSum(2, 1100, 1500, 7, 1490, true);
+  CheckSum(3, 1024, 128, 0, 128, true);
+  CheckSum(1, 5003, 300, 0, 300, true);  // a prime number of rows
+  CheckSum(17, 1024, 64, 0, 64, true);   // enough to do in one part
+  CheckSum(1, 4096, 5000, 0, 5000, true);
+}
+
+// The program by clients with 1 and 3 threads.
+void CheckThreads(absl::string_view program, const Literal& x) {
+  const auto alone = RunAll(program, {&x});
+  const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(3));
+  const auto shared = RunProgram(*client, program, {&x});
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  ASSERT_EQ(alone.size(), shared->size());
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(*alone[i], *(*shared)[i]) << program;
+}
+
+std::vector<float> Waves(int64_t count) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>(i * i % 1009) / 7);
+  return values;
+}
+
+TEST(ReduceColumnsTest, PartsDoNotDependOnTheNumberOfThreads) {
+  CheckThreads(R"(
+    func.func @main(%x: tensor<3x600x7x96xf32>) -> (tensor<96xf32>, tensor<3x600x7x96xf32>) {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %y = stablehlo.multiply %x, %x : tensor<3x600x7x96xf32>
+      %0 = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0, 1, 2]
+        : (tensor<3x600x7x96xf32>, tensor<f32>) -> tensor<96xf32>
+      return %0, %y : tensor<96xf32>, tensor<3x600x7x96xf32>
+    })",
+               Array<float>({3, 600, 7, 96}, Waves(3 * 600 * 7 * 96)));
+}
+
+TEST(ReduceColumnsTest, PlacesOfMaximaAreFoundInParts) {
+  const int64_t rows = 4096, columns = 70;
+  std::vector<float> values = Waves(rows * columns);
+  std::vector<float> maxima(columns);
+  std::vector<int32_t> places(columns);
+  for (int64_t c = 0; c < columns; ++c) {
+    maxima[c] = values[c];
+    for (int64_t r = 1; r < rows; ++r) {
+      if (values[r * columns + c] <= maxima[c]) continue;
+      maxima[c] = values[r * columns + c];
+      places[c] = static_cast<int32_t>(r);
+    }
+  }
+  const Literal x = Array<float>({rows, columns}, values);
+  const char* const program = R"(
+    func.func @main(%x: tensor<4096x70xf32>) -> (tensor<70xf32>, tensor<70xi32>) {
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %n = stablehlo.iota dim = 0 : tensor<4096x70xi32>
+      %0:2 = stablehlo.reduce(%x init: %low), (%n init: %zero) across dimensions = [0]
+        : (tensor<4096x70xf32>, tensor<4096x70xi32>, tensor<f32>, tensor<i32>)
+          -> (tensor<70xf32>, tensor<70xi32>)
+        reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {
+        %gt = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %ne = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %first = stablehlo.or %gt, %ne : tensor<i1>
+        %eq = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        %lt = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %tie = stablehlo.and %eq, %lt : tensor<i1>
+        %left = stablehlo.or %first, %tie : tensor<i1>
+        %value = stablehlo.select %first, %a, %b : tensor<i1>, tensor<f32>
+        %place = stablehlo.select %left, %i, %j : tensor<i1>, tensor<i32>
+        stablehlo.return %value, %place : tensor<f32>, tensor<i32>
+      }
+      return %0#0, %0#1 : tensor<70xf32>, tensor<70xi32>
+    })";
+  const auto results = RunAll(program, {&x});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(Elements<float>(*results[0]), maxima);
+  EXPECT_EQ(Elements<int32_t>(*results[1]), places);
+  CheckThreads(program, x);
 }
 
 // Short points are folded side by side, as many as their accumulators' type allows.

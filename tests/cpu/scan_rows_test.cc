@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of running sums along lines, at each level of this machine.
+// The kernels of running sums, at each level of this machine.
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -137,6 +137,47 @@ void CheckNarrow(PrimitiveType type, const std::vector<uint16_t>& pattern) {
             values = starts;
             scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse);
             EXPECT_EQ(in, expected) << what << " in place";
+          }
+        }
+      }
+    }
+  }
+}
+
+// One operation on each of two floats of 16 bits.
+TEST(ScanRowsTest, NarrowFloatsAreFoldedElementByElement) {
+  for (PrimitiveType type : {BF16, F16}) {
+    std::vector<uint16_t> a, b;
+    for (uint32_t i = 0; i < 70; ++i) {
+      a.push_back(static_cast<uint16_t>(i * 0x0a61));
+      b.push_back(static_cast<uint16_t>(0xffff - i * 0x0de3));
+    }
+    for (const Kernels* level : AllKernels()) {
+      if (!level->supported()) continue;
+      const ConvertFn load = level->block->load[type], store = level->block->store[type];
+      for (Monoid monoid : {Monoid::kAdd, Monoid::kMultiply, Monoid::kMaximum, Monoid::kMinimum}) {
+        const BlockFn fold = (type == BF16 ? level->window->fold_bf16
+                                           : level->window->fold_f16)[static_cast<int>(monoid)];
+        if (fold == nullptr) {
+          EXPECT_EQ(type, F16) << level->name;
+          continue;
+        }
+        for (size_t n = 0; n <= a.size(); ++n) {
+          std::vector<uint16_t> out(n + 1, 1), expected(n + 1, 1);
+          for (size_t i = 0; i < n; ++i) {
+            float x, y;
+            load(&x, &a[i], 1);
+            load(&y, &b[i], 1);
+            const float folded = Combine(monoid, x, y);
+            store(&expected[i], &folded, 1);
+          }
+          fold(out.data(), a.data(), b.data(), nullptr, static_cast<int64_t>(n));
+          for (size_t i = 0; i <= n; ++i) {
+            float x, y;
+            load(&x, &out[i], 1);
+            load(&y, &expected[i], 1);
+            EXPECT_TRUE(SameValue(x, y)) << level->name << " monoid " << static_cast<int>(monoid)
+                                         << " element " << i << " of " << n;
           }
         }
       }

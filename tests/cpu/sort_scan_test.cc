@@ -352,6 +352,13 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<float>("f32", {47005, 90}, 1, true);
 }
 
+TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedRowByRow) {
+  CheckScan<float>("f32", {4101, 1031}, 0, false);
+  CheckScan<double>("f64", {3, 700, 1024}, 1, true);
+  CheckScan<bfloat16>("bf16", {8197, 1031}, 0, true);
+  CheckScan<half>("f16", {4101, 2100}, 0, false);
+}
+
 // A body that is no operation, along each dim, from either end: what it takes first stands before
 // the rest.
 template <typename T>

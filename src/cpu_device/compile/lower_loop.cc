@@ -95,8 +95,8 @@ Cut CutOfColumns(const LoopProgram& program) {
   const int64_t inner = Product(absl::MakeSpan(program.dims).subspan(end));
   Cut best;
   for (int d = first; d < end && best.chunks < kFewUnits; ++d) {
-    for (int64_t c = 2; c <= kMostChunks && points / c >= kChunkPoints && points / c * inner >= kChunk;
-         ++c) {
+    for (int64_t c = 2;
+         c <= kMostChunks && points / c >= kChunkPoints && points / c * inner >= kChunk; ++c) {
       if (program.dims[d] % c == 0 && c > best.chunks) best = {d, c};
     }
   }
@@ -112,8 +112,8 @@ Cut CutOfReduction(const LoopProgram& program) {
   const int64_t inner = Product(dims.subspan(program.num_outer + program.num_reduced));
   if (outer * inner < kFewResults)
     return elements < kLongReduction ? Cut{} : CutOfFewResults(program);
-  const bool is_cut = inner > 1 && elements >= kLongColumns &&
-                      outer * CeilDiv(inner, kUnitColumns) < kFewUnits;
+  const bool is_cut =
+      inner > 1 && elements >= kLongColumns && outer * CeilDiv(inner, kUnitColumns) < kFewUnits;
   return is_cut ? CutOfColumns(program) : Cut{};
 }
 

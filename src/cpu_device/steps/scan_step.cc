@@ -2,14 +2,14 @@
 //
 // A block of lines is scanned at once, so that the fold is a vector operation whichever dim is
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
-// operand; of arrays too large for the caches the last row is kept apart. Where elements of a line are neighbours, a kernel turns squares of them in registers; of
-// narrow types that it does not have, a stretch of each line is converted in a buffer before, and
-// of arrays too large for the caches whose lines are whole cache lines, a stretch of the result
-// stays in it and is then written past them; for other types and for bodies, a tile of some
-// elements of all lines is turned, scanned that way, and turned back. In other cases (several
-// arrays, a body across lines) element i of all lines is gathered, folded into the running values,
-// and written. The order of operations is the same in all: from the initial value on, one element
-// after the other.
+// operand; of arrays too large for the caches the last row is kept apart. Where elements of a line
+// are neighbours, a kernel turns squares of them in registers; of narrow types that it does not
+// have, a stretch of each line is converted in a buffer before, and of arrays too large for the
+// caches whose lines are whole cache lines, a stretch of the result stays in it and is then written
+// past them; for other types and for bodies, a tile of some elements of all lines is turned,
+// scanned that way, and turned back. In other cases (several arrays, a body across lines) element i
+// of all lines is gathered, folded into the running values, and written. The order of operations is
+// the same in all: from the initial value on, one element after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>

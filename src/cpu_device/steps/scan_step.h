@@ -51,8 +51,8 @@ class ScanStep final : public Step {
 
  private:
   void RunBlock(const RunContext& context, int64_t block, char* scratch) const;
-  // One array and an operation: lines next to each other, row by row; lines apart, by the kernel for
-  // them, at once or by stretches of each, or, also with a body, turned by tiles.
+  // One array and an operation: lines next to each other, row by row; lines apart, by the kernel
+  // for them, at once or by stretches of each, or, also with a body, turned by tiles.
   void RunRowByRow(const RunContext& context, int64_t block, char* scratch) const;
   void RunAlongLines(const RunContext& context, int64_t block, char* scratch) const;
   void RunByStretches(const RunContext& context, int64_t block, char* scratch) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running sums and the like along lines whose elements are neighbours, and from one line to the next
-// in floats of 16 bits.
+// Running sums and the like along lines whose elements are neighbours, and from one line to the
+// next in floats of 16 bits.
 //
 // The order of operations is that of the definition, so a line is one long chain of dependent
 // operations; a vector of lines is folded at once, by squares that are transposed in registers on
@@ -335,8 +335,9 @@ void ScanLine(typename Source::Stored* out, const typename Source::Stored* in,
 
 // As many lines as a vector has cells, or twice as many.
 template <class Op, class Source, bool kReverse, int kVectors>
-void ScanVectors(typename Source::Stored* out, int64_t out_stride, const typename Source::Stored* in,
-                int64_t in_stride, typename Source::Number* running, int64_t n) {
+void ScanVectors(typename Source::Stored* out, int64_t out_stride,
+                 const typename Source::Stored* in, int64_t in_stride,
+                 typename Source::Number* running, int64_t n) {
   using S = Square<Op, Source>;
   // Some elements more are turned as well where each by itself takes longer.
   constexpr int64_t kFew = S::LinePart::kIsQuick ? 2 : Source::kPerCell > 1 ? 7 : S::kElements;
