@@ -30,6 +30,10 @@ int64_t PointsTogether(int64_t bytes) {
 // While the chosen element of a row is looked for, so many bytes of what follows are asked for,
 // which takes about as long; more of them would have to be waited for.
 constexpr int64_t kAskedARow = 2048;
+// Of what a shorter row asks for, half is asked for while its extreme is found: maxima and their
+// places of rows of 1024 bytes went from .48 to .61 of memcpy's bandwidth on an Emerald Rapids.
+// Longer rows, and very short ones, are quicker folded together.
+constexpr int64_t kAskedTwice = 1024;
 // Always inline: a call to what only asks for lines is one that compilers leave out.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AskFor(const char* from, int64_t bytes) {
   constexpr int64_t kLine = 64;
@@ -451,14 +455,21 @@ void Folder::FoldRows(char* memory, const Fold& fold, const char* const* values,
   }
   if (fold.choice != nullptr) {
     const size_t v = fold.value(), c = 1 - v;
-    fold.rows(out[v], values[v], rows, n);
+    const int64_t row_bytes = n * fold.value_sizes[v], asked = std::min(row_bytes, kAskedARow);
+    const char* const behind = values[v] + rows * row_bytes;
+    const bool asks_twice = follow > 0 && asked >= kAskedTwice && asked < kAskedARow;
+    const int64_t early = asks_twice ? asked / 2 : 0;
+    for (int64_t row = 0; asks_twice && row < rows; ++row) {
+      if (row < follow) AskFor(behind + row * asked, early);
+      fold.rows(out[v] + row * fold.sizes[v], values[v] + row * row_bytes, 1, n);
+    }
+    if (!asks_twice) fold.rows(out[v], values[v], rows, n);
     // Within rows that count alike, a companion follows from its place.
     const bool count_alike = fold.rows_share_companions && p_.num_reduced == 1;
     const int64_t first = count_alike ? CompanionOf(fold, point) : 0;
-    const int64_t row_bytes = n * fold.value_sizes[v], asked = std::min(row_bytes, kAskedARow);
     for (int64_t row = 0; row < rows; ++row) {
       const int64_t at = row * n;
-      if (row < follow) AskFor(values[v] + rows * row_bytes + row * asked, asked);
+      if (row < follow) AskFor(behind + row * asked + early, asked - early);
       const int64_t place =
           PlaceInRow(fold, values[v] + at * fold.value_sizes[v], n, out[v] + row * fold.sizes[v]);
       char* const to = out[c] + row * fold.sizes[c];
