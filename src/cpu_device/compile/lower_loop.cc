@@ -30,7 +30,7 @@ constexpr int64_t kLongReduction = 64 * 1024;
 constexpr int64_t kLongColumns = 256 * 1024;
 constexpr int64_t kUnitColumns = 1024;
 constexpr int64_t kFewUnits = 16;
-constexpr int64_t kMostChunks = 64;
+constexpr int64_t kMostChunks = 16;
 constexpr int64_t kChunk = 32 * 1024;
 constexpr int64_t kChunkPoints = 64;
 
