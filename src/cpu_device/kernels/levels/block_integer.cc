@@ -2,6 +2,7 @@
 //
 // Arithmetic, bits and shifts of integers, and the logic of predicates. Operations that do not care
 // for the sign are compiled once for both types of a width.
+#include "src/cpu_device/kernels/bytes-inl.h"
 #include "src/cpu_device/kernels/integer-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -384,6 +385,8 @@ void FillIntegers(BlockKernels* k) {
   FillWidth<int32_t, uint32_t>(k);
   FillWidth<int64_t, uint64_t>(k);
 #if defined(__AVX512F__)
+  bytes::Set<int8_t>(k);
+  bytes::Set<uint8_t>(k);
   if (__builtin_cpu_supports("avx512vpopcntdq")) {
     Entry(k, BlockOp::kPopcnt, CType::kS32) = CountOnes<uint32_t>;
     Entry(k, BlockOp::kPopcnt, CType::kU32) = CountOnes<uint32_t>;
