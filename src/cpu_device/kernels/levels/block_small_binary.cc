@@ -65,6 +65,12 @@ PJRT_INLINE Bytes InOrder(Bytes x) {
   const __m512i places = _mm512_setr_epi32(0, 8, 2, 10, 1, 9, 3, 11, 4, 12, 6, 14, 5, 13, 7, 15);
   return (Bytes)_mm512_permutexvar_epi32(places, (__m512i)x);
 }
+// Between memory and what packing FourFloats gives: dwords by lanes, and by places within them.
+PJRT_INLINE Bytes ToLanes(Bytes x) {
+  const __m512i places = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return (Bytes)_mm512_permutexvar_epi32(places, (__m512i)x);
+}
+PJRT_INLINE Bytes FromLanes(Bytes x) { return ToLanes(x); }
 PJRT_INLINE Words Smaller(Words a, Words b) {
   return (Words)_mm512_min_epu16((__m512i)a, (__m512i)b);
 }
@@ -113,6 +119,12 @@ PJRT_INLINE Words HalvesOf(Floats a, Floats b) {
 }
 PJRT_INLINE Bytes InOrder(Bytes x) {
   return (Bytes)_mm256_permutevar8x32_epi32((__m256i)x, _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7));
+}
+PJRT_INLINE Bytes ToLanes(Bytes x) {
+  return (Bytes)_mm256_permutevar8x32_epi32((__m256i)x, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+}
+PJRT_INLINE Bytes FromLanes(Bytes x) {
+  return (Bytes)_mm256_permutevar8x32_epi32((__m256i)x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 PJRT_INLINE Words Smaller(Words a, Words b) {
   return (Words)_mm256_min_epu16((__m256i)a, (__m256i)b);
@@ -418,6 +430,57 @@ void Call(void* dst, const void* a, const void* b, const void*, int64_t n) {
   }
 }
 
+// Conversions: BlockKernels::load, store and round_to. Of whole vectors, then of the rest as one.
+PJRT_INLINE FourFloats LoadFour(const float* s) {
+  return {{LoadFloats(s), LoadFloats(s + kFloats), LoadFloats(s + 2 * kFloats),
+           LoadFloats(s + 3 * kFloats)}};
+}
+PJRT_INLINE void StoreFour(float* d, const FourFloats& x) {
+  for (int i = 0; i < 4; ++i) StoreFloats(d + i * kFloats, x.part[i]);
+}
+template <class Format>
+struct Load {
+  using From = uint8_t;
+  using To = float;
+  PJRT_INLINE PJRT_PERMUTES_BYTES void Run(float* d, const uint8_t* s) {
+    Bytes x;
+    __builtin_memcpy(&x, s, sizeof(x));
+    StoreFour(d, Codec<Format>::template Load<0>(ToLanes(x)));
+  }
+};
+template <class Format>
+struct Store {
+  using From = float;
+  using To = uint8_t;
+  PJRT_INLINE PJRT_PERMUTES_BYTES void Run(uint8_t* d, const float* s) {
+    const Bytes y = FromLanes(Codec<Format>::Store(LoadFour(s)));
+    __builtin_memcpy(d, &y, sizeof(y));
+  }
+};
+template <class Format>
+struct RoundTo {
+  using From = float;
+  using To = float;
+  PJRT_INLINE PJRT_PERMUTES_BYTES void Run(float* d, const float* s) {
+    StoreFour(d, Codec<Format>::template Load<0>(Codec<Format>::Store(LoadFour(s))));
+  }
+};
+template <class Conversion>
+PJRT_PERMUTES_BYTES void Convert(void* dst, const void* src, int64_t n) {
+  using To = typename Conversion::To;
+  using From = typename Conversion::From;
+  To* const d = static_cast<To*>(dst);
+  const From* const s = static_cast<const From*>(src);
+  int64_t i = 0;
+  for (; i + kBytes <= n; i += kBytes) Conversion::Run(d + i, s + i);
+  if (i >= n) return;
+  From from[kBytes] = {};
+  To to[kBytes];
+  __builtin_memcpy(from, s + i, (n - i) * sizeof(From));
+  Conversion::Run(to, from);
+  __builtin_memcpy(d + i, to, (n - i) * sizeof(To));
+}
+
 template <typename Function, class Format, bool kSwapped = false>
 void Set(BlockKernels* k, NarrowType type, BlockOp op) {
   BlockFn* const forms =
@@ -427,7 +490,10 @@ void Set(BlockKernels* k, NarrowType type, BlockOp op) {
   forms[static_cast<int>(Scalars::kSecond)] = Call<Function, Format, Scalars::kSecond, kSwapped>;
 }
 template <class Format>
-void SetAll(BlockKernels* k, NarrowType type) {
+void SetAll(BlockKernels* k, NarrowType type, PrimitiveType memory) {
+  k->load[memory] = Convert<Load<Format>>;
+  k->store[memory] = Convert<Store<Format>>;
+  k->round_to[memory] = Convert<RoundTo<Format>>;
   Set<Add, Format>(k, type, BlockOp::kAdd);
   Set<Subtract, Format>(k, type, BlockOp::kSubtract);
   Set<Multiply, Format>(k, type, BlockOp::kMultiply);
@@ -448,17 +514,17 @@ void FillSmallBinary(BlockKernels* k) {
 #if defined(__AVX512F__)
   if (!__builtin_cpu_supports("avx512vbmi")) return;
 #endif
-  SetAll<float8_e5m2>(k, NarrowType::kF8E5M2);
-  SetAll<float8_e4m3>(k, NarrowType::kF8E4M3);
-  SetAll<float8_e3m4>(k, NarrowType::kF8E3M4);
-  SetAll<float8_e4m3fn>(k, NarrowType::kF8E4M3FN);
-  SetAll<float8_e4m3fnuz>(k, NarrowType::kF8E4M3FNUZ);
-  SetAll<float8_e5m2fnuz>(k, NarrowType::kF8E5M2FNUZ);
-  SetAll<float8_e4m3b11fnuz>(k, NarrowType::kF8E4M3B11FNUZ);
-  SetAll<float8_e8m0fnu>(k, NarrowType::kF8E8M0FNU);
-  SetAll<float6_e2m3fn>(k, NarrowType::kF6E2M3FN);
-  SetAll<float6_e3m2fn>(k, NarrowType::kF6E3M2FN);
-  SetAll<float4_e2m1fn>(k, NarrowType::kF4E2M1FN);
+  SetAll<float8_e5m2>(k, NarrowType::kF8E5M2, F8E5M2);
+  SetAll<float8_e4m3>(k, NarrowType::kF8E4M3, F8E4M3);
+  SetAll<float8_e3m4>(k, NarrowType::kF8E3M4, F8E3M4);
+  SetAll<float8_e4m3fn>(k, NarrowType::kF8E4M3FN, F8E4M3FN);
+  SetAll<float8_e4m3fnuz>(k, NarrowType::kF8E4M3FNUZ, F8E4M3FNUZ);
+  SetAll<float8_e5m2fnuz>(k, NarrowType::kF8E5M2FNUZ, F8E5M2FNUZ);
+  SetAll<float8_e4m3b11fnuz>(k, NarrowType::kF8E4M3B11FNUZ, F8E4M3B11FNUZ);
+  SetAll<float8_e8m0fnu>(k, NarrowType::kF8E8M0FNU, F8E8M0FNU);
+  SetAll<float6_e2m3fn>(k, NarrowType::kF6E2M3FN, F6E2M3FN);
+  SetAll<float6_e3m2fn>(k, NarrowType::kF6E3M2FN, F6E3M2FN);
+  SetAll<float4_e2m1fn>(k, NarrowType::kF4E2M1FN, F4E2M1FN);
 }
 #else
 void FillSmallBinary(BlockKernels*) {}
