@@ -256,23 +256,22 @@ struct Codec {
     return InOrder(WithSigns(code, PackSigns(first, second)));
   }
 
-  // As EncodeIeeeLike.
+  // As EncodeIeeeLike, whose sum is a product with 2^kShift added here.
   PJRT_INLINE Bits Code(Floats x) {
     constexpr int32_t kInfinity = kInfinityF32;
     constexpr int kShift = 23 - L::kMantissa;
     constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
     constexpr uint32_t kLimit = kFirstNormal + ((kLast - (1u << L::kMantissa)) << kShift);
-    constexpr uint32_t kToSum = static_cast<uint32_t>(kShift) << 23;
-    constexpr uint32_t kExcess = (kFirstNormal + kToSum) >> kShift;
-    const SignedBits size = (SignedBits)((Bits)x & 0x7fffffffu);
-    const SignedBits limit = SignedBits{} + static_cast<int32_t>(kLimit);
-    SignedBits bounded = size < limit ? size : limit;
-    const SignedBits exponent = bounded & kInfinity;
-    const SignedBits least = SignedBits{} + static_cast<int32_t>(kFirstNormal);
-    const Bits power = (Bits)(exponent > least ? exponent : least) + kToSum;
-    Bits code = (Bits)((Floats)bounded + (Floats)power) - power + (power >> kShift) - kExcess;
+    constexpr uint32_t kExcess = (kFirstNormal >> kShift) + (static_cast<uint32_t>(kShift) << 23);
+    const Floats magnitude = Magnitude(x);
+    const Floats bounded = Smaller(magnitude, All(__builtin_bit_cast(float, kLimit)));
+    const Floats power = Larger((Floats)((SignedBits)bounded & kInfinity),
+                                All(__builtin_bit_cast(float, kFirstNormal)));
+    const Bits sum = (Bits)Fused(power, All(static_cast<float>(1 << kShift)), bounded);
+    Bits code = sum - ((Bits)power - ((Bits)power >> kShift)) - kExcess;
+    const SignedBits size = (SignedBits)magnitude;
     if constexpr (L::kIeee)
-      code += (Bits)(size > kInfinity ? size - kInfinity : SignedBits{}) >> kShift;
+      code += (Bits)(size > kInfinity ? (size - kInfinity) | 0x400000 : SignedBits{}) >> kShift;
     if constexpr (L::kFiniteOnly) code = size > kInfinity ? Bits{} + L::kNan : code;
     return code;
   }
