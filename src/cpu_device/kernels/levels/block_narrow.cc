@@ -5,11 +5,16 @@
 // one by one: the coefficients are such that each result lies between the two numbers where
 // rounding turns to its neighbours. An element takes 0.07 to 0.17 ns, and a third to two thirds of
 // what the way through blocks of f32 takes. Levels without AVX-512 go that way.
-#include "src/cpu_device/kernels/bf16_vectors-inl.h"
+#include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/floats-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/level_tables.h"
 #include "src/cpu_device/kernels/narrow_pieces-inl.h"
+
+// gcc 12 warns of its own intrinsics.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
@@ -17,10 +22,10 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 using Words = __m512i;  // 32 elements, or 16 integers of 32 bits
-// Of integers of 32 bits; gcc 12 warns of its own intrinsics.
-PJRT_INLINE Words ShiftLeft(Words x, int by) { return (Words)((Vector<uint32_t>)x << by); }
-PJRT_INLINE Words ShiftRight(Words x, int by) { return (Words)((Vector<uint32_t>)x >> by); }
-PJRT_INLINE Words SignedShiftRight(Words x, int by) { return (Words)((Vector<int32_t>)x >> by); }
+// Of integers of 32 bits.
+typedef uint32_t Units __attribute__((vector_size(64)));
+PJRT_INLINE Words ShiftLeft(Words x, int by) { return (Words)((Units)x << by); }
+PJRT_INLINE Words ShiftRight(Words x, int by) { return (Words)((Units)x >> by); }
 PJRT_INLINE Words EachWord(int word) { return _mm512_set1_epi16(static_cast<int16_t>(word)); }
 
 struct TwoFloats {
@@ -29,6 +34,7 @@ struct TwoFloats {
 // Even elements and odd ones: nothing has to cross lanes.
 struct Bf16 {
   static constexpr NarrowType kType = NarrowType::kBf16;
+  static constexpr PrimitiveType kMemory = pjrt::BF16;
   static constexpr int kInfinity = 0x7f80, kQuiet = 0x40, kOne = 0x3f80;
   PJRT_INLINE TwoFloats Split(Words x) {
     return {(Floats)ShiftLeft(x, 16),
@@ -45,6 +51,7 @@ struct Bf16 {
 // One half and the other.
 struct F16 {
   static constexpr NarrowType kType = NarrowType::kF16;
+  static constexpr PrimitiveType kMemory = pjrt::F16;
   static constexpr int kInfinity = 0x7c00, kQuiet = 0x200, kOne = 0x3c00;
   PJRT_INLINE TwoFloats Split(Words x) {
     return {_mm512_cvtph_ps(_mm512_castsi512_si256(x)),
@@ -82,6 +89,25 @@ PJRT_INLINE Words Mend(Words y, Words x, int argument, int more) {
                                EachWord(more));
 }
 
+// x or, beyond these bounds, one of them; a NaN stays.
+template <class Type>
+PJRT_INLINE Floats Within(Floats x, float bf16, float f16) {
+  const float most = kIsBf16<Type> ? bf16 : f16;
+  return Larger(All(-most), Smaller(All(most), x));
+}
+// The way through f32, for arguments that are rare and have rules or reductions of their own.
+template <class Type, BlockOp kOp>
+__attribute__((noinline)) Words ByF32(Words x) {
+  alignas(64) uint16_t words[32];
+  alignas(64) float singles[32];
+  const BlockKernels* const kernels = GetBlockKernels();
+  _mm512_store_si512(words, x);
+  kernels->load[Type::kMemory](singles, words, 32);
+  kernels->op[static_cast<int>(kOp)][static_cast<int>(CType::kF32)][0](singles, singles, nullptr,
+                                                                       nullptr, 32);
+  kernels->store[Type::kMemory](words, singles, 32);
+  return _mm512_load_si512(words);
+}
 PJRT_INLINE Floats Fetch(const float (&row)[1][16], Words piece) { return Fetch(row[0], piece); }
 // The polynomial of the piece of x, at t.
 template <int kCount, int kParts, int kCut>
@@ -130,10 +156,9 @@ constexpr float kExpF16[] = {0x1.9e376ap-10f, 0x1.3d69dep-7f, 0x1.c64306p-5f,
 // x log2(e) = n + r; 2^n times a polynomial of r.
 template <class Type>
 struct Exp {
-  PJRT_INLINE Words Bound(Words x, Words size) {
-    return WithSigns(SizeAtMost<Type>(size, 0x42d0, 0x4d00), x);
-  }
+  PJRT_INLINE Words Bound(Words x, Words) { return x; }
   PJRT_INLINE Floats Run(Floats x) {
+    x = Within<Type>(x, 104, 20);
     if constexpr (kIsBf16<Type>) {
       const Floats n = Nearest(x * All(kLog2E));
       const Floats r = Fused(x, All(kLog2E), -n);
@@ -145,7 +170,7 @@ struct Exp {
       return TimesPower(Polynomial(kExpF16, r), shifted);
     }
   }
-  PJRT_INLINE Words Fix(Words y, Words x, Words size) { return KeepNans<Type>(y, x, size); }
+  PJRT_INLINE Words Fix(Words y, Words, Words) { return y; }
 };
 
 constexpr float kLogisticBf16[] = {0x1.316156p-37f, 0x1.cc3052p-35f, 0x1.ec14b2p-33f,
@@ -156,10 +181,9 @@ constexpr float kLogisticF16[] = {0x1.68e5fp-40f,  0x1.3c0d4cp-37f, 0x1.c69112p-
 // denormal.
 template <class Type>
 struct Logistic {
-  PJRT_INLINE Words Bound(Words x, Words size) {
-    return WithSigns(SizeAtMost<Type>(size, 0x42be, 0x4d00), x);
-  }
+  PJRT_INLINE Words Bound(Words x, Words) { return x; }
   PJRT_INLINE Floats Run(Floats x) {
+    x = Within<Type>(x, 95, 20);
     constexpr float kUnit = 0x1p-30f;
     if constexpr (kIsBf16<Type>) {
       const Floats n = Nearest(x * All(-kLog2E));
@@ -178,9 +202,9 @@ struct Logistic {
       return _mm512_mask_mov_ps(y, _mm512_cmplt_epi32_mask(size, (Words)All(0x1p-7f)), near);
     }
   }
-  PJRT_INLINE Words Fix(Words y, Words x, Words size) {
+  PJRT_INLINE Words Fix(Words y, Words x, Words) {
     if constexpr (!kIsBf16<Type>) y = Mend(y, x, 0xb13f, -1);
-    return KeepNans<Type>(y, x, size);
+    return y;
   }
 };
 
@@ -223,10 +247,10 @@ constexpr float kLog1pBf16[] = {-0x1.828222p-4f, 0x1.93d37ap-3f, -0x1.05d696p-2f
                                 -0x1.ffdfa2p-2f};
 constexpr float kLog1pF16[] = {-0x1.791feap-4f, 0x1.478868p-3f, -0x1.619d5cp-3f, 0x1.96290cp-3f,
                                -0x1.ff1c6ap-3f, 0x1.5565ep-2f,  -0x1.00013p-1f};
-// k log(2) + log(1 + f) for -1/4 <= f < 1/2.
+// k log(2) + log(1 + f) for -1/4 <= f < 1/2, from k / unit.
 template <int kCount>
-PJRT_INLINE Floats LogOfParts(Floats k, Floats f, const float (&c)[kCount]) {
-  return Fused(k, All(kLn2), Fused(f * f, Polynomial(c, f), f));
+PJRT_INLINE Floats LogOfParts(Floats k, float unit, Floats f, const float (&c)[kCount]) {
+  return Fused(k, All(kLn2 * unit), Fused(f * f, Polynomial(c, f), f));
 }
 // k for x = 2^k (1 + f), less 1; infinite where x is 0 or infinite.
 PJRT_INLINE Floats BelowExponentOf(Floats x) { return _mm512_getexp_ps(x * All(0x1.555556p-1f)); }
@@ -237,8 +261,8 @@ struct Log {
     const Floats k = BelowExponentOf(x) + All(1);
     const Floats m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero);
     const Floats f = m - All(1);
-    if constexpr (kIsBf16<Type>) return LogOfParts(k, f, kLogBf16);
-    return LogOfParts(k, f, kLogF16);
+    if constexpr (kIsBf16<Type>) return LogOfParts(k, 1, f, kLogBf16);
+    return LogOfParts(k, 1, f, kLogF16);
   }
   PJRT_INLINE Words Fix(Words y, Words x, Words) {
     if constexpr (kIsBf16<Type>) y = Mend(y, x, 0x35e5, 1);
@@ -253,28 +277,29 @@ struct Log1p {
   PJRT_INLINE Words Bound(Words x, Words) { return x; }
   PJRT_INLINE Floats Run(Floats x) {
     const Floats sum = x + All(1);
-    if constexpr (kIsBf16<Type>) {
-      const Floats k = All(-1) - BelowExponentOf(sum);  // with the other sign
-      const Floats power = Scaled(All(1), k);
-      const Floats f = Fused(x, power, power - All(1));
-      const Floats log = Fused(f * f, Polynomial(kLog1pBf16, f), f);
-      return Fused(k, All(-kLn2), log);
-    } else {
-      const Words k = SignedShiftRight(_mm512_sub_epi32((Words)sum, (Words)All(0.75f)), 23);
-      const Floats power = (Floats)_mm512_sub_epi32((Words)All(1), ShiftLeft(k, 23));
-      const Floats f = Fused(x, power, power - All(1));
-      return LogOfParts(_mm512_cvtepi32_ps(k), f, kLog1pF16);
-    }
+    // 2^23 k
+    const Words shifted = _mm512_and_si512(_mm512_sub_epi32((Words)sum, (Words)All(0.75f)),
+                                           (Words)All(-__builtin_inff()));
+    const Floats power = (Floats)_mm512_sub_epi32((Words)All(1), shifted);
+    const Floats k = _mm512_cvtepi32_ps(shifted);
+    constexpr float kUnit = 0x1p-23f;
+    const Floats f = Fused(x, power, power - All(1));
+    if constexpr (kIsBf16<Type>) return LogOfParts(k, kUnit, f, kLog1pBf16);
+    return LogOfParts(k, kUnit, f, kLog1pF16);
   }
   PJRT_INLINE Words Fix(Words y, Words x, Words) {
+    // From -1 on to the left, and where 2^-k would be a denormal or x is not finite.
     constexpr int kMinusOne = 0x8000 | Type::kOne;
-    const __mmask32 above = _mm512_cmpge_epi16_mask(x, EachWord(Type::kInfinity));
+    const __mmask32 above = _mm512_cmpge_epi16_mask(x, EachWord(kIsBf16<Type> ? 0x7e80 : 0x7c00));
     const __mmask32 below = _mm512_cmpge_epu16_mask(x, EachWord(kMinusOne));
-    Words fixed = _mm512_mask_mov_epi16(y, above | below, EachWord(Type::kInfinity | Type::kQuiet));
-    const __mmask32 infinite = _mm512_cmpeq_epi16_mask(x, EachWord(Type::kInfinity)) |
-                               _mm512_cmpeq_epi16_mask(x, EachWord(kMinusOne));
-    if (infinite != 0) fixed = _mm512_mask_mov_epi16(fixed, infinite, EachWord(Type::kInfinity));
-    return WithSigns(fixed, x);
+    if ((above | below) != 0) {
+      const __mmask32 infinite = _mm512_cmpeq_epi16_mask(x, EachWord(Type::kInfinity)) |
+                                 _mm512_cmpeq_epi16_mask(x, EachWord(kMinusOne));
+      const __mmask32 rare = (above | below) & ~infinite;
+      if (rare != 0) y = _mm512_mask_mov_epi16(y, rare, ByF32<Type, BlockOp::kLog1p>(x));
+      y = _mm512_mask_mov_epi16(y, infinite, EachWord(Type::kInfinity));
+    }
+    return WithSigns(y, x);
   }
 };
 
@@ -358,18 +383,6 @@ PJRT_INLINE Floats OddPolynomial(const float (&c)[kCount], Floats r) {
 PJRT_INLINE Floats NegativeWhereOdd(Floats x, Floats shifted) {
   return (Floats)_mm512_xor_si512((Words)x, ShiftLeft((Words)shifted, 31));
 }
-// The way through f32, for angles of bf16 above 2^20, where reductions here end.
-template <BlockOp kOp>
-__attribute__((noinline)) Words ByF32(Words x) {
-  alignas(64) uint16_t words[32];
-  alignas(64) float singles[32];
-  _mm512_store_si512(words, x);
-  _mm512_store_ps(singles, bf16::Load(words));
-  _mm512_store_ps(singles + 16, bf16::Load(words + 16));
-  GetBlockKernels()->op[static_cast<int>(kOp)][static_cast<int>(CType::kF32)][0](
-      singles, singles, nullptr, nullptr, 32);
-  return bf16::RoundTwo(_mm512_load_ps(singles), _mm512_load_ps(singles + 16));
-}
 template <class Type, BlockOp kOp>
 struct Angle {
   PJRT_INLINE Words Bound(Words x, Words) { return x; }
@@ -378,9 +391,9 @@ struct Angle {
       constexpr int kFirst = 0x4981;
       const __mmask32 huge = _mm512_cmplt_epu16_mask(_mm512_sub_epi16(size, EachWord(kFirst)),
                                                      EachWord(Type::kInfinity - kFirst));
-      if (huge != 0) y = _mm512_mask_mov_epi16(y, huge, ByF32<kOp>(x));
+      if (huge != 0) y = _mm512_mask_mov_epi16(y, huge, ByF32<Type, kOp>(x));
     }
-    return KeepNans<Type>(y, x, size);
+    return y;
   }
 };
 // x = n pi + r.
@@ -428,24 +441,19 @@ struct Tan : Angle<Type, BlockOp::kTan> {
   }
 };
 
-constexpr float kErfcPowerBf16[] = {0x1.3cbf6p-7f, 0x1.ca1ce2p-5f, 0x1.ebfa4cp-3f, 0x1.62e0c2p-1f,
-                                    0x1p+0f};
-// Of the magnitude: for bf16 exp(-x^2) times a factor that pieces give, for f16 by pieces alone,
-// whose polynomials begin in their middle.
+constexpr float kErfcPowerBf16[] = {0x1.3f96bep-4f, 0x1.cefc5cp-3f, 0x1.644444p-1f, 0x1.fff634p-1f};
+// Of the magnitude: for bf16 2 to a power that pieces give, which reaches to denormals and 0; for
+// f16 by pieces alone, whose polynomials begin in their middle.
 template <class Type>
 struct Erfc {
-  PJRT_INLINE Words Bound(Words x, Words size) {
-    return WithSigns(SizeAtMost<Type>(size, 0x411a, 0x43ff), x);
-  }
+  PJRT_INLINE Words Bound(Words x, Words) { return x; }
   PJRT_INLINE Floats Run(Floats x) {
-    const Floats size = Magnitude(x);
+    const Floats size = Smaller(All(kIsBf16<Type> ? 15.9375f : 0x1.ffcp+1f), Magnitude(x));
     Floats y;
     if constexpr (kIsBf16<Type>) {
-      const Floats square = size * size;
-      const Floats n = Nearest(square * All(-kLog2E));
-      const Floats r = Fused(square, All(-kLog2E), -n);
-      const Floats factor = Polynomial(kErfcBf16, AtLeast(size, 0x1p-4f), size);
-      y = Scaled(Polynomial(kErfcPowerBf16, r) * factor, n);
+      const Floats power = Polynomial(kErfcBf16, AtLeast(size, 0x1p-4f), size);
+      const Floats above = _mm512_reduce_ps(power, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+      y = Scaled(Polynomial(kErfcPowerBf16, above), power);
     } else {
       const Words bits = AtLeast(size, 0x1p-2f);
       constexpr int kHalfPiece = 1 << 19;
@@ -455,7 +463,7 @@ struct Erfc {
     }
     return Choose(IsNegative(x), All(2) - y, y);
   }
-  PJRT_INLINE Words Fix(Words y, Words, Words size) { return KeepNans<Type>(y, size, size); }
+  PJRT_INLINE Words Fix(Words y, Words, Words) { return y; }
 };
 
 // Both steps of a loop: of two short ones more iterations overlap than of a long one, and an
