@@ -40,6 +40,7 @@ struct Bf16 {
     return {(Floats)ShiftLeft(x, 16),
             (Floats)_mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000u)))};
   }
+  PJRT_INLINE TwoFloats Load(const uint16_t* from) { return Split(_mm512_loadu_si512(from)); }
   // To nearest in the upper half. No result that must be rounded lies halfway.
   PJRT_INLINE Words Rounded(Floats x) {
     return _mm512_add_epi32((Words)x, _mm512_set1_epi32(0x8000));
@@ -57,6 +58,12 @@ struct F16 {
     return {_mm512_cvtph_ps(_mm512_castsi512_si256(x)),
             _mm512_cvtph_ps(_mm512_extracti64x4_epi64(x, 1))};
   }
+  // From memory the instruction does without a permutation.
+  PJRT_INLINE TwoFloats Load(const uint16_t* from) {
+    const __m256i* const halves = reinterpret_cast<const __m256i*>(from);
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(halves)),
+            _mm512_cvtph_ps(_mm256_loadu_si256(halves + 1))};
+  }
   PJRT_INLINE Words Join(TwoFloats y) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(y.first, 0)),
                               _mm512_cvtps_ph(y.second, 0), 1);
@@ -67,7 +74,8 @@ inline constexpr bool kIsBf16 = Type::kType == NarrowType::kBf16;
 
 // A function has three steps. Bound prepares arguments as words, of which there are 32 in a vector;
 // Run computes; Fix mends results y of arguments x as words, where 0, infinity or NaN need it.
-// `size` is x without signs.
+// `size` is x without signs. Of AnyWords there is nothing to prepare.
+struct AnyWords {};
 
 PJRT_INLINE Words WithSigns(Words size, Words x) {  // size has none
   return _mm512_ternarylogic_epi32(size, x, EachWord(0x8000), 0xf8);
@@ -155,8 +163,7 @@ constexpr float kExpF16[] = {0x1.9e376ap-10f, 0x1.3d69dep-7f, 0x1.c64306p-5f,
                              0x1.ebf9f6p-3f,  0x1.62e47p-1f,  0x1p+0f};
 // x log2(e) = n + r; 2^n times a polynomial of r.
 template <class Type>
-struct Exp {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Exp : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     x = Within<Type>(x, 104, 20);
     if constexpr (kIsBf16<Type>) {
@@ -180,8 +187,7 @@ constexpr float kLogisticF16[] = {0x1.68e5fp-40f,  0x1.3c0d4cp-37f, 0x1.c69112p-
 // 1 / (1 + exp(-x)), each of them times 2^-30, so that the divisor is finite where the result is a
 // denormal.
 template <class Type>
-struct Logistic {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Logistic : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     x = Within<Type>(x, 95, 20);
     constexpr float kUnit = 0x1p-30f;
@@ -255,8 +261,7 @@ PJRT_INLINE Floats LogOfParts(Floats k, float unit, Floats f, const float (&c)[k
 // k for x = 2^k (1 + f), less 1; infinite where x is 0 or infinite.
 PJRT_INLINE Floats BelowExponentOf(Floats x) { return _mm512_getexp_ps(x * All(0x1.555556p-1f)); }
 template <class Type>
-struct Log {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Log : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     const Floats k = BelowExponentOf(x) + All(1);
     const Floats m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_zero);
@@ -273,8 +278,7 @@ struct Log {
 };
 // Of x + 1 = 2^k (1 + f): f = x 2^-k + (2^-k - 1) does not lose what the sum does.
 template <class Type>
-struct Log1p {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Log1p : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     const Floats sum = x + All(1);
     // 2^23 k
@@ -344,8 +348,7 @@ PJRT_INLINE Words FixRoot(Words y, Words x, Words size, Words of_zero, Words of_
   return KeepNans<Type>(y, x, size);
 }
 template <class Type>
-struct Sqrt {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Sqrt : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     const Floats inverse = _mm512_rsqrt14_ps(x), root = x * inverse;
     return Fused(All(0.5f) * inverse, Fused(-root, root, x), root);
@@ -355,8 +358,7 @@ struct Sqrt {
   }
 };
 template <class Type>
-struct Rsqrt {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Rsqrt : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     const Floats inverse = _mm512_rsqrt14_ps(x);
     return Fused(All(0.5f) * inverse, Fused(-(x * inverse), inverse, All(1)), inverse);
@@ -384,8 +386,7 @@ PJRT_INLINE Floats NegativeWhereOdd(Floats x, Floats shifted) {
   return (Floats)_mm512_xor_si512((Words)x, ShiftLeft((Words)shifted, 31));
 }
 template <class Type, BlockOp kOp>
-struct Angle {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Angle : AnyWords {
   PJRT_INLINE Words Fix(Words y, Words x, Words size) {
     if constexpr (kIsBf16<Type>) {
       constexpr int kFirst = 0x4981;
@@ -445,8 +446,7 @@ constexpr float kErfcPowerBf16[] = {0x1.3f96bep-4f, 0x1.cefc5cp-3f, 0x1.644444p-
 // Of the magnitude: for bf16 2 to a power that pieces give, which reaches to denormals and 0; for
 // f16 by pieces alone, whose polynomials begin in their middle.
 template <class Type>
-struct Erfc {
-  PJRT_INLINE Words Bound(Words x, Words) { return x; }
+struct Erfc : AnyWords {
   PJRT_INLINE Floats Run(Floats x) {
     const Floats size = Smaller(All(kIsBf16<Type> ? 15.9375f : 0x1.ffcp+1f), Magnitude(x));
     Floats y;
@@ -469,9 +469,14 @@ struct Erfc {
 // Both steps of a loop: of two short ones more iterations overlap than of a long one, and an
 // element takes up to a fifth less.
 template <class Function, class Type>
-PJRT_INLINE TwoFloats RunOn(Words x) {
-  const Words size = _mm512_and_si512(x, EachWord(0x7fff));
-  const TwoFloats parts = Type::Split(Function::Bound(x, size));
+PJRT_INLINE TwoFloats RunOn(const uint16_t* from) {
+  TwoFloats parts;
+  if constexpr (std::is_base_of_v<AnyWords, Function>) {
+    parts = Type::Load(from);
+  } else {
+    const Words x = _mm512_loadu_si512(from);
+    parts = Type::Split(Function::Bound(x, _mm512_and_si512(x, EachWord(0x7fff))));
+  }
   return {Function::Run(parts.first), Function::Run(parts.second)};
 }
 template <class Function, class Type>
@@ -486,8 +491,7 @@ void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
   TwoFloats y[kTogether];
   int64_t i = 0;
   for (; i + 32 * kTogether <= n; i += 32 * kTogether) {
-    for (int j = 0; j < kTogether; ++j)
-      y[j] = RunOn<Function, Type>(_mm512_loadu_si512(x + i + 32 * j));
+    for (int j = 0; j < kTogether; ++j) y[j] = RunOn<Function, Type>(x + i + 32 * j);
     for (int j = 0; j < kTogether; ++j) {
       const Words words = _mm512_loadu_si512(x + i + 32 * j);
       _mm512_storeu_si512(d + i + 32 * j, JoinOn<Function, Type>(words, y[j]));
@@ -496,7 +500,9 @@ void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
   for (; i < n; i += 32) {
     const __mmask32 rest = n - i < 32 ? (__mmask32{1} << (n - i)) - 1 : ~__mmask32{0};
     const Words last = _mm512_maskz_loadu_epi16(rest, x + i);
-    const Words result = JoinOn<Function, Type>(last, RunOn<Function, Type>(last));
+    uint16_t words[32];
+    _mm512_storeu_si512(words, last);
+    const Words result = JoinOn<Function, Type>(last, RunOn<Function, Type>(words));
     _mm512_mask_storeu_epi16(d + i, rest, result);
   }
 }
