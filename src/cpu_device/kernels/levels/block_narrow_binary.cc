@@ -30,7 +30,11 @@ PJRT_INLINE Words OddFromSecond(Words first, Words second) {
 // Even elements and odd ones: nothing has to cross lanes.
 struct Bf16 {
   static constexpr uint32_t kKeptOfNan = 0xffff0000;
-  PJRT_INLINE TwoFloats Split(Words x) { return {(Floats)(x << 16), (Floats)(x & 0xffff0000u)}; }
+  PJRT_INLINE TwoFloats Load(const uint16_t* from) {
+    Words x;
+    __builtin_memcpy(&x, from, sizeof(x));
+    return {(Floats)(x << 16), (Floats)(x & 0xffff0000u)};
+  }
   // To the nearest, ties to even. The lower half of a NaN is 0, as in the operands, and it is
   // quiet.
   PJRT_INLINE Words Join(TwoFloats y) {
@@ -49,22 +53,23 @@ struct Bf16 {
 #endif
   }
 };
-// One half and the other.
+// One half and the other. From memory the instruction does without a permutation.
 struct F16 {
   static constexpr uint32_t kKeptOfNan = 0xffffe000;
 #if defined(__AVX512F__)
-  PJRT_INLINE TwoFloats Split(Words x) {
-    return {_mm512_cvtph_ps(_mm512_castsi512_si256((__m512i)x)),
-            _mm512_cvtph_ps(_mm512_extracti64x4_epi64((__m512i)x, 1))};
+  PJRT_INLINE TwoFloats Load(const uint16_t* from) {
+    const __m256i* const halves = reinterpret_cast<const __m256i*>(from);
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(halves)),
+            _mm512_cvtph_ps(_mm256_loadu_si256(halves + 1))};
   }
   PJRT_INLINE Words Join(TwoFloats y) {
     return (Words)_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(y.first, 0)),
                                      _mm512_cvtps_ph(y.second, 0), 1);
   }
 #else
-  PJRT_INLINE TwoFloats Split(Words x) {
-    return {_mm256_cvtph_ps(_mm256_castsi256_si128((__m256i)x)),
-            _mm256_cvtph_ps(_mm256_extracti128_si256((__m256i)x, 1))};
+  PJRT_INLINE TwoFloats Load(const uint16_t* from) {
+    const __m128i* const halves = reinterpret_cast<const __m128i*>(from);
+    return {_mm256_cvtph_ps(_mm_loadu_si128(halves)), _mm256_cvtph_ps(_mm_loadu_si128(halves + 1))};
   }
   PJRT_INLINE Words Join(TwoFloats y) {
     return (Words)_mm256_set_m128i(_mm256_cvtps_ph(y.second, 0), _mm256_cvtps_ph(y.first, 0));
@@ -92,13 +97,13 @@ struct Operand {
   }
   PJRT_INLINE_MEMBER TwoFloats At(int64_t i) const {
     if constexpr (kScalar) return {each, each};
-    return Type::Split(WordsAt(i));
+    return Type::Load(words + i);
   }
   PJRT_INLINE_MEMBER TwoFloats Rest(int64_t i, int64_t n) const {
     if constexpr (kScalar) return {each, each};
-    Words x = {};
-    __builtin_memcpy(&x, words + i, (n - i) * sizeof(uint16_t));
-    return Type::Split(x);
+    uint16_t rest[kWords] = {};
+    __builtin_memcpy(rest, words + i, (n - i) * sizeof(uint16_t));
+    return Type::Load(rest);
   }
 };
 
