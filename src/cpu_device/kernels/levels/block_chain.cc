@@ -7,6 +7,7 @@
 #include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/chain_ops.h"
 #include "src/cpu_device/kernels/f16_vectors-inl.h"
+#include "src/cpu_device/kernels/inverse_root-inl.h"
 #include "src/cpu_device/kernels/mask-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -183,6 +184,9 @@ PJRT_FUNCTION(RoundEven, PJRT_RINT_PS, PJRT_RINT_PD, rint)
 
 template <typename T>
 PJRT_INLINE Vector<T> Rsqrt(Vector<T> a) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(T) == 8) return (Vector<T>)f64::InverseRoot((Vector<double>)a);
+#endif
   return (Vector<T>{} + 1) / Sqrt<T>(a);
 }
 

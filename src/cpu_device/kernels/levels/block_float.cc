@@ -2,6 +2,7 @@
 //
 // Arithmetic and rounding of f32 and f64: all results are exact or correctly rounded, except
 // rsqrt's.
+#include "src/cpu_device/kernels/inverse_root-inl.h"
 #include "src/cpu_device/kernels/mask-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -117,7 +118,7 @@ struct Sqrt {
     return Sqrt1(x);
   }
 };
-// Two roundings: at most 1 ULP.
+// Two roundings: at most 1 ULP. Levels with fused multiply-add have f64's from inverse_root-inl.h.
 struct Rsqrt {
   template <typename T>
   PJRT_INLINE T Run(T x) {
@@ -211,6 +212,13 @@ void ClampLoopScalarBounds(void* dst, const void* low, const void* x, const void
       [l, h](Vector<T> v, Vector<T>) { return Smallest::Run<T>(Largest::Run<T>(v, l), h); });
 }
 
+#if defined(__AVX2__)
+void RsqrtLoopF64(void* dst, const void* a, const void*, const void*, int64_t n) {
+  ByVectors<double>(static_cast<double*>(dst), static_cast<const double*>(a), nullptr, n,
+                    [](Vector<double> x, Vector<double>) { return f64::InverseRoot(x); });
+}
+#endif
+
 template <class Op, typename T>
 void SetOrder(BlockKernels* k, BlockOp op) {
   Entry(k, op, kCType<T>) = OrderLoop<Op, T>;
@@ -245,6 +253,9 @@ void Fill(BlockKernels* k) {
 void FillFloats(BlockKernels* k) {
   Fill<float>(k);
   Fill<double>(k);
+#if defined(__AVX2__)
+  Entry(k, BlockOp::kRsqrt, CType::kF64) = RsqrtLoopF64;
+#endif
   k->reduce_precision_f32 = ReducePrecision<float>;
   k->reduce_precision_f64 = ReducePrecision<double>;
 }
