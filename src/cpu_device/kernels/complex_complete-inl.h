@@ -31,6 +31,8 @@ C64 CompleteTanh(C64 z);
 C64 CompleteLogistic(C64 z);
 C64 CompleteSqrt(C64 z);
 C64 CompleteRsqrt(C64 z);
+float CompleteAbs(C64 z);
+C64 CompleteSign(C64 z);
 C64 CompleteLog(C64 z);
 C64 CompleteLog1p(C64 z);
 C64 CompleteCbrt(C64 z);

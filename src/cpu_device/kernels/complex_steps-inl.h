@@ -73,6 +73,7 @@ PJRT_INLINE void LoadOperand(const C64* from, Parts* z) { *z = LoadParts(from); 
 PJRT_INLINE void LoadOperand(const C64* from, FloatParts* z) { *z = LoadFloatParts(from); }
 PJRT_INLINE void StoreResult(C64* to, const Parts& z) { StoreParts(to, z); }
 PJRT_INLINE void StoreResult(C64* to, const FloatParts& z) { StoreFloatParts(to, z); }
+PJRT_INLINE void StoreResult(float* to, Doubles x) { StoreReal(to, x); }
 
 template <class Function>
 PJRT_INLINE int StartAt(const C64* const (&x)[1], int64_t i, typename Function::State* state,
@@ -90,17 +91,21 @@ PJRT_INLINE int StartAt(const C64* const (&x)[2], int64_t i, typename Function::
   return Function::Start(a, b, state, careful);
 }
 template <class Function>
-PJRT_INLINE C64 CompleteAt(const C64* const (&x)[1], int64_t i) {
+PJRT_INLINE auto CompleteAt(const C64* const (&x)[1], int64_t i) {
   return Function::Complete(x[0][i]);
 }
 template <class Function>
-PJRT_INLINE C64 CompleteAt(const C64* const (&x)[2], int64_t i) {
+PJRT_INLINE auto CompleteAt(const C64* const (&x)[2], int64_t i) {
   return Function::Complete(x[0][i], x[1][i]);
 }
 
+template <class Function, int kOperands>
+using ResultOf =
+    decltype(CompleteAt<Function>(*static_cast<const C64* const (*)[kOperands]>(nullptr), 0));
+
 // `count` vectors. Results may take the place of operands.
 template <class Function, int kOperands>
-void RunPiece(C64* d, const C64* const (&x)[kOperands], int count) {
+void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count) {
   using Operand = typename Function::Operand;
   constexpr int64_t kElements = kElementsOf<Operand>;
   typename Function::State states[Function::kPiece];
@@ -136,7 +141,8 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
   for (int k = 0; k < kOperands; ++k) {  // 1 + i is not rare
     for (int64_t i = 0; i < kElements; ++i) rest[k][i] = k == kOne ? *from[k] : C64{1, 1};
   }
-  C64* d = static_cast<C64*>(dst);
+  using Result = ResultOf<Function, kOperands>;
+  Result* d = static_cast<Result*>(dst);
   const C64* x[kOperands];
   for (int k = 0; k < kOperands; ++k) x[k] = k == kOne ? rest[k] : from[k];
   for (; n >= kElements; n -= kElements, d += kElements) {
@@ -148,9 +154,9 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
     if (k != kOne) __builtin_memcpy(rest[k], x[k], n * sizeof(C64));
     x[k] = rest[k];
   }
-  C64 result[kElements];
+  Result result[kElements];
   RunPiece<Function>(result, x, static_cast<int>((n + kVector - 1) / kVector));
-  __builtin_memcpy(d, result, n * sizeof(C64));
+  __builtin_memcpy(d, result, n * sizeof(Result));
 }
 
 template <class Function>

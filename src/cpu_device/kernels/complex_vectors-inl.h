@@ -29,6 +29,10 @@ PJRT_INLINE void StoreParts(C64* to, Parts z) {
       _mm512_castps256_ps512(_mm512_cvtpd_ps(z.im)));
   _mm512_storeu_ps(&to->re, raw);
 }
+PJRT_INLINE void StoreReal(float* to, Doubles re) {
+  const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+  _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(_mm512_cvtpd_ps(re), order));
+}
 #else
 PJRT_INLINE Parts LoadParts(const C64* from) {
   const float* const x = &from->re;
@@ -39,6 +43,10 @@ PJRT_INLINE void StoreParts(C64* to, Parts z) {
   const __m256 raw = _mm256_set_m128(_mm256_cvtpd_ps(_mm256_unpackhi_pd(z.re, z.im)),
                                      _mm256_cvtpd_ps(_mm256_unpacklo_pd(z.re, z.im)));
   _mm256_storeu_ps(&to->re, raw);
+}
+PJRT_INLINE void StoreReal(float* to, Doubles re) {
+  const __m128 raw = _mm256_cvtpd_ps(re);
+  _mm_storeu_ps(to, _mm_shuffle_ps(raw, raw, 0xd8));
 }
 #endif
 PJRT_INLINE int64_t ElementOf(int64_t lane) { return lane / 2 + lane % 2 * (kDoubles / 2); }

@@ -368,6 +368,8 @@ C64 CompleteTanh(C64 z) { return InF64<Tanh>::Run(z); }
 C64 CompleteLogistic(C64 z) { return InF64<Logistic>::Run(z); }
 C64 CompleteSqrt(C64 z) { return InF64<Sqrt>::Run(z); }
 C64 CompleteRsqrt(C64 z) { return InF64<Rsqrt>::Run(z); }
+float CompleteAbs(C64 z) { return Abs::Run(z); }
+C64 CompleteSign(C64 z) { return InF64<Sign>::Run(z); }
 C64 CompleteLog(C64 z) { return InF64<Log>::Run(z); }
 C64 CompleteLog1p(C64 z) { return InF64<Log1p>::Run(z); }
 C64 CompleteCbrt(C64 z) { return InF64<Cbrt>::Run(z); }
@@ -410,9 +412,9 @@ void FillComplexMath(BlockKernels* k) {
   UnaryByPieces<complexes::CbrtC64, InF64<Cbrt>, float>(k, BlockOp::kCbrt);
   BinaryByPieces<complexes::PowerC64, InF64<Power>, float>(k, BlockOp::kPower);
   BinaryByPieces<complexes::Atan2C64, InF64<Atan2>, float>(k, BlockOp::kAtan2);
-#endif
   UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
   UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
+#endif
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kSecond) = DivideC64<false, true>;
