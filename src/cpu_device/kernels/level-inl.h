@@ -267,6 +267,7 @@ void FillPowerF64(BlockKernels* kernels);
 void FillAtan2F64(BlockKernels* kernels);
 void FillPiecesF64(BlockKernels* kernels);
 void FillTablesF64(BlockKernels* kernels);
+void FillLogsF64(BlockKernels* kernels);
 void FillNarrow(BlockKernels* kernels);
 void FillNarrowBinary(BlockKernels* kernels);
 void FillPack(BlockKernels* kernels);

@@ -81,9 +81,8 @@ PJRT_INLINE Doubles FinishAngle(Doubles t, Doubles base) {
 // bits, and a polynomial of d = 1 - x y^2 the others. The instructions for roots and quotients take
 // five times as long on a Xeon.
 PJRT_INLINE Doubles InverseRoot(Doubles x) {
-  constexpr double kSeries[] = {0x1.152f4c952704cp-1, 0x1.4bd7918e7e2b6p-3,
-                                0x1.54ff4b437c3bfp-2,     0x1.7dec279587daep-2,
-                                0x1.000d987eaed32p-1,     0x1.ffffb7bf2c81cp-1};
+  constexpr double kSeries[] = {0x1.152f4c952704cp-1, 0x1.4bd7918e7e2b6p-3, 0x1.54ff4b437c3bfp-2,
+                                0x1.7dec279587daep-2, 0x1.000d987eaed32p-1, 0x1.ffffb7bf2c81cp-1};
   const Doubles y = (Doubles)(AllWords(0x5fe50b50c7b537a9) - ((Words)x >> 1));
   const Doubles d = FusedLess(x * y, y, All(1));
   return y * Polynomial(kSeries, d);

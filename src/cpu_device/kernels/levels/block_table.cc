@@ -34,6 +34,7 @@ BlockKernels MakeTable() {
   FillTrigF64(&table);
   FillPiecesF64(&table);
   FillTablesF64(&table);
+  FillLogsF64(&table);
   FillPowerF64(&table);
   FillAtan2F64(&table);
   FillExpF32(&table);
