@@ -168,22 +168,21 @@ PJRT_INLINE DoubleGroup ExpSeries(DoubleGroup r, DoubleGroup r2) {
   return Fused(r2, Fused(r2, g45, g23), g01);
 }
 
-// exp(x) = 2^floor(n) power (1 + part), by kPowers; x + tail for |x| < 2^20 and a small tail. The
-// error is 2^-57.
+// exp(x) = 2^floor(n) power (1 + part), by kPowers, for |x| < 2^20. The error is 2^-57.
 struct TableExp {
-  DoubleGroup n, power, part, part_low;  // part_low: for a tail of 0, what rounding loses
+  DoubleGroup n, power, part, part_low;  // part_low: what rounding part loses
+  WordGroup k;                           // the last bits are those of 16 n
 };
-PJRT_INLINE TableExp ExpByTable(DoubleGroup x, DoubleGroup tail) {
+PJRT_INLINE TableExp ExpByTable(DoubleGroup x) {
   // log(2) / 16 in two parts, of which the first has 36 bits.
   constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
   const DoubleGroup shifted = Fused(x, 0x1.71547652b82fep+4, kIntegerShift);
   const DoubleGroup k = shifted - kIntegerShift;
   const auto powers = EntriesAt<kPowers>(ToWords(shifted));
-  const DoubleGroup most = FusedLess(k, kStep, x), rounded = FusedLess(k, kStepLow, most);
-  const DoubleGroup lost = FusedLess(k, kStepLow, most - rounded), r = rounded + tail;
-  const DoubleGroup r2 = r * r;
+  const DoubleGroup most = FusedLess(k, kStep, x), r = FusedLess(k, kStepLow, most);
+  const DoubleGroup lost = FusedLess(k, kStepLow, most - r), r2 = r * r;
   const DoubleGroup more = Fused(r2, ExpSeries(r, r2), powers[1]), part = r + more;
-  return {k * 0x1p-4, powers[0], part, ((r - part) + more) + lost};
+  return {k * 0x1p-4, powers[0], part, ((r - part) + more) + lost, ToWords(shifted)};
 }
 
 // The results for arguments beyond Function::kLargest are wrong, and Function::RunRare replaces

@@ -43,7 +43,7 @@ PJRT_INLINE Hyperbolic HyperbolicOf(DoubleGroup x) {
 struct Exp {
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutside(z.re, z.im); }
   PJRT_INLINE ComplexGroup Run(ComplexGroup z) {
-    const TableExp e = ExpByTable(z.re, 0.0);
+    const TableExp e = ExpByTable(z.re);
     const SineCosine sc = SineCosineOf(z.im);
     const DoubleGroup power = ScaledInside(e.power, Floor(e.n)), more = power * e.part;
     const auto times = [&](PairGroup x) {

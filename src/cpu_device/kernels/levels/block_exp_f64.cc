@@ -2,14 +2,13 @@
 //
 // Exponential and logarithmic functions of f64, in vector loops. The methods are those of
 // block_exp_f32.cc with longer polynomials. Largest errors seen, over some 10^7 arguments each:
-// Exp 0.9, Tanh 1.4 ULP; without fused multiply-add Log 0.8, Log1p 0.8, Expm1 1.2, Logistic 1.4,
-// Erf 1.2, Erfc 1.5 ULP.
+// Exp 0.9, Tanh 1.4, Log 0.8, Log1p 0.8, Expm1 1.2, Logistic 1.4, Erf 1.2, Erfc 1.5 ULP.
 #include "src/cpu_device/kernels/math_f64-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-#if !defined(__AVX2__)  // block_tables_f64.cc has this for the other levels
+#if !defined(__AVX2__)  // the other levels have all but Exp by tables, in other files
 // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two
 // parts, and the first quotient is corrected by what the second parts add.
 struct Logistic {
@@ -29,7 +28,6 @@ struct Logistic {
     return BitCast<double>(ToBits(value) & keep);
   }
 };
-#endif
 
 // c[0] + c[1] x + ..., by the square of x: half as long a chain of products.
 template <int kCount>
@@ -62,7 +60,6 @@ struct Tanh {
   }
 };
 
-#if !defined(__AVX2__)  // block_logs_f64.cc has these for the other levels
 // (log(1 + f) - 2 s) / s^3 for s = f / (2 + f) by s^2.
 constexpr double kLogSeries[] = {0x1.5555555555592p-1, 0x1.999999997fd71p-2, 0x1.24924941f588fp-2,
                                  0x1.c71c520583997p-3, 0x1.74663fbee0689p-3, 0x1.39a1a3fd19d03p-3,
@@ -102,9 +99,7 @@ struct Log1p {
     return x == 0 ? x : log;
   }
 };
-#endif
 
-#if !defined(__AVX2__)  // block_pieces_f64.cc has these for the other levels
 // erf(x) / x - 1 for |x| <= 1 by x^2, to 2^-56.
 constexpr double kErfNear[] = {
     0x1.06eba8214db69p-3,  -0x1.812746b0379e6p-2,  0x1.ce2f21a042b20p-4,  -0x1.b82ce3128499cp-6,
@@ -175,10 +170,10 @@ struct Erfc {
 
 void FillExpF64(BlockKernels* k) {
   SetUnary<double, f64::Exp, double, double>(k, BlockOp::kExp);
-  SetUnary<double, Tanh, double, double>(k, BlockOp::kTanh);
 #if !defined(__AVX2__)
   SetUnary<double, Log, double, double>(k, BlockOp::kLog);
   SetUnary<double, Log1p, double, double>(k, BlockOp::kLog1p);
+  SetUnary<double, Tanh, double, double>(k, BlockOp::kTanh);
   SetUnary<double, f64::Expm1, double, double>(k, BlockOp::kExpm1);
   SetUnary<double, Logistic, double, double>(k, BlockOp::kLogistic);
   SetUnary<double, Erf, double, double>(k, BlockOp::kErf);
