@@ -19,7 +19,10 @@ using Floats = __m512;
 using FloatMask = __mmask16;
 PJRT_INLINE Floats AllFloats(float x) { return _mm512_set1_ps(x); }
 PJRT_INLINE Floats Magnitude(Floats x) { return _mm512_abs_ps(x); }
+PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+PJRT_INLINE Floats FusedLess(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }
 template <int kPredicate>
 PJRT_INLINE FloatMask Compare(Floats a, Floats b) {
   return _mm512_cmp_ps_mask(a, b, kPredicate);
@@ -67,7 +70,10 @@ using Floats = __m256;
 using FloatMask = __m256;
 PJRT_INLINE Floats AllFloats(float x) { return _mm256_set1_ps(x); }
 PJRT_INLINE Floats Magnitude(Floats x) { return _mm256_andnot_ps(AllFloats(-0.0f), x); }
+PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+PJRT_INLINE Floats FusedLess(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
 template <int kPredicate>
 PJRT_INLINE FloatMask Compare(Floats a, Floats b) {
   return _mm256_cmp_ps(a, b, kPredicate);

@@ -103,6 +103,12 @@ template <class Function, int kOperands>
 using ResultOf =
     decltype(CompleteAt<Function>(*static_cast<const C64* const (*)[kOperands]>(nullptr), 0));
 
+// Function::Wide, where there is one, does what is rare for a function in f32 in f64.
+template <class Function, class = void>
+constexpr bool kHasWide = false;
+template <class Function>
+constexpr bool kHasWide<Function, std::void_t<typename Function::Wide>> = true;
+
 // `count` vectors. Results may take the place of operands.
 template <class Function, int kOperands>
 void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count) {
@@ -112,7 +118,12 @@ void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   int rare[Function::kPiece], any = 0;
   for (int i = 0; i < count; ++i) any |= StartAt<Function>(x, i * kElements, &states[i], false);
   C64 copies[kOperands][Function::kPiece * kElements];
+  [[maybe_unused]] ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
   if (any != 0) {
+    if constexpr (kHasWide<Function>) {
+      static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
+      RunPiece<typename Function::Wide>(wide, x, 2 * count);
+    }
     for (int i = 0; i < count; ++i) rare[i] = StartAt<Function>(x, i * kElements, &states[i], true);
     for (int k = 0; k < kOperands; ++k)
       __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
@@ -126,7 +137,11 @@ void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
     const int64_t lane = i % kElements;
     if ((rare[i / kElements] >> lane & 1) == 0) continue;
     const int64_t at = i - lane + (kElements == kDoubles ? ElementOf(lane) : ElementOfFloats(lane));
-    d[at] = CompleteAt<Function>(from, at);
+    if constexpr (kHasWide<Function>) {
+      d[at] = wide[at];
+    } else {
+      d[at] = CompleteAt<Function>(from, at);
+    }
   }
 }
 
