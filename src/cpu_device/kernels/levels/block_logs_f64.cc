@@ -27,26 +27,34 @@ PJRT_INLINE DoubleGroup LogOf(const LogSplit& split, DoubleGroup x) {
   const DoubleGroup product = x * split.inverse;
   return LogOf(split, product - 0.5, Fused(x, split.inverse, -product));
 }
-// The logarithms of any numbers.
+constexpr double kInfinity = __builtin_inf();
+// Of what is not a positive finite number.
+PJRT_INLINE DoubleGroup LogOfSpecial(DoubleGroup x) {
+  const DoubleGroup below = Choose(Compare<_CMP_EQ_OQ>(x, 0.0), -kInfinity, __builtin_nan(""));
+  return Choose(Compare<_CMP_LE_OQ>(x, 0.0), below, x);
+}
+// Of any numbers.
 __attribute__((noinline)) DoubleGroup LogOfAny(DoubleGroup x) {
-  constexpr double kInfinity = __builtin_inf(), kStep = 54;
+  constexpr double kStep = 54;
   const MaskGroup small = Compare<_CMP_LT_OQ>(x, kLeast), large = Compare<_CMP_GT_OQ>(x, kMost);
   const DoubleGroup inside = Choose(small, x * 0x1p+54, Choose(large, x * 0x1p-54, x));
   const DoubleGroup step = Keep(large, kStep) - Keep(small, kStep);
   LogSplit split = SplitLog(inside);
   split.k = split.k + step;
   split.whole = Fused(step, kHalfLn2, split.whole);  // exact
-  // NaN stays.
-  const DoubleGroup log = Choose(Compare<_CMP_NLT_UQ>(x, kInfinity), x, LogOf(split, inside));
-  const DoubleGroup below = Choose(Compare<_CMP_EQ_OQ>(x, 0.0), -kInfinity, __builtin_nan(""));
-  return Choose(Compare<_CMP_LE_OQ>(x, 0.0), below, log);
+  const MaskGroup finite = Both(Compare<_CMP_LT_OQ>(0.0, x), Compare<_CMP_LT_OQ>(x, kInfinity));
+  return Choose(finite, LogOf(split, inside), LogOfSpecial(x));
+}
+// The logarithm of x from what LogOf gave for it.
+PJRT_INLINE DoubleGroup Mended(DoubleGroup x, DoubleGroup log) {
+  const MaskGroup beyond = IsBeyond(x);
+  if (__builtin_expect(!AnyOf(beyond), 1)) return log;
+  const MaskGroup finite = Both(Compare<_CMP_LT_OQ>(0.0, x), Compare<_CMP_LT_OQ>(x, kInfinity));
+  return Choose(beyond, AnyOf(Both(beyond, finite)) ? LogOfAny(x) : LogOfSpecial(x), log);
 }
 
 struct Log {
-  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
-    if (__builtin_expect(AnyOf(IsBeyond(x)), 0)) return LogOfAny(x);
-    return LogOf(SplitLog(x), x);
-  }
+  PJRT_INLINE DoubleGroup Run(DoubleGroup x) { return Mended(x, LogOf(SplitLog(x), x)); }
 };
 
 // log(sum + low), where both are 1 + x. Zeros and the smallest ones, of which halves may lose
@@ -60,9 +68,7 @@ struct Log1p {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const DoubleGroup sum = x + 1;
     const DoubleGroup low = Smaller(x, 1.0) - (sum - Larger(x, 1.0));  // what it lost
-    const DoubleGroup log = LogOfSum(x, sum, low);
-    const MaskGroup special = IsBeyond(sum);
-    return __builtin_expect(AnyOf(special), 0) ? Choose(special, LogOfAny(sum), log) : log;
+    return Mended(sum, LogOfSum(x, sum, low));
   }
 };
 
