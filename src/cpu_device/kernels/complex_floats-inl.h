@@ -144,6 +144,10 @@ PJRT_INLINE void StoreFloatParts(C64* to, FloatParts z) {
   _mm512_storeu_ps(&to->re, _mm512_unpacklo_ps(z.re, z.im));
   _mm512_storeu_ps(&to->re + kFloats, _mm512_unpackhi_ps(z.re, z.im));
 }
+PJRT_INLINE void StoreReal(float* to, Floats re) {
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  _mm512_storeu_ps(to, (Floats)_mm512_permutexvar_epi64(order, (__m512i)re));
+}
 #else
 PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
   const Floats low = _mm256_loadu_ps(&from->re), high = _mm256_loadu_ps(&from->re + kFloats);
@@ -152,6 +156,9 @@ PJRT_INLINE FloatParts LoadFloatParts(const C64* from) {
 PJRT_INLINE void StoreFloatParts(C64* to, FloatParts z) {
   _mm256_storeu_ps(&to->re, _mm256_unpacklo_ps(z.re, z.im));
   _mm256_storeu_ps(&to->re + kFloats, _mm256_unpackhi_ps(z.re, z.im));
+}
+PJRT_INLINE void StoreReal(float* to, Floats re) {
+  _mm256_storeu_ps(to, (Floats)_mm256_permute4x64_epi64((__m256i)re, 0xd8));
 }
 #endif
 PJRT_INLINE int64_t ElementOfFloats(int64_t lane) {

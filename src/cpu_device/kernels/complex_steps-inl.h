@@ -74,6 +74,7 @@ PJRT_INLINE void LoadOperand(const C64* from, FloatParts* z) { *z = LoadFloatPar
 PJRT_INLINE void StoreResult(C64* to, const Parts& z) { StoreParts(to, z); }
 PJRT_INLINE void StoreResult(C64* to, const FloatParts& z) { StoreFloatParts(to, z); }
 PJRT_INLINE void StoreResult(float* to, Doubles x) { StoreReal(to, x); }
+PJRT_INLINE void StoreResult(float* to, Floats x) { StoreReal(to, x); }
 
 template <class Function>
 PJRT_INLINE int StartAt(const C64* const (&x)[1], int64_t i, typename Function::State* state,

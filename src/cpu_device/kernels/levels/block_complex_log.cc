@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Roots, logarithms and what follows from them of c64 numbers, in f64, by vectors whose parts are
-// apart. Polynomials are short because tables that a permutation fetches divide their range; good
-// to 2^-31 or better and rounded once. Largest errors seen: 0.51 ULP of each part. Levels without
-// fused multiply-add have those of complex_pieces-inl.h. Rare arguments, such as zeros, infinities
-// and NaNs, go one at a time to the complete functions.
+// Roots, logarithms and what follows from them of c64 numbers, in f64 or f32 numbers in two parts,
+// by vectors whose parts are apart. Polynomials are short because tables that a permutation fetches
+// divide their range; good to 2^-31 or better and rounded once. Largest errors seen: 0.51 ULP of
+// each part. Levels without fused multiply-add have those of complex_pieces-inl.h. Rare arguments,
+// such as zeros, infinities and NaNs, go one at a time to the complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_steps-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
@@ -138,17 +138,14 @@ struct WideRsqrt {
 
 // The same in f32, twice as many numbers at a time, by numbers in two parts: what each rounding
 // loses goes into the second one, and results are all but correctly rounded. On an Emerald Rapids
-// that made roots 1.25 -> 0.8 ns an element and inverse roots 1.3 -> 0.95. Numbers beyond a range
-// in which no second part vanishes go the way above. 1 / sqrt(x), as that of f64.
+// that made roots 1.25 -> 0.8 ns an element, inverse roots 1.3 -> 0.95 and sizes 0.57 -> 0.4.
+// Numbers beyond a range in which no second part vanishes go the way above.
+
+// 1 / sqrt(x) to 2^-21, as that of f64: second parts make good what it lacks.
 PJRT_INLINE Floats InverseRoot(Floats x) {
-  constexpr float kSeries[] = {0x1.0addbep-1f, 0x1.ea8558p-3f, 0x1.8a20d2p-2f, 0x1.ff583ep-2f,
-                               0x1.00010cp+0f};
+  constexpr float kSeries[] = {0x1.084558p-1f, 0x1.533104p-2f, 0x1.01f96cp-1f, 0x1.fff01ep-1f};
   const Floats y = (Floats)Minus32(AllBits(0x5f285a86), BitsRight<1>(x));
   return y * Polynomial(kSeries, FusedLess(x * y, y, AllFloats(1)));
-}
-PJRT_INLINE int OutsideOf(Floats x, float least, float most) {
-  return Lanes(
-      Either(Compare<_CMP_NGE_UQ>(x, AllFloats(least)), Compare<_CMP_NLE_UQ>(x, AllFloats(most))));
 }
 // Roots of x + low: x / sqrt(x) and what it lacks.
 struct Root {
@@ -161,19 +158,21 @@ PJRT_INLINE Root RootOf(Floats x, Floats low) {
 }
 PJRT_INLINE Root SizeOf(FloatParts z) {
   const Floats width = Magnitude(z.re), height = Magnitude(z.im);
-  const Floats large = Larger(width, height), small = Smaller(width, height);
+  // Of a NaN and a number the second operand: one of both is the NaN.
+  const Floats large = Larger(width, height), small = Smaller(height, width);
   const Floats most = large * large, most_low = Fused(large, large, -most);
   const Floats square = Fused(small, small, most);
   return RootOf(square, Fused(small, small, most - square) + most_low);
 }
 // Numbers of sizes beyond 2^-30 and 2^30, or with an imaginary part that is small beside that.
+PJRT_INLINE int LanesNotModerate(Floats size) {
+  return Lanes(Either(Compare<_CMP_NGE_UQ>(size, AllFloats(0x1p-30f)),
+                      Compare<_CMP_NLE_UQ>(size, AllFloats(0x1p+30f))));
+}
 PJRT_INLINE int LanesNotModerate(FloatParts z, Floats size) {
   const Floats height = Magnitude(z.im);
-  const FloatMask tiny = Both(Compare<_CMP_LT_OQ>(height, AllFloats(0x1p-60f)),
-                              Compare<_CMP_NEQ_UQ>(height, AllFloats(0)));
-  const FloatMask outside = Either(Compare<_CMP_NGE_UQ>(size, AllFloats(0x1p-30f)),
-                                   Compare<_CMP_NLE_UQ>(size, AllFloats(0x1p+30f)));
-  return Lanes(Either(outside, tiny));
+  return LanesNotModerate(size) | Lanes(Both(Compare<_CMP_LT_OQ>(height, AllFloats(0x1p-60f)),
+                                             Compare<_CMP_NEQ_UQ>(height, AllFloats(0))));
 }
 // The larger part of a root and the smaller one.
 struct RootParts {
@@ -242,9 +241,9 @@ struct Rsqrt {
 };
 
 // Zeros stay: their inverse roots are finite.
-struct Abs {
+struct WideAbs {
   using Operand = Parts;
-  static constexpr int kPiece = 4;
+  static constexpr int kPiece = 8;
   struct State {
     Doubles square;
   };
@@ -255,6 +254,22 @@ struct Abs {
   }
   PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE Doubles Finish(const State& s) { return s.square * InverseRoot(s.square); }
+};
+struct Abs {
+  using Operand = FloatParts;
+  using Wide = WideAbs;
+  static constexpr int kPiece = 4;
+  struct State {
+    Floats size;
+  };
+  PJRT_INLINE float Complete(C64 z) { return complexes::CompleteAbs(z); }
+  PJRT_INLINE int Start(FloatParts z, State* state, bool) {
+    const Root size = SizeOf(z);
+    *state = {size.high + size.low};
+    return LanesNotModerate(state->size);
+  }
+  PJRT_INLINE void Continue(State*, int) {}
+  PJRT_INLINE Floats Finish(const State& s) { return s.size; }
 };
 struct Sign {
   using Operand = Parts;
