@@ -126,7 +126,7 @@ class BlockFrame {
     int64_t scratch;  // where its copies lie
   };
 
-  // An array whose next block is asked for while one is computed.
+  // An array of which a block further on is asked for while one is computed.
   struct Ahead {
     int32_t slot;
     int size;  // of an element
@@ -149,7 +149,7 @@ class BlockFrame {
   // what they wait for, and memory would rest while the others compute. Kernels of one operation
   // run ahead by themselves. gelu of 256 MiB took 46 ms without and 30 with it. While results are
   // streamed, nothing else asks for what is read next: on a Xeon (Emerald Rapids), which reads
-  // lines before it writes them, negating 256 MiB of f32 took 39 ms, 29 streamed and 26 with both;
+  // lines before it writes them, negating 256 MiB of f32 took 39 ms, 29 streamed and 23 with both;
   // memcpy takes 23.
   void ChooseAhead();
   void AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type);

@@ -11,11 +11,6 @@
 #include "src/cpu_device/kernels/level_tables.h"
 #include "src/cpu_device/kernels/narrow_pieces-inl.h"
 
-// gcc 12 warns of its own intrinsics.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
 #if defined(__AVX512BW__)
