@@ -88,6 +88,10 @@ class MapKernel final : public LoopKernel {
         from = unit * unit_points_;
         to = std::min(from + unit_points_, points_);
       }
+      if (units_per_row_ > 0 || !frame_.row_mode()) {
+        state.EvaluateInRow(from, to);
+        continue;
+      }
       while (from < to) {
         const int64_t n = frame_.BlockAt(from, to);
         state.Evaluate(from, n);

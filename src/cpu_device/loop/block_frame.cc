@@ -37,27 +37,6 @@ constexpr int kStridedMoves = 3;
 // copying it costs little beside what it is used for.
 constexpr int64_t kMaxPeriod = 1024;
 constexpr int64_t kMinStretch = 2048;
-constexpr int64_t kLine = 64;
-// Arrays of so many bytes together are not in the caches.
-constexpr int64_t kLargeBytes = 16 << 20;
-
-bool IsScalarView(const LoopView& view, const Dims& dims) {
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] != 1 && view.strides[d] != 0) return false;
-  }
-  return true;
-}
-
-// A block whose results are streamed has so many bytes of the narrowest array. The fewer, the more
-// of the writing is done while the next block is computed, up to where calls take as long. Blocks
-// are asked for from memory kFarAhead of them before they are read, and from the second cache
-// kAhead: the one behind comes too late. On an Emerald Rapids, of memcpy's bandwidth at 256 MiB, 1
-// KiB instead of 16 made tanh of f64 .36 instead of .33, atan2 of f32 .58 instead of .43 and
-// logistic of bf16 .51 instead of .42; asking for the second block instead of the next made the
-// exponential of f32 .76 instead of .68, of f64 .54 instead of .47, and erfc of f32 .53 instead of
-// .46; asking twice made negate .98 instead of .82.
-constexpr int64_t kStreamedBytes = 1024;
-constexpr int64_t kAhead = 2, kFarAhead = 8;
 
 }  // namespace
 
@@ -109,32 +88,6 @@ Access BlockFrame::AccessOf(const LoopView& view) const {
   if (!row_mode_) return FlatAccessOf(view);
   if (view.strides.back() == 0) return Access::kScalar;
   return view.strides.back() == 1 ? Access::kPointer : Access::kMove;
-}
-
-bool BlockFrame::IsWorthStreaming(const LoopStore& store) const {
-  if (store.packed != INVALID)
-    return kernels_.stores_read_lines && program_.dims.size() == 1 &&
-           program_.ElementCount() * BitWidth(store.packed) >= 8 * kStreamBytes;
-  const int64_t size = ByteWidth(store.type);
-  if (!kernels_.stores_read_lines || !program_.reduces.empty() || !program_.results.empty() ||
-      program_.ElementCount() * size < kStreamBytes || store.view.offset * size % kLine != 0)
-    return false;
-  if (!row_mode_ || program_.dims.size() == 1) return true;
-  const Dims& strides = store.view.strides;
-  return row_length_ * size % kLine == 0 &&
-         std::all_of(strides.begin(), strides.end() - 1,
-                     [&](int64_t stride) { return stride * size % kLine == 0; });
-}
-
-int64_t BlockFrame::StreamedBlock() const {
-  int bits = std::numeric_limits<int>::max();
-  const auto count = [&](PrimitiveType type, PrimitiveType packed, const LoopView& view) {
-    if (!IsScalarView(view, program_.dims))
-      bits = std::min(bits, packed == INVALID ? 8 * ByteWidth(type) : BitWidth(packed));
-  };
-  for (const LoopInput& input : program_.inputs) count(input.type, input.packed, input.view);
-  for (const LoopStore& store : program_.stores) count(store.type, store.packed, store.view);
-  return 8 * kStreamedBytes / bits;
 }
 
 // The innermost dims up to one that the view repeats them along.
@@ -199,7 +152,7 @@ void BlockFrame::LayOut() {
     // Equal blocks in a row.
     const int64_t blocks_in_row = CeilDiv(row_length_, block_size_);
     block_size_ =
-        std::min(block_size_, AlignUp(CeilDiv(row_length_, blocks_in_row), streams_ ? kLine : 16));
+        std::min(block_size_, AlignUp(CeilDiv(row_length_, blocks_in_row), streams_ ? 64 : 16));
   }
   const int64_t points =
       std::max<int64_t>(program_.dims.empty() && program_.results.empty() ? 1 : block_size_, 1);
@@ -241,35 +194,12 @@ void BlockFrame::LayOut() {
   }
 }
 
-void BlockFrame::ChooseAhead() {
-  if (!streams_ && (code_.instrs.size() < 2 || code_.chains.empty())) return;
-  std::vector<char> written_by_chain(code_.num_slots);
-  for (const BlockChain& chain : code_.chains) {
-    for (const BlockChain::Outside& outside : chain.outside)
-      written_by_chain[outside.slot] |= outside.written;
-  }
-  int64_t bytes = 0;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    const bool written = i >= num_inputs_in_place_;
-    const int32_t array = places_[i].array;
-    const LoopView& view = written ? program_.stores[array].view : program_.inputs[array].view;
-    const int size = ByteWidth(written ? program_.stores[array].type : program_.inputs[array].type);
-    const bool blocks_follow =
-        IsDense(view, program_.dims) ||
-        (row_mode_ && view.strides.back() == 1 && row_length_ > 4 * block_size_);
-    if (!blocks_follow) continue;
-    bytes += size * program_.ElementCount();
-    if (!written || written_by_chain[places_[i].slot])
-      ahead_.push_back({places_[i].slot, size, written});
-  }
-  if (bytes < kLargeBytes && !streams_) ahead_.clear();
-}
-
 // In flat mode it is dense or one element.
 void BlockFrame::AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type) {
   const int64_t size = ByteWidth(type);
   const bool is_scalar = IsScalarView(view, program_.dims);
-  places_.push_back({slot, array, view.offset * size, is_scalar ? 0 : size});
+  const bool stays = is_scalar || (row_mode_ && !view.strides.empty() && view.strides.back() == 0);
+  places_.push_back({slot, array, view.offset * size, stays ? 0 : size});
   for (const int64_t stride : view.strides) place_strides_.push_back(stride * size);
 }
 
@@ -323,11 +253,7 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
   pack_scratch_ = repeat_scratch_ + frame.repeat_bytes_;
   held_.assign(frame.repeats_.size(), -1);
   at_.resize(frame.program_.dims.size());
-  if (!frame.streams_) return;
-  // What takes the place of an input is in the caches.
-  const char* const* const end = inputs + frame.program_.inputs.size();
-  for (size_t i = 0; i < frame.streamed_.size(); ++i)
-    is_streamed_.push_back(frame.streamed_[i] && std::find(inputs, end, outputs[i]) == end);
+  if (frame.streams_) ChooseStreamed();
 }
 
 // What is packed lies in the order of points, so that these are the numbers of its elements.
@@ -354,7 +280,7 @@ void BlockFrame::State::Pack(int store, const char* block, int64_t from, int64_t
   const ConvertFn pack = k.pack[SizeLog2(bits)];
   if (!IsStreamed(store)) return pack(to, block, n);
   pack(pack_scratch_, block, n);
-  k.stream_rows(to, 0, pack_scratch_, 0, CeilDiv(n * bits, int64_t{8}), 1);
+  Stream(store, to, pack_scratch_, CeilDiv(n * bits, int64_t{8}));
 }
 
 // Copies the elements that an input's view shows of points [from, from + n) to a dense block.
@@ -386,7 +312,7 @@ void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_
   const BlockKernels& k = frame_.kernels_;
   const bool is_streamed = IsStreamed(store);
   if (is_streamed && frame_.rows_together_ == 0)
-    return k.stream_rows(slots_[frame_.code_.num_slots + store], 0, block, 0, n * size, 1);
+    return Stream(store, slots_[frame_.code_.num_slots + store], block, n * size);
   const CopyRowsFn copy_rows = is_streamed ? k.stream_rows : k.copy_rows;
   char* const array = outputs_[store];
   frame_.store_walks_[store].ForEachPiece(
@@ -449,93 +375,74 @@ char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
   return copies + point % repeat.period * size;
 }
 
-// Of the lines of a block behind this one a share, before the instruction with number `instr`:
-// what is streamed leaves more time for it than the first one.
-void BlockFrame::State::AskAhead(int64_t instr, int64_t n) const {
-  int64_t parts = static_cast<int64_t>(frame_.code_.instrs.size());
-  if (frame_.streams_ && parts > 1) {
-    if (instr == 0) return;
-    --instr;
-    --parts;
-  }
-  for (const Ahead& ahead : frame_.ahead_) {
-    const int64_t bytes = n * ahead.size;
-    const int64_t share = parts == 1 ? bytes : AlignUp(CeilDiv(bytes, parts), kLine);
-    const char* next = slots_[ahead.slot] + (frame_.streams_ ? kAhead : 1) * bytes;
-    const char* const end = next + std::min((instr + 1) * share, bytes);
-    next += instr * share;
-    if (frame_.streams_) {
-      const int64_t far = (kFarAhead - kAhead) * bytes;
-      for (; next < end; next += kLine) {
-        __builtin_prefetch(next, 0);
-        __builtin_prefetch(next + far, 0, 2);
-      }
-    } else if (ahead.written) {
-      for (; next < end; next += kLine) __builtin_prefetch(next, 1);
+void BlockFrame::State::Execute(int64_t from, int64_t n) {
+  char** const s = slots_;
+  const bool asks = asked_.empty() && !frame_.ahead_.empty();
+  int64_t number = 0;
+  for (const BlockInstr& instr : frame_.code_.instrs) {
+    if (asks) AskAhead(number++, n);
+    const int64_t count = instr.scalar ? 1 : n;
+    if (instr.kind == BlockInstr::kOp) {
+      instr.op(s[instr.dst], s[instr.a], instr.b >= 0 ? s[instr.b] : nullptr,
+               instr.c >= 0 ? s[instr.c] : nullptr, count);
     } else {
-      for (; next < end; next += kLine) __builtin_prefetch(next, 0);
+      ExecuteOther(instr, from, n, count);
     }
   }
 }
 
-void BlockFrame::State::Execute(int64_t from, int64_t n) {
-  const BlockCode& code = frame_.code_;
+// What is not one operation on blocks.
+void BlockFrame::State::ExecuteOther(const BlockInstr& instr, int64_t from, int64_t n,
+                                     int64_t count) {
   char** const s = slots_;
-  int64_t number = 0;
-  for (const BlockInstr& instr : code.instrs) {
-    if (!frame_.ahead_.empty()) AskAhead(number++, n);
-    const int64_t count = instr.scalar ? 1 : n;
-    switch (instr.kind) {
-      case BlockInstr::kOp:
-        instr.op(s[instr.dst], s[instr.a], instr.b >= 0 ? s[instr.b] : nullptr,
-                 instr.c >= 0 ? s[instr.c] : nullptr, count);
-        break;
-      case BlockInstr::kConvert:
-        instr.convert(s[instr.dst], s[instr.a], count);
-        break;
-      case BlockInstr::kChain:
-        RunChain(instr.index, n);
-        break;
-      case BlockInstr::kFill:
-        Fill(instr, n);
-        break;
-      case BlockInstr::kIota:
-        Iota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
-        break;
-      case BlockInstr::kCompareIota:
-        CompareIota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
-        break;
-      case BlockInstr::kReducePrecision: {
-        const LoopInstr& loop = frame_.program_.instrs[instr.index];
-        if (loop.type == CType::kF64) {
-          frame_.kernels_.reduce_precision_f64(reinterpret_cast<double*>(s[instr.dst]),
-                                               reinterpret_cast<const double*>(s[instr.a]),
-                                               loop.exponent_bits, loop.mantissa_bits, count);
-        } else {
-          frame_.kernels_.reduce_precision_f32(reinterpret_cast<float*>(s[instr.dst]),
-                                               reinterpret_cast<const float*>(s[instr.a]),
-                                               loop.exponent_bits, loop.mantissa_bits, count);
-        }
-        break;
+  switch (instr.kind) {
+    case BlockInstr::kOp:
+      break;
+    case BlockInstr::kConvert:
+      instr.convert(s[instr.dst], s[instr.a], count);
+      break;
+    case BlockInstr::kChain:
+      RunChain(instr.index, n);
+      break;
+    case BlockInstr::kFill:
+      Fill(instr, n);
+      break;
+    case BlockInstr::kIota:
+      Iota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
+      break;
+    case BlockInstr::kCompareIota:
+      CompareIota(frame_.program_.instrs[instr.index], s[instr.dst], from, n);
+      break;
+    case BlockInstr::kReducePrecision: {
+      const LoopInstr& loop = frame_.program_.instrs[instr.index];
+      if (loop.type == CType::kF64) {
+        frame_.kernels_.reduce_precision_f64(reinterpret_cast<double*>(s[instr.dst]),
+                                             reinterpret_cast<const double*>(s[instr.a]),
+                                             loop.exponent_bits, loop.mantissa_bits, count);
+      } else {
+        frame_.kernels_.reduce_precision_f32(reinterpret_cast<float*>(s[instr.dst]),
+                                             reinterpret_cast<const float*>(s[instr.a]),
+                                             loop.exponent_bits, loop.mantissa_bits, count);
       }
-      case BlockInstr::kGather: {
-        const LoopInput& input = frame_.program_.inputs[instr.index];
-        const int size = ByteWidth(input.type);
-        const char* base = inputs_[instr.index] + input.view.offset * size;
-        if (instr.type == CType::kS64) {
-          GatherAt(size, s[instr.dst], base, reinterpret_cast<const int64_t*>(s[instr.a]), count);
-        } else {
-          GatherAt(size, s[instr.dst], base, reinterpret_cast<const int32_t*>(s[instr.a]), count);
-        }
-        break;
-      }
-      case BlockInstr::kLoad:
-        Load(instr.index, s[instr.dst], from, n);
-        break;
-      case BlockInstr::kStore:
-        Store(instr.index, s[instr.a], from, n);
-        break;
+      break;
     }
+    case BlockInstr::kGather: {
+      const LoopInput& input = frame_.program_.inputs[instr.index];
+      const int size = ByteWidth(input.type);
+      const char* base = inputs_[instr.index] + input.view.offset * size;
+      if (instr.type == CType::kS64) {
+        GatherAt(size, s[instr.dst], base, reinterpret_cast<const int64_t*>(s[instr.a]), count);
+      } else {
+        GatherAt(size, s[instr.dst], base, reinterpret_cast<const int32_t*>(s[instr.a]), count);
+      }
+      break;
+    }
+    case BlockInstr::kLoad:
+      Load(instr.index, s[instr.dst], from, n);
+      break;
+    case BlockInstr::kStore:
+      Store(instr.index, s[instr.a], from, n);
+      break;
   }
 }
 
@@ -602,6 +509,11 @@ void BlockFrame::State::FindPoint(int64_t from) {
   if (!dims.empty()) at_[0] = from;
 }
 
+void BlockFrame::State::FindRepeats(int64_t from, int64_t n) {
+  for (size_t i = 0; i < frame_.repeats_.size(); ++i)
+    slots_[frame_.repeats_[i].slot] = RepeatAt(i, from, n);
+}
+
 // Points the slots of what is reached in place at the point with number `from`.
 void BlockFrame::State::FindInPlace(int64_t from) {
   const bool row_mode = frame_.row_mode_;
@@ -617,7 +529,7 @@ void BlockFrame::State::FindInPlace(int64_t from) {
     if (row_mode) {
       for (size_t d = 0; d < rank; ++d) sum += at[d] * strides[d];
     } else {
-      sum += from * place.flat_step;
+      sum += from * place.step;
     }
     strides += rank;
     slots_[place.slot] = const_cast<char*>(array) + sum;
@@ -645,9 +557,32 @@ void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
     next_row_ = from + n;
     if (const size_t rank = at_.size(); rank > 1) at_[rank - 2] += rows_;
   }
-  for (size_t i = 0; i < frame_.repeats_.size(); ++i)
-    slots_[frame_.repeats_[i].slot] = RepeatAt(i, from, n);
+  AimAsked(n);
+  FindRepeats(from, n);
   Execute(from, n);
+}
+
+void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
+  FindInPlace(from);
+  const int64_t n = frame_.block_size_;
+  AimAsked(n);
+  struct Moving {
+    char** at;
+    int64_t step;
+  };
+  absl::InlinedVector<Moving, 8> moving;
+  for (const Place& place : frame_.places_) {
+    if (place.step != 0) moving.push_back({slots_ + place.slot, n * place.step});
+  }
+  for (; to - from >= n; from += n) {
+    FindRepeats(from, n);
+    Execute(from, n);
+    for (const Moving& m : moving) *m.at += m.step;
+    for (size_t i = 0; i < asked_.size(); ++i) asked_[i].next += n * frame_.ahead_[i].size;
+  }
+  if (from == to) return;
+  FindRepeats(from, to - from);
+  Execute(from, to - from);
 }
 
 void BlockFrame::State::Call(const char* const* params, char* const* results, int64_t n) {

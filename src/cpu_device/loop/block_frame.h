@@ -73,6 +73,8 @@ class BlockFrame {
     State(const BlockFrame& frame, const char* const* inputs, char* const* outputs, char* scratch);
     // Computes the n points from number `from` on and stores what the program stores.
     void Evaluate(int64_t from, int64_t n);
+    // The same for the points [from, to) of one row or, in flat mode, of any, block by block.
+    void EvaluateInRow(int64_t from, int64_t to);
     // A body: parameters and results are given as pointers.
     void Call(const char* const* params, char* const* results, int64_t n);
     // Behind Evaluate: the block of the i-th value of Lower's `blocks`.
@@ -81,11 +83,23 @@ class BlockFrame {
    private:
     void FindPoint(int64_t from);
     void FindInPlace(int64_t from);
+    void FindRepeats(int64_t from, int64_t n);
     void Execute(int64_t from, int64_t n);
+    void ExecuteOther(const BlockInstr& instr, int64_t from, int64_t n, int64_t count);
+    void ChooseStreamed();
+    // Of the lines of a block behind this one a share, before the instruction with number `instr`,
+    // where no store asks for them.
     void AskAhead(int64_t instr, int64_t n) const;
+    // Points `asked_` behind the block of n points at hand.
+    void AimAsked(int64_t n);
     void Load(int input, char* block, int64_t from, int64_t n) const;
     void Store(int store, const char* block, int64_t from, int64_t n) const;
     bool IsStreamed(int store) const { return frame_.streams_ && is_streamed_[store]; }
+    // Writes what a block stores past the caches, and asks for what is read further on.
+    void Stream(int store, char* to, const char* from, int64_t bytes) const {
+      const int64_t asked = store == asking_store_ ? static_cast<int64_t>(asked_.size()) : 0;
+      frame_.kernels_.stream_asking(to, from, bytes, asked_.data(), asked);
+    }
     void Unpack(int input, char* block, int64_t from, int64_t n) const;
     void Pack(int store, const char* block, int64_t from, int64_t n) const;
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
@@ -103,6 +117,9 @@ class BlockFrame {
     char* pack_scratch_;                    // a packed block before it is streamed
     absl::InlinedVector<int64_t, 4> held_;  // the stretch whose pattern a repeat's copies are of
     absl::InlinedVector<char, 4> is_streamed_;  // which stores are written past the caches, if any
+    // The store that asks for what is read while it is streamed, or -1, and what it asks for.
+    int asking_store_ = -1;
+    absl::InlinedVector<AskedMemory, 2> asked_;
     Dims at_;  // coordinates of a block or, of whole rows, of the row behind it
     // The rows of the block at hand, where they end, and how many, those included, can be reached
     // by steps.
@@ -112,10 +129,10 @@ class BlockFrame {
  private:
   friend class State;
   // An input or a store that is reached in place: where its first element is, and how many bytes
-  // further that of the next point in flat mode.
+  // further that of the next point, in row mode of the same row.
   struct Place {
     int32_t slot, array;
-    int64_t offset, flat_step;
+    int64_t offset, step;
   };
   // An input that shows the same `period` elements again and again for `stretch` points. The
   // pattern is copied until it fills a block and one period more, so that every block finds its

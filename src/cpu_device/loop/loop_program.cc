@@ -144,6 +144,13 @@ void DropRounding(LoopProgram* p) {
 
 }  // namespace
 
+bool IsScalarView(const LoopView& view, const Dims& dims) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] != 1 && view.strides[d] != 0) return false;
+  }
+  return true;
+}
+
 bool IsDense(const LoopView& view, const Dims& dims) {
   int64_t stride = 1;
   for (int d = static_cast<int>(dims.size()) - 1; d >= 0; --d) {

@@ -35,6 +35,8 @@ struct LoopView {
 
 // Whether elements lie next to each other in the order of an iteration space of `dims`.
 bool IsDense(const LoopView& view, const Dims& dims);
+// Whether it shows one element for all points.
+bool IsScalarView(const LoopView& view, const Dims& dims);
 
 // An array that the program reads. Inputs are numbered; the engine gets a pointer for each.
 struct LoopInput {

@@ -233,6 +233,52 @@ void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stri
   for (int64_t r = 0; r < rows; ++r, d += dst_stride, s += src_stride) StreamBytes(d, s, bytes);
 }
 
+// Lines are asked for beside each line that is written, not many at once: a processor has room for
+// a dozen or so of both that are under way, and what comes then waits and computes nothing. kEven:
+// as many lines of each array as are written. kCount: of the arrays, or 0 for any number.
+template <int kCount, bool kEven>
+void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* asked,
+                  int64_t count) {
+  const char *next[kMostAsked], *until[kMostAsked];
+  int64_t far[kMostAsked];
+  if (kCount > 0) count = kCount;
+  for (int64_t k = 0; k < count; ++k) {
+    next[k] = until[k] = asked[k].next;
+    far[k] = asked[k].far;
+  }
+  for (int64_t i = 0; i < bytes; i += kLine) {
+    StreamLine(to + i, from + i);
+    for (int64_t k = 0; k < count; ++k) {
+      if (kEven) {
+        __builtin_prefetch(next[k] + i, 0);
+        __builtin_prefetch(next[k] + i + far[k], 0, 2);
+        continue;
+      }
+      until[k] += asked[k].step;
+      for (; next[k] < until[k]; next[k] += kLine) {
+        __builtin_prefetch(next[k], 0);
+        __builtin_prefetch(next[k] + far[k], 0, 2);
+      }
+    }
+  }
+}
+void StreamAsking(void* dst, const void* src, int64_t bytes, const AskedMemory* asked,
+                  int64_t count) {
+  char* const to = static_cast<char*>(dst);
+  const char* const from = static_cast<const char*>(src);
+  const int64_t whole = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % kLine);
+  const int64_t first = whole < bytes ? whole : bytes;
+  const int64_t lines = (bytes - first) / kLine * kLine;
+  if (first > 0) CopyInLine(to, from, first);
+  const bool even = count > 0 && asked[0].step == kLine && asked[count - 1].step == kLine;
+  const auto stream = count == 1   ? (even ? StreamAndAsk<1, true> : StreamAndAsk<1, false>)
+                      : count == 2 ? (even ? StreamAndAsk<2, true> : StreamAndAsk<2, false>)
+                                   : StreamAndAsk<0, false>;
+  stream(to + first, from + first, lines, asked, count);
+  const int64_t done = first + lines;
+  if (done < bytes) CopyInLine(to + done, from + done, bytes - done);
+}
+
 // start + i * step modulo 2^64, as a signed integer.
 PJRT_INLINE int64_t CountAt(int64_t start, int64_t step, int64_t i) {
   return static_cast<int64_t>(static_cast<uint64_t>(start) +
@@ -299,6 +345,7 @@ void FillMove(BlockKernels* k) {
   FillSize<Pair>(k, 4);
   k->copy_rows = CopyRows;
   k->stream_rows = StreamRows;
+  k->stream_asking = StreamAsking;
   k->end_stream = [] { EndStream(); };
 #if defined(__x86_64__)
   k->stores_read_lines = __builtin_cpu_is("intel");
