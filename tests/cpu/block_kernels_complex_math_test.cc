@@ -139,6 +139,35 @@ TEST(C64MathTest, FunctionsAreWithinOneUlpBesideTheUnitCircleAndOfLargeAngles) {
   }
 }
 
+// Of which some go by f32 and others not: parts of any size, in any order, and sizes beside 1.
+TEST(C64MathTest, LogarithmsAreWithinOneUlpOfPartsOfAnySize) {
+  using Z = std::complex<float>;
+  std::mt19937 random(13);
+  std::uniform_real_distribution<float> mantissa(-2, 2), exponent(-120, 120), low(-60, 3);
+  std::vector<Z> z = {{1, 0x1p-49f}, {1, 0x1p-51f}, {-0x1p-60f, 1}, {0x1p-30f, 0x1p-29f}};
+  for (int i = 0; i < 6000; ++i) {
+    const float large = mantissa(random) * (i % 2 == 0 ? std::exp2(exponent(random)) : 1);
+    const float small = i % 5 == 0 ? 0 : large * mantissa(random) * std::exp2(low(random));
+    z.push_back(i % 4 < 2 ? Z(large, small) : Z(small, large));
+    const float one = i % 3 == 0 ? 1 : 1 + mantissa(random) * 0x1p-22f;
+    z.push_back(i % 4 < 2 ? Z(one, small) : Z(small, -one));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallUnary<Z>(*kernels, BlockOp::kLog, CType::kC64, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double x = std::fabs(z[i].real()), y = std::fabs(z[i].imag());
+      const long double large = std::max(x, y), small = std::min(x, y);
+      const long double excess = (large - 1) * (large + 1) + small * small;
+      const long double log =
+          large > 0.5 && large < 2 ? std::log1p(excess) / 2 : std::log(std::hypot(large, small));
+      const long double angle =
+          std::atan2(static_cast<long double>(z[i].imag()), static_cast<long double>(z[i].real()));
+      EXPECT_LE(UlpError(result[i].real(), log), 1) << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(result[i].imag(), angle), 1) << kernels->level << Show(z[i]);
+    }
+  }
+}
+
 TEST(C64MathTest, ExponentialMinusOneKeepsItsDigitsWhereTheCosineIsSmall) {
   using Z = std::complex<float>;
   std::vector<Z> z = {{0x1.570cdap+3f, 0x1.5fdbcap+3f},

@@ -121,11 +121,15 @@ void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   C64 copies[kOperands][Function::kPiece * kElements];
   [[maybe_unused]] ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
   if (any != 0) {
+    any = 0;
+    for (int i = 0; i < count; ++i)
+      any |= rare[i] = StartAt<Function>(x, i * kElements, &states[i], true);
+  }
+  if (any != 0) {
     if constexpr (kHasWide<Function>) {
       static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
       RunPiece<typename Function::Wide>(wide, x, 2 * count);
     }
-    for (int i = 0; i < count; ++i) rare[i] = StartAt<Function>(x, i * kElements, &states[i], true);
     for (int k = 0; k < kOperands; ++k)
       __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
   }
@@ -154,8 +158,8 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
   if (n <= 0) return;
   const C64* const from[] = {static_cast<const C64*>(a), static_cast<const C64*>(b)};
   C64 rest[kOperands][kElements];
-  for (int k = 0; k < kOperands; ++k) {  // 1 + i is not rare
-    for (int64_t i = 0; i < kElements; ++i) rest[k][i] = k == kOne ? *from[k] : C64{1, 1};
+  if constexpr (kOne >= 0) {
+    for (int64_t i = 0; i < kElements; ++i) rest[kOne][i] = *from[kOne];
   }
   using Result = ResultOf<Function, kOperands>;
   Result* d = static_cast<Result*>(dst);
@@ -167,7 +171,10 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
   }
   if (n == 0) return;
   for (int k = 0; k < kOperands; ++k) {
-    if (k != kOne) __builtin_memcpy(rest[k], x[k], n * sizeof(C64));
+    if (k != kOne) {
+      __builtin_memcpy(rest[k], x[k], n * sizeof(C64));
+      for (int64_t i = n; i < kElements; ++i) rest[k][i] = {1, 1};  // which is not rare
+    }
     x[k] = rest[k];
   }
   Result result[kElements];

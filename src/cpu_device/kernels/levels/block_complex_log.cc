@@ -3,9 +3,10 @@
 // Roots, logarithms and what follows from them of c64 numbers, in f64 or f32 numbers in two parts,
 // by vectors whose parts are apart. Polynomials are short because tables that a permutation fetches
 // divide their range; good to 2^-31 or better and rounded once. Largest errors seen: 0.51 ULP of
-// each part. Levels without fused multiply-add have those of complex_pieces-inl.h. Rare arguments,
+// each part, of logarithms 0.55. Levels without fused multiply-add have those of complex_pieces-inl.h. Rare arguments,
 // such as zeros, infinities and NaNs, go one at a time to the complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
+#include "src/cpu_device/kernels/complex_float_logs-inl.h"
 #include "src/cpu_device/kernels/complex_steps-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -287,7 +288,7 @@ struct Sign {
   }
 };
 
-struct Log {
+struct WideLog {
   using Operand = Parts;
   static constexpr int kPiece = 4;
   struct State {
@@ -310,11 +311,47 @@ struct Log {
   }
 };
 
+// A square between 2^-60 and 2^60, and a quotient that is 0 or not so small that digits of its
+// rest would be lost or, beside 1, of squares.
+PJRT_INLINE FloatMask IsModerate(const HalfLog& log, Floats t) {
+  return Both(IsBetween(log.lifted, (127 - 60) << 23, (127 + 60) << 23),
+              IsNotBetween(Magnitude(t), 1, ((127 - 50) << 23) - 1));
+}
+struct Log {
+  using Operand = FloatParts;
+  using Wide = WideLog;
+  static constexpr int kPiece = 2;
+  struct State {
+    FloatAngle angle;
+    HalfLog log;
+  };
+  PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog(z); }
+  PJRT_INLINE int Start(FloatParts z, State* state, bool careful) {
+    const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
+    const Floats dividend = ChooseOpposite(steep, z.re, z.im), divisor = Choose(steep, z.im, z.re);
+    const Floats turn = Choose(steep, AllFloats(kPiHigh / 2),
+                               Choose(IsNegative(z.re), AllFloats(kPiHigh), AllFloats(0)));
+    const Floats inverse = AllFloats(1) / divisor, t = dividend * inverse;
+    state->angle = {t, Fused(t, divisor, -dividend) * inverse, WithSign(turn, z.im)};
+    FloatMask far;
+    state->log = StartLogOfSize(divisor, dividend, &far);
+    const FloatMask moderate = IsModerate(state->log, t);
+    if (!careful) return OtherLanes(Both(moderate, far));
+    state->log = Choose(far, state->log, StartLogOfSizeNearOne(divisor, dividend));
+    return OtherLanes(moderate);
+  }
+  PJRT_INLINE void Continue(State*, int) {}
+  PJRT_INLINE FloatParts Finish(const State& s) {
+    const FloatPair log = FinishHalfLog(s.log), angle = FinishAngle(s.angle);
+    return {log.high + log.low, angle.high + angle.low};
+  }
+};
+
 // Half the log of |1 + z|^2 = 1 + (2x + x^2 + y^2), whose terms are exact and may cancel.
 struct Log1p {
   using Operand = Parts;
   static constexpr int kPiece = 4;
-  using State = Log::State;
+  using State = WideLog::State;
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog1p(z); }
   PJRT_INLINE int Start(Parts z, State* state, bool) {
     const Parts w = {All(1) + z.re, z.im};
@@ -328,7 +365,7 @@ struct Log1p {
     return Lanes(IsZeroOrNotFinite(square));
   }
   PJRT_INLINE void Continue(State*, int) {}
-  PJRT_INLINE Parts Finish(const State& s) { return Log::Finish(s); }
+  PJRT_INLINE Parts Finish(const State& s) { return WideLog::Finish(s); }
 };
 
 // -i log((x + iy) / sqrt(x^2 + y^2)), part by part: the argument of the quotient is half that of
