@@ -168,6 +168,35 @@ TEST(C64MathTest, LogarithmsAreWithinOneUlpOfPartsOfAnySize) {
   }
 }
 
+// Tiny ones, and where terms of 2x + x^2 + y^2 cancel.
+TEST(C64MathTest, LogarithmsPlusOneAreWithinOneUlp) {
+  using Z = std::complex<float>;
+  std::mt19937 random(19);
+  std::uniform_real_distribution<double> part(-1, 1), exponent(-100, 2), near(-26, -1);
+  std::vector<Z> z = {{0x1p-100f, 0}, {-1, 0x1p-31f}, {-1, 0x1p-20f}, {-2, 0x1p-20f}};
+  for (int i = 0; i < 4000; ++i) {
+    z.emplace_back(part(random) * std::exp2(exponent(random)),
+                   i % 5 == 0 ? 0 : part(random) * std::exp2(exponent(random)));
+    z.emplace_back(part(random) * 3, part(random) * 3);
+    const double y = i % 2 == 0 ? part(random) : std::exp2(near(random));
+    const double x = -y * y / (1 + std::sqrt(1 - y * y));
+    const double moved = x * (1 + part(random) * std::exp2(near(random)));
+    z.emplace_back(i % 3 == 0 ? -2 - moved : moved, y);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallUnary<Z>(*kernels, BlockOp::kLog1p, CType::kC64, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double x = z[i].real(), y = z[i].imag();
+      const long double excess = x < -1 ? x * (x + 2) + y * y : (2 * x + y * y) + x * x;
+      const long double log =
+          std::fabs(excess) < 0.5L ? std::log1p(excess) / 2 : std::log(std::hypot(1 + x, y));
+      EXPECT_LE(UlpError(result[i].real(), log), 1) << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(result[i].imag(), std::atan2(y, 1 + x)), 1)
+          << kernels->level << Show(z[i]);
+    }
+  }
+}
+
 TEST(C64MathTest, ExponentialMinusOneKeepsItsDigitsWhereTheCosineIsSmall) {
   using Z = std::complex<float>;
   std::vector<Z> z = {{0x1.570cdap+3f, 0x1.5fdbcap+3f},

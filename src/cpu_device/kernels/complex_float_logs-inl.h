@@ -43,6 +43,15 @@ PJRT_INLINE FloatMask IsNotBetween(Floats x, int least, int most) {
 }
 PJRT_INLINE int OtherLanes(FloatMask mask) { return Lanes(mask) ^ ((1 << kFloats) - 1); }
 
+struct FloatPair {
+  Floats high, low;
+};
+// Exact.
+PJRT_INLINE FloatPair SumOf(Floats a, Floats b) {
+  const Floats sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+
 // Half of an inverse c of 1 + i/16, with the exponent's bits of 1 added, and -log(2c) / 2. The
 // logarithms are multiples of 2^-19, to 2^-35, those of the first and the last places to 2^-37.
 constexpr FloatTable kHalfInverses = {
@@ -77,16 +86,19 @@ PJRT_INLINE HalfLog StartHalfLog(Floats sum, Floats low) {
           Fused(k, AllFloats(kHalfLn2Low), lost), lifted};
 }
 
-// log(large^2 + small^2) / 2, good to 2^-31 of it where `far` says that the sum is not within
-// 2^-17 of 1.
-PJRT_INLINE HalfLog StartLogOfSize(Floats large, Floats small, FloatMask* far) {
+// large^2 + small^2.
+struct SquareSum {
+  Floats sum, low;
+};
+PJRT_INLINE SquareSum SumOfSquares(Floats large, Floats small) {
   const Floats most = large * large, most_low = Fused(large, large, -most);
   const Floats sum = Fused(small, small, most);
-  *far = IsNotBetween(sum, 0x3f7fff80, 0x3f800040);
-  return StartHalfLog(sum, Fused(small, small, most - sum) + most_low);
+  return {sum, Fused(small, small, most - sum) + most_low};
 }
-// The same near 1, where terms cancel: exact, but for the logarithm itself. What the second sum
-// loses is 0 where it is not large beside the rest.
+// Not within 2^-17 of 1, where such a sum is not exact enough for the logarithm.
+PJRT_INLINE FloatMask IsFarFromOne(Floats sum) { return IsNotBetween(sum, 0x3f7fff80, 0x3f800040); }
+// log(large^2 + small^2) / 2 near 1, where terms cancel: exact, but for the logarithm itself. What
+// the second sum loses is 0 where it is not large beside the rest.
 PJRT_INLINE HalfLog StartLogOfSizeNearOne(Floats large, Floats small) {
   const Floats most = large * large, most_low = Fused(large, large, -most);
   const Floats other = small * small, other_low = Fused(small, small, -other);
@@ -101,9 +113,6 @@ PJRT_INLINE HalfLog Choose(FloatMask mask, const HalfLog& a, const HalfLog& b) {
   return {Choose(mask, a.h, b.h), Choose(mask, a.far, b.far), Choose(mask, a.low, b.low),
           Choose(mask, a.lifted, b.lifted)};
 }
-struct FloatPair {
-  Floats high, low;
-};
 PJRT_INLINE FloatPair FinishHalfLog(const HalfLog& x) {
   const Floats high = x.far + x.h, lost = x.h - (high - x.far);
   return {high, Fused(x.h * x.h, Polynomial(kHalfLogSeries, x.h), x.low) + lost};

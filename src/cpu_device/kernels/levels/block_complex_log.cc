@@ -3,8 +3,9 @@
 // Roots, logarithms and what follows from them of c64 numbers, in f64 or f32 numbers in two parts,
 // by vectors whose parts are apart. Polynomials are short because tables that a permutation fetches
 // divide their range; good to 2^-31 or better and rounded once. Largest errors seen: 0.51 ULP of
-// each part, of logarithms 0.55. Levels without fused multiply-add have those of complex_pieces-inl.h. Rare arguments,
-// such as zeros, infinities and NaNs, go one at a time to the complete functions.
+// each part, of logarithms 0.55. Levels without fused multiply-add have those of
+// complex_pieces-inl.h. Rare arguments, such as zeros, infinities and NaNs, go one at a time to the
+// complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_float_logs-inl.h"
 #include "src/cpu_device/kernels/complex_steps-inl.h"
@@ -333,8 +334,9 @@ struct Log {
                                Choose(IsNegative(z.re), AllFloats(kPiHigh), AllFloats(0)));
     const Floats inverse = AllFloats(1) / divisor, t = dividend * inverse;
     state->angle = {t, Fused(t, divisor, -dividend) * inverse, WithSign(turn, z.im)};
-    FloatMask far;
-    state->log = StartLogOfSize(divisor, dividend, &far);
+    const SquareSum square = SumOfSquares(divisor, dividend);
+    const FloatMask far = IsFarFromOne(square.sum);
+    state->log = StartHalfLog(square.sum, square.low);
     const FloatMask moderate = IsModerate(state->log, t);
     if (!careful) return OtherLanes(Both(moderate, far));
     state->log = Choose(far, state->log, StartLogOfSizeNearOne(divisor, dividend));
@@ -348,7 +350,7 @@ struct Log {
 };
 
 // Half the log of |1 + z|^2 = 1 + (2x + x^2 + y^2), whose terms are exact and may cancel.
-struct Log1p {
+struct WideLog1p {
   using Operand = Parts;
   static constexpr int kPiece = 4;
   using State = WideLog::State;
@@ -366,6 +368,44 @@ struct Log1p {
   }
   PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE Parts Finish(const State& s) { return WideLog::Finish(s); }
+};
+
+// The sum 1 + re has two parts, and so has its square.
+struct Log1p {
+  using Operand = FloatParts;
+  using Wide = WideLog1p;
+  static constexpr int kPiece = 2;
+  using State = Log::State;
+  PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog1p(z); }
+  PJRT_INLINE int Start(FloatParts z, State* state, bool careful) {
+    const FloatPair re = SumOf(z.re, AllFloats(1));
+    const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(re.high), Magnitude(z.im));
+    const Floats dividend = ChooseOpposite(steep, re.high, z.im);
+    const Floats divisor = Choose(steep, z.im, re.high);
+    const Floats turn = Choose(steep, AllFloats(kPiHigh / 2),
+                               Choose(IsNegative(re.high), AllFloats(kPiHigh), AllFloats(0)));
+    const Floats inverse = AllFloats(1) / divisor, t = dividend * inverse;
+    const Floats low_times = Choose(steep, AllFloats(1), t);
+    const Floats over = Fused(re.low, low_times, Fused(t, divisor, -dividend));
+    state->angle = {t, over * inverse, WithSign(turn, z.im)};
+    const SquareSum square = SumOfSquares(divisor, dividend);
+    const FloatMask far = IsFarFromOne(square.sum);
+    state->log = StartHalfLog(square.sum, Fused(re.high + re.high, re.low, square.low));
+    const FloatMask moderate = IsModerate(state->log, t);
+    if (!careful) return OtherLanes(Both(moderate, far));
+    // Half the log of 1 + (2x + (x^2 + y^2)), unless most of that cancels.
+    const Floats width = Magnitude(z.re), height = Magnitude(z.im);
+    const SquareSum size = SumOfSquares(Larger(width, height), Smaller(width, height));
+    const FloatPair sum = SumOf(z.re + z.re, size.sum);
+    const FloatPair excess = SumOf(sum.high, sum.low + size.low);
+    const Floats half = AllFloats(0.5f);
+    const HalfLog near = {half * excess.high, AllFloats(0), half * excess.low, AllFloats(1)};
+    const FloatMask kept = Compare<_CMP_GE_OQ>(Magnitude(near.h), AllFloats(0x1p-17f) * size.sum);
+    state->log = Choose(far, state->log, near);
+    return OtherLanes(Both(moderate, Either(far, kept)));
+  }
+  PJRT_INLINE void Continue(State*, int) {}
+  PJRT_INLINE FloatParts Finish(const State& s) { return Log::Finish(s); }
 };
 
 // -i log((x + iy) / sqrt(x^2 + y^2)), part by part: the argument of the quotient is half that of
