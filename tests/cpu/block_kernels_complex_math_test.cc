@@ -197,6 +197,31 @@ TEST(C64MathTest, LogarithmsPlusOneAreWithinOneUlp) {
   }
 }
 
+// At any angle, of any size, and where the quotient of the parts leaves the range of f32.
+TEST(C64MathTest, CubeRootsAreWithinOneUlp) {
+  using Z = std::complex<float>;
+  std::mt19937 random(29);
+  std::uniform_real_distribution<double> angle(-3.2, 3.2), exponent(-120, 120), low(-100, 1);
+  std::vector<Z> z = {{0x1p+112f, -0x1p-47f}, {0x1p-40f, 0x1p+80f}, {-0x1p+100f, 0x1p-30f}};
+  for (int i = 0; i < 8000; ++i) {
+    const double a = angle(random), size = i % 2 == 0 ? 1 : std::exp2(exponent(random));
+    z.emplace_back(size * std::cos(a), size * std::sin(a));
+    const double small = i % 3 == 0 ? 0 : size * a * std::exp2(low(random));
+    z.push_back(i % 4 < 2 ? Z(-size, small) : Z(small, size));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallUnary<Z>(*kernels, BlockOp::kCbrt, CType::kC64, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double x = z[i].real(), y = z[i].imag();
+      const long double root = std::cbrt(std::hypot(x, y)), third = std::atan2(y, x) / 3;
+      EXPECT_LE(UlpError(result[i].real(), root * std::cos(third)), 1)
+          << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(result[i].imag(), root * std::sin(third)), 1)
+          << kernels->level << Show(z[i]);
+    }
+  }
+}
+
 TEST(C64MathTest, ExponentialMinusOneKeepsItsDigitsWhereTheCosineIsSmall) {
   using Z = std::complex<float>;
   std::vector<Z> z = {{0x1.570cdap+3f, 0x1.5fdbcap+3f},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Powers and cube roots of c64 numbers, by f32 in vectors of twice as many elements where it is
-// enough, and by f64. Largest errors seen: of powers 1.09 x 2^-24 of their size, of cube roots 0.57
-// ULP of each part. Levels without AVX2 have those of complex_pieces-inl.h. Rare arguments go one
-// at a time to the complete functions.
+// enough, else powers by f64 and roots by f32 numbers in two parts. Largest errors seen: of powers
+// 1.09 x 2^-24 of their size, of cube roots 0.57 ULP of each part. Levels without AVX2 have those
+// of complex_pieces-inl.h. Rare arguments go one at a time to the complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
+#include "src/cpu_device/kernels/complex_float_logs-inl.h"
 #include "src/cpu_device/kernels/complex_steps-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -149,27 +150,26 @@ constexpr float kRootRe[] = {0x1.19e378p-7f, -0x1.19909cp-5f, 0x1.c2806ap-4f, 0x
 constexpr float kRootIm[] = {0x1.a52166p-9f, -0x1.a64238p-7f, 0x1.d1318cp-6f, -0x1.f811d2p-5f,
                              0x1.555466p-2f};
 
-// A root w near that of z, all by f32, good to 2^-14, of which one step of Newton's method makes
-// one to 2^-27: w - (w^3 - z) / 3w^2, of which f64 is needed for the difference only.
+// A root w near that of z, good to 2^-14, of which one step of Newton's method makes one to 2^-27,
+// w - (w^3 - z) / 3w^2, of which the difference needs numbers in two parts.
 struct Cbrt {
   using Operand = FloatParts;
   static constexpr int kPiece = 4;
   struct State {
-    FloatParts z, w, error;
+    FloatParts z, w;
     Floats unit;  // of the root
   };
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteCbrt(z); }
   PJRT_INLINE int Start(FloatParts z, State* state, bool) {
     constexpr float kShift = 0x1.8p+23f;
-    const Floats width = Magnitude(z.re), height = Magnitude(z.im), zero = AllFloats(0);
-    const FloatMask steep = Compare<_CMP_LT_OQ>(width, height), left = IsNegative(z.re);
-    const Floats dividend = Choose(steep, -z.re, z.im), divisor = Choose(steep, z.im, z.re);
-    const Floats t = dividend / divisor, large = Magnitude(divisor), sum = width + height;
-    const FloatMask far = Either(Compare<_CMP_NGE_UQ>(sum, AllFloats(0x1p-125f)),
-                                 Compare<_CMP_NLT_UQ>(sum, AllFloats(0x1p+127f)));
-    // Its digits would be lost.
-    const FloatMask tiny = Both(Compare<_CMP_LT_OQ>(Magnitude(t), AllFloats(0x1p-100f)),
-                                Compare<_CMP_NEQ_UQ>(dividend, zero));
+    const Floats zero = AllFloats(0);
+    const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
+    const FloatMask left = IsNegative(z.re);
+    const Floats dividend = ChooseOpposite(steep, z.re, z.im), divisor = Choose(steep, z.im, z.re);
+    const Floats t = dividend / divisor, large = Magnitude(divisor);
+    // Of tiny quotients digits would be lost.
+    const FloatMask kept = Either(Compare<_CMP_GE_OQ>(Magnitude(t), AllFloats(0x1p-100f)),
+                                  Compare<_CMP_EQ_OQ>(dividend, zero));
     // large = unit^3 m, 1/4 <= m < 2
     const Floats third =
         Fused(FromIntegers(BitsRight<23>(large)), AllFloats(1 / 3.0f), AllFloats(kShift + 85));
@@ -192,25 +192,24 @@ struct Cbrt {
     state->w = {Fused(re, run, -(im * rise)), Fused(im, run, re * rise)};
     state->z = {z.re * inverse, z.im * inverse};
     state->unit = (Floats)unit;
-    return Lanes(Either(far, tiny));
+    return OtherLanes(Both(kept, IsBetween(large, 2 << 23, (253 << 23) - 1)));
   }
-  template <int kHalf>
-  PJRT_INLINE Parts ErrorOfHalf(const State& s) {
-    const Parts w = {HalfAt<kHalf>(&s.w.re), HalfAt<kHalf>(&s.w.im)};
-    const Doubles re_square = w.re * w.re, im_square = w.im * w.im;
-    return {Fused(w.re, FusedLess(All(3), im_square, re_square), -HalfAt<kHalf>(&s.z.re)),
-            Fused(w.im, Fused(All(3), re_square, -im_square), -HalfAt<kHalf>(&s.z.im))};
-  }
-  PJRT_INLINE void Continue(State* states, int count) {
-    for (int i = 0; i < count; ++i) {
-      const Parts low = ErrorOfHalf<0>(states[i]), high = ErrorOfHalf<1>(states[i]);
-      states[i].error = {FromHalves(low.re, high.re), FromHalves(low.im, high.im)};
-    }
-  }
+  PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE FloatParts Finish(const State& s) {
-    const FloatParts w = s.w, e = s.error;
-    const Floats im_square = w.im * w.im, size = Fused(w.re, w.re, im_square);
-    const FloatParts square = {Fused(w.re, w.re, -im_square), (w.re + w.re) * w.im};
+    const FloatParts w = s.w;
+    const Floats a = w.re * w.re, b = w.im * w.im, three = AllFloats(3);
+    const Floats a_low = Fused(w.re, w.re, -a), b_low = Fused(w.im, w.im, -b);
+    // a - 3b and 3a - b, of which 3a is the larger one.
+    const Floats a3 = three * a, a3_low = Fused(three, a, -a3);
+    const Floats b3 = three * b, b3_low = Fused(three, b, -b3);
+    const FloatPair run = SumOf(a, -b3);
+    const Floats run_low = FusedLess(three, b_low, (run.low - b3_low) + a_low);
+    const Floats rise = a3 - b, rise_lost = ((a3 - rise) - b) + a3_low;
+    const Floats rise_low = Fused(three, a_low, rise_lost - b_low);
+    const FloatParts e = {Fused(w.re, run_low, Fused(w.re, run.high, -s.z.re)),
+                          Fused(w.im, rise_low, Fused(w.im, rise, -s.z.im))};
+    const Floats size = a + b;
+    const FloatParts square = {a - b, (w.re + w.re) * w.im};
     const Floats inverse = AllFloats(-1 / 3.0f) / (size * size);
     const Floats re = Fused(e.re, square.re, e.im * square.im);
     const Floats im = Fused(e.im, square.re, -(e.re * square.im));
