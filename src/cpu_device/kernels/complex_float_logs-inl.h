@@ -67,23 +67,36 @@ constexpr float kHalfLn2High = 0x1.62e4p-2f, kHalfLn2Low = 0x1.7f7d1cp-21f;
 // (log(1 + 2h) / 2 - h) / h^2 for h from -0.0134 to 0.0189: with h^2 to 2^-30 of h.
 constexpr float kHalfLogSeries[] = {0x1.9113ecp+1f, -0x1.001eecp+1f, 0x1.5555e8p+0f, -1};
 
-// log(x) / 2 as far + low + log(1 + 2h) / 2. lifted: what has the exponent of x or, where x is
-// nearer to twice that, the next one.
+// log(x) / 2 as high + low and log(1 + 2h) / 2 - h.
 struct HalfLog {
-  Floats h, far, low, lifted;
+  Floats high, low, h;
 };
 // Of sum + low.
 PJRT_INLINE HalfLog StartHalfLog(Floats sum, Floats low) {
   const Floats lifted = (Floats)Minus32((FloatBits)sum, AllBits(-(1 << 18)));
-  const FloatBits places = BitsRight<19>(lifted),
-                  exponent = (FloatBits)lifted & AllBits(0xff << 23);
+  const FloatBits places = BitsRight<19>(lifted);
+  const FloatBits exponent = (FloatBits)lifted & AllBits(0xff << 23);
   const Floats k = ExponentOf(lifted);
   const Floats inverse = (Floats)Minus32((FloatBits)FetchFloats(kHalfInverses, places), exponent);
   const Floats product = sum * inverse, product_low = Fused(sum, inverse, -product);
-  const Floats most = product - AllFloats(0.5f), rest = Fused(low, inverse, product_low);
-  const Floats h = most + rest, lost = rest - (h - most);
-  return {h, Fused(k, AllFloats(kHalfLn2High), FetchFloats(kHalfLogs, places)),
-          Fused(k, AllFloats(kHalfLn2Low), lost), lifted};
+  const Floats h = product - AllFloats(0.5f), h_low = Fused(low, inverse, product_low);
+  const Floats far = Fused(k, AllFloats(kHalfLn2High), FetchFloats(kHalfLogs, places));
+  const Floats high = far + h, lost = h - (high - far);
+  // About the derivative at h: exact at 0, and good to 2^-10 elsewhere.
+  constexpr float kSlope = -1.96875f;
+  const Floats slope = Fused(AllFloats(kSlope), product, AllFloats(1 - kSlope / 2));
+  return {high, Fused(h_low, slope, Fused(k, AllFloats(kHalfLn2Low), lost)), h};
+}
+// What is so near 0 comes of sums near 1, which may not be exact enough; what is large, of sums
+// beyond 2^57 or of what is no number.
+PJRT_INLINE FloatMask IsNearZero(const HalfLog& log) {
+  return Compare<_CMP_LT_OQ>(Magnitude(log.high), AllFloats(0x1p-18f));
+}
+PJRT_INLINE FloatMask IsModerate(const HalfLog& log) {
+  return Compare<_CMP_LE_OQ>(Magnitude(log.high), AllFloats(20));
+}
+PJRT_INLINE FloatMask IsModerateAndNotNearZero(const HalfLog& log) {
+  return IsBetween(Magnitude(log.high), (127 - 18) << 23, 0x41a00000);
 }
 
 // large^2 + small^2.
@@ -95,8 +108,6 @@ PJRT_INLINE SquareSum SumOfSquares(Floats large, Floats small) {
   const Floats sum = Fused(small, small, most);
   return {sum, Fused(small, small, most - sum) + most_low};
 }
-// Not within 2^-17 of 1, where such a sum is not exact enough for the logarithm.
-PJRT_INLINE FloatMask IsFarFromOne(Floats sum) { return IsNotBetween(sum, 0x3f7fff80, 0x3f800040); }
 // log(large^2 + small^2) / 2 near 1, where terms cancel: exact, but for the logarithm itself. What
 // the second sum loses is 0 where it is not large beside the rest.
 PJRT_INLINE HalfLog StartLogOfSizeNearOne(Floats large, Floats small) {
@@ -107,15 +118,13 @@ PJRT_INLINE HalfLog StartLogOfSizeNearOne(Floats large, Floats small) {
   const Floats half = AllFloats(0.5f), first = half * (sum - AllFloats(1)), second = half * low;
   const Floats both = first + second, lost = second - (both - first);
   const Floats h = Fused(half, rest, both);
-  return {h, AllFloats(0), Fused(half, rest, both - h) + lost, AllFloats(1)};
+  return {h, Fused(half, rest, both - h) + lost, h};
 }
 PJRT_INLINE HalfLog Choose(FloatMask mask, const HalfLog& a, const HalfLog& b) {
-  return {Choose(mask, a.h, b.h), Choose(mask, a.far, b.far), Choose(mask, a.low, b.low),
-          Choose(mask, a.lifted, b.lifted)};
+  return {Choose(mask, a.high, b.high), Choose(mask, a.low, b.low), Choose(mask, a.h, b.h)};
 }
-PJRT_INLINE FloatPair FinishHalfLog(const HalfLog& x) {
-  const Floats high = x.far + x.h, lost = x.h - (high - x.far);
-  return {high, Fused(x.h * x.h, Polynomial(kHalfLogSeries, x.h), x.low) + lost};
+PJRT_INLINE Floats FinishHalfLog(const HalfLog& x) {
+  return x.high + Fused(x.h * x.h, Polynomial(kHalfLogSeries, x.h), x.low);
 }
 
 // Angles. arctan(t) / t for t beside a place c near each fifteenth of [0, 1], to 2^-31, is that at
@@ -149,7 +158,7 @@ struct FloatAngle {
 };
 // Zeros keep their signs, to which end pi is rounded down.
 constexpr float kPiHigh = 0x1.921fb4p+1f, kPiLow = 0x1.4442d2p-23f;
-PJRT_INLINE FloatPair FinishAngle(const FloatAngle& x) {
+PJRT_INLINE Floats FinishAngle(const FloatAngle& x) {
   const Floats size = Magnitude(x.t);
   const FloatBits places = (FloatBits)Fused(size, AllFloats(15), AllFloats(0x1.8p+23f));
   const Floats slope = FetchFloats(kAtanSlopes, places),
@@ -161,7 +170,7 @@ PJRT_INLINE FloatPair FinishAngle(const FloatAngle& x) {
   p = Fused(p, h, first);
   const Floats high = Fused(slope, x.t, x.base), lost = Fused(slope, x.t, -(high - x.base));
   const Floats low = Fused(x.base, AllFloats(kPiLow / kPiHigh), Fused(x.t * h, p, lost));
-  return {high, FusedLess(x.excess, Fused(size, first, slope), low)};
+  return high + FusedLess(x.excess, Fused(size, first, slope), low);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // Roots, logarithms and what follows from them of c64 numbers, in f64 or f32 numbers in two parts,
 // by vectors whose parts are apart. Polynomials are short because tables that a permutation fetches
 // divide their range; good to 2^-31 or better and rounded once. Largest errors seen: 0.51 ULP of
-// each part, of logarithms 0.55. Levels without fused multiply-add have those of
+// each part, of logarithms 0.56. Levels without fused multiply-add have those of
 // complex_pieces-inl.h. Rare arguments, such as zeros, infinities and NaNs, go one at a time to the
 // complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
@@ -312,11 +312,10 @@ struct WideLog {
   }
 };
 
-// A square between 2^-60 and 2^60, and a quotient that is 0 or not so small that digits of its
-// rest would be lost or, beside 1, of squares.
-PJRT_INLINE FloatMask IsModerate(const HalfLog& log, Floats t) {
-  return Both(IsBetween(log.lifted, (127 - 60) << 23, (127 + 60) << 23),
-              IsNotBetween(Magnitude(t), 1, ((127 - 50) << 23) - 1));
+// A quotient that is 0 or not so small that digits of its rest would be lost or, beside 1, of
+// squares.
+PJRT_INLINE FloatMask IsModerate(const FloatAngle& angle) {
+  return IsNotBetween(Magnitude(angle.t), 1, ((127 - 50) << 23) - 1);
 }
 struct Log {
   using Operand = FloatParts;
@@ -335,17 +334,16 @@ struct Log {
     const Floats inverse = AllFloats(1) / divisor, t = dividend * inverse;
     state->angle = {t, Fused(t, divisor, -dividend) * inverse, WithSign(turn, z.im)};
     const SquareSum square = SumOfSquares(divisor, dividend);
-    const FloatMask far = IsFarFromOne(square.sum);
-    state->log = StartHalfLog(square.sum, square.low);
-    const FloatMask moderate = IsModerate(state->log, t);
-    if (!careful) return OtherLanes(Both(moderate, far));
-    state->log = Choose(far, state->log, StartLogOfSizeNearOne(divisor, dividend));
-    return OtherLanes(moderate);
+    const HalfLog log = StartHalfLog(square.sum, square.low);
+    state->log = log;
+    const FloatMask moderate = IsModerate(state->angle);
+    if (!careful) return OtherLanes(Both(moderate, IsModerateAndNotNearZero(log)));
+    state->log = Choose(IsNearZero(log), StartLogOfSizeNearOne(divisor, dividend), log);
+    return OtherLanes(Both(moderate, IsModerate(log)));
   }
   PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE FloatParts Finish(const State& s) {
-    const FloatPair log = FinishHalfLog(s.log), angle = FinishAngle(s.angle);
-    return {log.high + log.low, angle.high + angle.low};
+    return {FinishHalfLog(s.log), FinishAngle(s.angle)};
   }
 };
 
@@ -389,20 +387,20 @@ struct Log1p {
     const Floats over = Fused(re.low, low_times, Fused(t, divisor, -dividend));
     state->angle = {t, over * inverse, WithSign(turn, z.im)};
     const SquareSum square = SumOfSquares(divisor, dividend);
-    const FloatMask far = IsFarFromOne(square.sum);
-    state->log = StartHalfLog(square.sum, Fused(re.high + re.high, re.low, square.low));
-    const FloatMask moderate = IsModerate(state->log, t);
-    if (!careful) return OtherLanes(Both(moderate, far));
+    const HalfLog log = StartHalfLog(square.sum, Fused(re.high + re.high, re.low, square.low));
+    state->log = log;
+    const FloatMask moderate = IsModerate(state->angle);
+    if (!careful) return OtherLanes(Both(moderate, IsModerateAndNotNearZero(log)));
     // Half the log of 1 + (2x + (x^2 + y^2)), unless most of that cancels.
-    const Floats width = Magnitude(z.re), height = Magnitude(z.im);
+    const Floats width = Magnitude(z.re), height = Magnitude(z.im), half = AllFloats(0.5f);
     const SquareSum size = SumOfSquares(Larger(width, height), Smaller(width, height));
     const FloatPair sum = SumOf(z.re + z.re, size.sum);
     const FloatPair excess = SumOf(sum.high, sum.low + size.low);
-    const Floats half = AllFloats(0.5f);
-    const HalfLog near = {half * excess.high, AllFloats(0), half * excess.low, AllFloats(1)};
-    const FloatMask kept = Compare<_CMP_GE_OQ>(Magnitude(near.h), AllFloats(0x1p-17f) * size.sum);
-    state->log = Choose(far, state->log, near);
-    return OtherLanes(Both(moderate, Either(far, kept)));
+    const Floats h = half * excess.high;
+    const FloatMask near = IsNearZero(log);
+    const FloatMask kept = Compare<_CMP_GE_OQ>(Magnitude(h), AllFloats(0x1p-17f) * size.sum);
+    state->log = Choose(near, {h, half * excess.low, h}, log);
+    return OtherLanes(Both(moderate, Either(Both(near, kept), IsModerateAndNotNearZero(log))));
   }
   PJRT_INLINE void Continue(State*, int) {}
   PJRT_INLINE FloatParts Finish(const State& s) { return Log::Finish(s); }
