@@ -88,15 +88,15 @@ PJRT_INLINE HalfLog StartHalfLog(Floats sum, Floats low) {
   return {high, Fused(h_low, slope, Fused(k, AllFloats(kHalfLn2Low), lost)), h};
 }
 // What is so near 0 comes of sums near 1, which may not be exact enough; what is large, of sums
-// beyond 2^57 or of what is no number.
+// beyond 2^89, for which `far` would not be exact, or of what is no number.
 PJRT_INLINE FloatMask IsNearZero(const HalfLog& log) {
   return Compare<_CMP_LT_OQ>(Magnitude(log.high), AllFloats(0x1p-18f));
 }
 PJRT_INLINE FloatMask IsModerate(const HalfLog& log) {
-  return Compare<_CMP_LE_OQ>(Magnitude(log.high), AllFloats(20));
+  return Compare<_CMP_LE_OQ>(Magnitude(log.high), AllFloats(31));
 }
 PJRT_INLINE FloatMask IsModerateAndNotNearZero(const HalfLog& log) {
-  return IsBetween(Magnitude(log.high), (127 - 18) << 23, 0x41a00000);
+  return IsBetween(Magnitude(log.high), (127 - 18) << 23, 0x41f80000);
 }
 
 // large^2 + small^2.

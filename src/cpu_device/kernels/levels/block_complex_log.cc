@@ -338,7 +338,10 @@ struct Log {
     state->log = log;
     const FloatMask moderate = IsModerate(state->angle);
     if (!careful) return OtherLanes(Both(moderate, IsModerateAndNotNearZero(log)));
-    state->log = Choose(IsNearZero(log), StartLogOfSizeNearOne(divisor, dividend), log);
+    const Floats zero = AllFloats(0);  // what is not moderate would make denormals
+    const HalfLog near = StartLogOfSizeNearOne(divisor, Choose(moderate, dividend, zero));
+    state->angle.t = Choose(moderate, t, zero);
+    state->log = Choose(IsNearZero(log), near, log);
     return OtherLanes(Both(moderate, IsModerate(log)));
   }
   PJRT_INLINE void Continue(State*, int) {}
@@ -391,8 +394,13 @@ struct Log1p {
     state->log = log;
     const FloatMask moderate = IsModerate(state->angle);
     if (!careful) return OtherLanes(Both(moderate, IsModerateAndNotNearZero(log)));
-    // Half the log of 1 + (2x + (x^2 + y^2)), unless most of that cancels.
-    const Floats width = Magnitude(z.re), height = Magnitude(z.im), half = AllFloats(0.5f);
+    // Half the log of 1 + (2x + (x^2 + y^2)), unless most of that cancels. Squares that would be
+    // denormals do not matter.
+    const Floats zero = AllFloats(0), half = AllFloats(0.5f);
+    state->angle.t = Choose(moderate, t, zero);
+    const Floats height = Choose(moderate, Magnitude(z.im), zero);
+    const FloatMask visible = Compare<_CMP_GE_OQ>(Magnitude(z.re), AllFloats(0x1p-60f));
+    const Floats width = Choose(visible, Magnitude(z.re), zero);
     const SquareSum size = SumOfSquares(Larger(width, height), Smaller(width, height));
     const FloatPair sum = SumOf(z.re + z.re, size.sum);
     const FloatPair excess = SumOf(sum.high, sum.low + size.low);
