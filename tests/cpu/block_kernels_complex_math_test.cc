@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -219,6 +220,71 @@ TEST(C64MathTest, CubeRootsAreWithinOneUlp) {
       EXPECT_LE(UlpError(result[i].imag(), root * std::sin(third)), 1)
           << kernels->level << Show(z[i]);
     }
+
+// Beside the ends of ranges between ways to compute, zeros of sines and cosines, places in tables,
+// and both signs of zeros.
+TEST(C64MathTest, ExponentialsAndSinesAreNearlyRoundedOnceInAllRanges) {
+  using Z = std::complex<float>;
+  std::mt19937 random(37);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<float> part(-1, 1);
+  std::uniform_int_distribution<int> multiple(-90, 90), shift(-2, 2);
+  const auto beside = [&](float x) {
+    for (int i = shift(random); i != 0; i += i < 0 ? 1 : -1) x = std::nextafter(x, i * 1e9f);
+    return x;
+  };
+  std::vector<Z> z;
+  for (const float end : {0.0f, 0x1p-30f, 0x1p-149f, 0x1p-126f, 0.125f, 7.75f, 60.0f, 87.0f, 128.0f,
+                          650.0f, 0x1p+20f, 1e30f}) {
+    for (int i = 0; i < 40; ++i) {
+      const float x = std::copysign(beside(end), part(random));
+      z.emplace_back(x, i % 4 == 0 ? std::copysign(0.0f, part(random)) : normal(random));
+      z.emplace_back(z.back().imag(), x);
+    }
+  }
+  for (int i = 0; i < 4000; ++i) {
+    z.emplace_back(part(random) * 8, beside(static_cast<float>(multiple(random) * 0.7853981634)));
+    z.emplace_back(z.back().imag(), z.back().real());
+    z.emplace_back(part(random) * 70, part(random) * 140);
+    z.emplace_back(z.back().imag(), z.back().real());
+    z.emplace_back(normal(random), normal(random));
+    z.emplace_back(beside(static_cast<float>(multiple(random)) / 8), part(random) * 4);
+    z.emplace_back(z.back().imag(), z.back().real());
+  }
+  const BlockKernels* vectors = nullptr;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const auto check = [&](BlockOp op, Wide (*expected)(long double, long double)) {
+      const std::vector<Z> result = CallUnary<Z>(*kernels, op, CType::kC64, z);
+      std::vector<Z> in_place = z;
+      Find(*kernels, op, CType::kC64)(in_place.data(), in_place.data(), nullptr, nullptr,
+                                      static_cast<int64_t>(z.size()));
+      const bool same = vectors != nullptr;
+      const std::vector<Z> other =
+          same ? CallUnary<Z>(*vectors, op, CType::kC64, z) : std::vector<Z>();
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Wide want = expected(z[i].real(), z[i].imag());
+        for (int j = 0; j < 2; ++j) {
+          const float got = j == 0 ? result[i].real() : result[i].imag();
+          const long double exact = j == 0 ? want.real() : want.imag();
+          EXPECT_LE(UlpError(got, exact), 0.65) << kernels->level << Show(z[i]);
+          EXPECT_EQ(std::signbit(got), std::signbit(exact)) << kernels->level << Show(z[i]);
+        }
+        EXPECT_TRUE(SameValue(result[i], in_place[i])) << kernels->level << Show(z[i]);
+        if (same) {
+          EXPECT_TRUE(SameValue(result[i], other[i])) << kernels->level << Show(z[i]);
+        }
+      }
+    };
+    check(BlockOp::kExp, [](long double x, long double y) {
+      return Wide(std::exp(x) * std::cos(y), y == 0 ? y : std::exp(x) * std::sin(y));
+    });
+    check(BlockOp::kSin, [](long double x, long double y) {
+      return Wide(x == 0 ? x : std::sin(x) * std::cosh(y), std::cos(x) * std::sinh(y));
+    });
+    check(BlockOp::kCos, [](long double x, long double y) {
+      return Wide(std::cos(x) * std::cosh(y), x == 0 ? -x * y : -std::sin(x) * std::sinh(y));
+    });
+    if (std::string_view(kernels->level) != "baseline") vectors = kernels;
   }
 }
 

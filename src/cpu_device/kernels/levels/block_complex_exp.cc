@@ -1,346 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of c64 made of exponentials, sines and cosines, in f64, with tables that a permutation
-// reads so that polynomials are short. Levels without AVX2 have those of complex_pieces-inl.h.
-// Parts are within 0.52 ULP but where sums cancel. With AVX-512, an exponential takes 0.57 ns an
-// element, a sine 0.64, a tangent 0.68, a logistic function 0.74. By single vectors a sine took
-// 0.07 more.
-#define PJRT_VECTORS_AT_ONCE 2
-#include "src/cpu_device/kernels/complex_complete-inl.h"
-#include "src/cpu_device/kernels/complex_vectors-inl.h"
-#include "src/cpu_device/kernels/double_groups-inl.h"
-#include "src/cpu_device/kernels/math_wide-inl.h"
+// Functions of c64 made of exponentials, sines and cosines, in f32 numbers in two parts, twice as
+// many at a time as of f64, or in f64 where sums cancel or parts are large or tiny. Levels without
+// AVX2 have those of complex_pieces-inl.h. Largest errors seen of a part: 0.62 ULP of exponentials,
+// sines and cosines. On an Emerald Rapids these took 1.0, 1.13 and 1.15 ns an element by f64 alone
+// and take 0.67, 0.83 and 0.84.
+#include "src/cpu_device/kernels/complex_exp_wide-inl.h"
+#include "src/cpu_device/kernels/complex_pairs-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
 #if defined(__AVX2__)
 namespace {
 
-struct Numbers {
-  DoubleGroup re, im;
+// Sizes of a part that go in f32, beside 0.
+struct Sizes {
+  float least, largest;
 };
-struct Quotients {
-  Numbers dividend;
-  DoubleGroup divisor;
-};
-// number * dividend / divisor
-struct Products {
-  Numbers number;
-  DoubleGroup dividend, divisor;
-};
-
-// x * factor to the nearest integer: as a number, and in the last 48 bits of `bits`.
-struct Rounded {
-  DoubleGroup value;
-  WordGroup bits;
-};
-PJRT_INLINE Rounded Round(DoubleGroup x, double factor) {
-  const DoubleGroup shifted = Fused(x, factor, kIntegerShift);
-  return {shifted - kIntegerShift, ToWords(shifted)};
-}
-
-// What is left of a number, and the last bits of n.
-struct Reduced {
-  DoubleGroup r;
-  WordGroup n;
-};
-// kTimes * (x - r) = n log(2) / 16, for |kTimes * x| < 700.
-template <int kTimes>
-PJRT_INLINE Reduced ReduceExponent(DoubleGroup x) {
-  const Rounded n = Round(x, 0x1.71547652b82fep+4 * kTimes);
-  return {FusedLess(n.value, 0x1.62e42fefa39efp-5 / kTimes, x), n.bits};
-}
-// 2^(n/16) and 2^(-n/16)
-struct Powers {
-  DoubleGroup up, down;
-};
-PJRT_INLINE Powers PowersOf(WordGroup n) {
-  const auto bits = EntriesAt<kPowerBits>(n);
-  const WordGroup shifted = ShiftedLeft<48>(n);
-  return {ToDoubles(ToWords(bits[0]) + shifted), ToDoubles(ToWords(bits[1]) - shifted)};
-}
-
-// exp(kTimes * x) = scale (1 + part), to 2^-37, or 2^-47 for sums that may cancel.
-struct ExpParts {
-  DoubleGroup scale, part;
-};
-template <bool kOfSums, int kTimes = 1>
-PJRT_INLINE ExpParts SplitExp(const Reduced& e) {
-  constexpr double k = kTimes, k2 = k * k;
-  DoubleGroup p = (kOfSums ? 0x1.55573c8ae2c79p-5 : 0x1.555769a55fe7bp-5) * k2 * k2;
-  if (kOfSums) p = Fused(e.r, 0x1.11125001e3ccbp-7 * k2 * k2 * k, p);
-  p = Fused(e.r, p, (kOfSums ? 0x1.555555546bb36p-3 : 0x1.55571d8645484p-3) * k2 * k);
-  p = Fused(e.r, p, (kOfSums ? 0x1.fffffffdbc7a7p-2 : 0x1.fffffffd42ba7p-2) * k2);
-  return {PowersOf(e.n).up, e.r * Fused(e.r, p, k)};
-}
-PJRT_INLINE DoubleGroup PowerOf(const ExpParts& e) { return Fused(e.scale, e.part, e.scale); }
-// exp(x) - 1, of which a zero keeps its sign.
-PJRT_INLINE DoubleGroup LessOne(const ExpParts& e) {
-  return Fused(e.scale, e.part, -(1 - e.scale));
-}
-
-// What is taken away from products keeps the sign of a zero.
-struct Hyperbolic {
-  DoubleGroup sinh, cosh;
-};
-PJRT_INLINE Hyperbolic HyperbolicOf(const Reduced& e) {
-  const Powers power = PowersOf(e.n);
-  const DoubleGroup sum = power.up + power.down, less = power.down - power.up;
-  // Half of those of r.
-  const DoubleGroup s = e.r * e.r;
-  const DoubleGroup sinh = e.r * Fused(s, 0x1.5557082d4e40bp-4, 0.5);
-  const DoubleGroup cosh = Fused(s, Fused(s, 0x1.55573c8c8deaap-6, 0x1.fffffffdbc74ep-3), 0.5);
-  return {FusedLess(less, cosh, sum * sinh), FusedLess(less, sinh, sum * cosh)};
-}
-
-// Adding -0 keeps the sign of another zero.
-constexpr Columns<2> kAngles = MakeAngles(-0.0);
-
-// x = n pi/8 + r
-PJRT_INLINE Reduced ReduceAngle(DoubleGroup x) {
-  const Rounded n = Round(x, 0x1.45f306dc9c883p+1);
-  // pi/8 in two parts, the first short enough for exact products.
-  return {FusedLess(n.value, 0x1.0b4611a626331p-36, FusedLess(n.value, 0x1.921fb544p-2, x)),
-          n.bits};
-}
-// The same by the sines and cosines of both, of r kTimes as much. Those of r are good to
-// 2^-31 and 2^-39, what the cosine lacks of 1 to 2^-34; where sums may cancel, all to 2^-44.
-struct Angle {
-  DoubleGroup sine, cosine, r_sine, r_cosine, less;
-};
-template <bool kOfSums, int kTimes = 1>
-PJRT_INLINE Angle AngleOf(const Reduced& x) {
-  const DoubleGroup r = x.r, s = r * r;
-  constexpr double k = kTimes;
-  DoubleGroup p = 0x1.10b7c2d859f8bp-7 * k;
-  if (kOfSums) p = Fused(s, -0x1.9fac794a0d42ep-13 * k, 0x1.1111074658ca3p-7 * k);
-  p = Fused(s, p, (kOfSums ? -0x1.55555554567f7p-3 : -0x1.55554449fe6edp-3) * k);
-  DoubleGroup q = (kOfSums ? -0x1.6c16b8a0b04efp-10 : -0x1.6bb688b321fbbp-10) * k;
-  if (kOfSums) q = Fused(s, 0x1.9fbec3df3e7f2p-16 * k, q);
-  q = Fused(s, q, (kOfSums ? 0x1.55555554ca70ap-5 : 0x1.55554a3450fc7p-5) * k);
-  q = Fused(s, q, (kOfSums ? -0x1.fffffffffffaap-2 : -0x1.ffffffff3cb86p-2) * k);
-  const auto far = EntriesAt<kAngles>(x.n);
-  const DoubleGroup less = s * q;
-  return {far[0], far[1], r * Fused(s, p, k), kOfSums ? less + k : Fused(s, q, k), less};
-}
-PJRT_INLINE DoubleGroup SinOf(const Angle& angle) {
-  return Fused(angle.cosine, angle.r_sine, angle.sine * angle.r_cosine);
-}
-PJRT_INLINE DoubleGroup CosOf(const Angle& angle) {
-  return FusedLess(angle.sine, angle.r_sine, angle.cosine * angle.r_cosine);
-}
-// cos(x) - 1, which is -0 of 0.
-PJRT_INLINE DoubleGroup CosLessOne(const Angle& angle) {
-  return Fused(angle.cosine, angle.less, -Fused(angle.sine, angle.r_sine, 1 - angle.cosine));
-}
-// cos(x) + 1
-PJRT_INLINE DoubleGroup CosAndOne(const Angle& angle) {
-  return Fused(angle.cosine, angle.less, FusedLess(angle.sine, angle.r_sine, 1 + angle.cosine));
-}
-
-// A function's Run serves parts up to these sizes, for exp(kTimes * x) of one part, the angle being
-// the other one.
-constexpr float kLargestExponent = 650, kLargestSquared = 300, kLargestDoubled = 170;
-constexpr float kLargestAngle = wide::kLargestAngle;
+// Of an angle or an exponent of which products are made, so that no second part vanishes.
+constexpr float kLeast = 0x1p-30f;
+constexpr Sizes kAngles = {kLeast, kLargestFloatAngle};
 
 struct Exp {
-  static constexpr bool kAngleFirst = false, kTurned = false;
-  static constexpr int kTimes = 1;
-  static constexpr C64 kLargest = {kLargestExponent, kLargestAngle};
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteExp(z); }
-  PJRT_INLINE Numbers Run(const Reduced& x, const Reduced& y) {
-    const DoubleGroup size = PowerOf(SplitExp<false>(x));
-    const Angle angle = AngleOf<false>(y);
-    return {size * CosOf(angle), size * SinOf(angle)};
-  }
-};
-
-// exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1: no digits of a small cosine are
-// lost.
-struct Expm1 {
-  static constexpr bool kAngleFirst = false, kTurned = false;
-  static constexpr int kTimes = 1;
-  static constexpr C64 kLargest = {kLargestExponent, kLargestAngle};
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteExpm1(z); }
-  PJRT_INLINE Numbers Run(const Reduced& x, const Reduced& y) {
-    const ExpParts e = SplitExp<true>(x);
-    const Angle angle = AngleOf<true>(y);
-    return {Fused(LessOne(e), CosOf(angle), CosLessOne(angle)), PowerOf(e) * SinOf(angle)};
-  }
-};
-
-struct Sin {
-  static constexpr bool kAngleFirst = true, kTurned = false;
-  static constexpr int kTimes = 1;
-  static constexpr C64 kLargest = {kLargestAngle, kLargestExponent};
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteSin(z); }
-  PJRT_INLINE Numbers Run(const Reduced& x, const Reduced& y) {
-    const Angle angle = AngleOf<false>(y);
-    const Hyperbolic h = HyperbolicOf(x);
-    return {SinOf(angle) * h.cosh, CosOf(angle) * h.sinh};
-  }
-};
-struct Cos {
-  static constexpr bool kAngleFirst = true, kTurned = false;
-  static constexpr int kTimes = 1;
-  static constexpr C64 kLargest = Sin::kLargest;
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteCos(z); }
-  PJRT_INLINE Numbers Run(const Reduced& x, const Reduced& y) {
-    const Angle angle = AngleOf<false>(y);
-    const Hyperbolic h = HyperbolicOf(x);
-    return {CosOf(angle) * h.cosh, -SinOf(angle) * h.sinh};
-  }
-};
-
-// (g (g + 2) + 4 i p sin y cos y) / (g^2 + 4 p cos(y)^2) with p = exp(2x) and g = p - 1.
-PJRT_INLINE Quotients TanhOf(const Reduced& x, const Reduced& y) {
-  const ExpParts e = SplitExp<false, 2>(x);
-  const Angle angle = AngleOf<false, 2>(y);
-  const DoubleGroup g = LessOne(e);
-  const DoubleGroup cosine = CosOf(angle), product = PowerOf(e) * cosine;
-  return {{g * (g + 2), product * SinOf(angle)}, Fused(product, cosine, g * g)};
-}
-struct Tanh {
-  static constexpr bool kAngleFirst = false, kTurned = false;
-  static constexpr int kTimes = 2;
-  static constexpr C64 kLargest = {kLargestDoubled, kLargestAngle};
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteTanh(z); }
-  PJRT_INLINE Quotients Run(const Reduced& x, const Reduced& y) { return TanhOf(x, y); }
-};
-// tan(z) = -i tanh(iz), whose parts change places when they are stored: before, it takes 0.02 ns
-// more.
-struct Tan {
-  static constexpr bool kAngleFirst = true, kTurned = true;
-  static constexpr int kTimes = 2;
-  static constexpr C64 kLargest = {kLargestAngle, kLargestDoubled};
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteTan(z); }
-  PJRT_INLINE Quotients Run(const Reduced& x, const Reduced& y) { return TanhOf(x, y); }
-};
-
-// p (g + 1 + cos y + i sin y) / (g^2 + 2 p (1 + cos y)) with p = exp(x) and g = p - 1: beside the
-// pole no term of the divisor loses digits.
-struct Logistic {
-  static constexpr bool kAngleFirst = false, kTurned = false;
-  static constexpr int kTimes = 1;
-  static constexpr C64 kLargest = {kLargestSquared, kLargestAngle};
-  PJRT_INLINE C64 RunRare(C64 z) { return complexes::CompleteLogistic(z); }
-  PJRT_INLINE Products Run(const Reduced& x, const Reduced& y) {
-    const ExpParts e = SplitExp<true>(x);
-    const Angle angle = AngleOf<true>(y);
-    const DoubleGroup g = LessOne(e), p = PowerOf(e), sum = CosAndOne(angle);
-    return {{g + sum, SinOf(angle)}, p, Fused(p + p, sum, g * g)};
-  }
-};
-
-// Elements that are looked at together.
-constexpr int64_t kPiece = 32;
-
-// Whether |x| is beyond; NaN is.
-PJRT_INLINE int IsBeyond(float x, float largest) {
-  return (ToBits(x) & 0x7fffffffu) > ToBits(largest);
-}
-template <class Function>
-PJRT_INLINE int IsRare(C64 z) {
-  return IsBeyond(z.re, Function::kLargest.re) | IsBeyond(z.im, Function::kLargest.im);
-}
-
-// Whether any of a whole piece is: by their sizes as integers.
-template <class Function>
-PJRT_INLINE bool HasRare(const C64* z) {
-  constexpr int kFloats = sizeof(Doubles) / sizeof(float);
-  typedef int32_t Sizes __attribute__((vector_size(sizeof(Doubles))));
-  Sizes limits, largest = {};
-  for (int i = 0; i < kFloats; i += 2) {
-    limits[i] = static_cast<int32_t>(ToBits(Function::kLargest.re));
-    limits[i + 1] = static_cast<int32_t>(ToBits(Function::kLargest.im));
-  }
-  for (int64_t i = 0; i < kPiece; i += kDoubles) {
-    Sizes bits;
-    __builtin_memcpy(&bits, z + i, sizeof(bits));
-    bits &= 0x7fffffff;
-    largest = bits > largest ? bits : largest;
-  }
-  const Words beyond = (Words)(limits - largest);
-  // Of each two the upper sign is that of a number of f64.
-  return Lanes(IsNegative((Doubles)(beyond | ShiftedLeft<32>(beyond)))) != 0;
-}
-
-PJRT_INLINE Numbers Load(const C64* from) {
-  Numbers z;
-  for (int i = 0; i < kWays; ++i) {
-    const Parts parts = LoadParts(from + i * kDoubles);
-    z.re.v[i] = parts.re;
-    z.im.v[i] = parts.im;
-  }
-  return z;
-}
-PJRT_INLINE void Store(C64* to, Numbers z) {
-  for (int i = 0; i < kWays; ++i) StoreParts(to + i * kDoubles, {z.re.v[i], z.im.v[i]});
-}
-
-PJRT_INLINE Numbers Finish(const Numbers& z, bool) { return z; }
-PJRT_INLINE Numbers Finish(const Products& p, bool) {
-  const DoubleGroup factor = p.dividend / p.divisor;
-  return {p.number.re * factor, p.number.im * factor};
-}
-PJRT_INLINE Numbers Finish(const Quotients& q, bool turned) {
-  const DoubleGroup inverse = 1 / q.divisor;
-  const DoubleGroup re = q.dividend.re * inverse, im = q.dividend.im * inverse;
-  return turned ? Numbers{im, re} : Numbers{re, im};
-}
-// Loops of three steps: what a processor looks ahead holds more vectors of a short step. Tangents
-// take 0.68 ns an element instead of 0.70, with AVX2 1.42 instead of 1.64; in pieces of 128
-// elements, 0.85.
-template <class Function>
-PJRT_INLINE void RunPiece(C64* to, const C64* from) {
-  constexpr int64_t kSteps = kPiece / kLanes;
+  using Wide = doubles::Exp;
+  static constexpr Sizes kRe = {0, kLargestFloatExponent}, kIm = kAngles;
   struct State {
-    Reduced exponent, angle;
-  } states[kSteps];
-  decltype(Function::Run(Reduced(), Reduced())) results[kSteps];
-  for (int64_t i = 0; i < kSteps; ++i) {
-    const Numbers z = Load(from + i * kLanes);
-    states[i] = {ReduceExponent<Function::kTimes>(Function::kAngleFirst ? z.im : z.re),
-                 ReduceAngle(Function::kAngleFirst ? z.re : z.im)};
+    FloatExp exp;
+    FloatAngle angle;
+  };
+  PJRT_INLINE State Start(FloatParts z, FloatParts) { return {ExpOf(z.re), ReduceAngle(z.im)}; }
+  // power (1 + part) (high - less)
+  PJRT_INLINE Floats Times(const FloatExp& e, Pair x) {
+    const Floats less = FusedLess(e.part, x.high - x.less, x.less);
+    return Fused(e.power, x.high, -(e.power * less));
   }
-  for (int64_t i = 0; i < kSteps; ++i)
-    results[i] = Function::Run(states[i].exponent, states[i].angle);
-  for (int64_t i = 0; i < kSteps; ++i)
-    Store(to + i * kLanes, Finish(results[i], Function::kTurned));
+  PJRT_INLINE FloatParts Finish(const State& s) {
+    const SineCosine angle = SineCosineOf(s.angle);
+    return {Times(s.exp, angle.cosine), Times(s.exp, angle.sine)};
+  }
+};
+
+// Of the sign of the height.
+template <class Wide_>
+struct SinOrCos {
+  using Wide = Wide_;
+  static constexpr Sizes kRe = kAngles, kIm = {kLeast, kLargestHyperbolic};
+  struct State {
+    Hyperbolic hyperbolic;
+    FloatAngle angle;
+    Floats sign;
+  };
+  PJRT_INLINE State Start(FloatParts z, FloatParts size) {
+    return {HyperbolicOf(size.im), ReduceAngle(z.re), z.im};
+  }
+};
+struct Sin : SinOrCos<doubles::Sin> {
+  PJRT_INLINE FloatParts Finish(const State& s) {
+    const SineCosine angle = SineCosineOf(s.angle);
+    return {Product(angle.sine, s.hyperbolic.cosh),
+            Turned(ProductOrZero(angle.cosine, s.hyperbolic.sinh), s.sign)};
+  }
+};
+struct Cos : SinOrCos<doubles::Cos> {
+  PJRT_INLINE FloatParts Finish(const State& s) {
+    const SineCosine angle = SineCosineOf(s.angle);
+    return {Product(angle.cosine, s.hyperbolic.cosh),
+            Turned(ProductOrZero(angle.sine, s.hyperbolic.sinh), -s.sign)};
+  }
+};
+
+// By sizes as integers: what is to be added, and the largest sum of which an element is not rare.
+// A zero may come out as rare, too.
+PJRT_INLINE FloatBits Excess(Floats size, Sizes sizes) {
+  return Minus32((FloatBits)size, AllBits(static_cast<int>(ToBits(sizes.least))));
+}
+PJRT_INLINE bool AnyBeyond(FloatBits excess, Sizes sizes) {
+  return AnyAbove(excess, ToBits(sizes.largest) - ToBits(sizes.least));
+}
+PJRT_INLINE FloatMask IsRare(Floats size, Sizes sizes) {
+  return Either(Compare<_CMP_NLE_UQ>(size, AllFloats(sizes.largest)),
+                Both(Compare<_CMP_LT_OQ>(size, AllFloats(sizes.least)),
+                     Compare<_CMP_NEQ_UQ>(size, AllFloats(0))));
+}
+
+// Vectors that are looked at together.
+constexpr int64_t kVectors = 4, kPiece = kVectors * kFloats;
+
+// In f64 what is rare.
+template <class Function>
+__attribute__((noinline)) void MendPiece(C64* d, const C64* x, int64_t count) {
+  C64 wide[kPiece];
+  bool ready = false;
+  for (int64_t i = 0; i < count; ++i) {
+    const FloatParts z = LoadFloatParts(x + i * kFloats);
+    int rare = Lanes(
+        Either(IsRare(Magnitude(z.re), Function::kRe), IsRare(Magnitude(z.im), Function::kIm)));
+    if (rare != 0 && !ready)
+      doubles::Loop<typename Function::Wide>(wide, x, nullptr, nullptr, count * kFloats);
+    ready |= rare != 0;
+    for (; rare != 0; rare &= rare - 1) {
+      const int64_t at = i * kFloats + ElementOfFloats(__builtin_ctz(rare));
+      d[at] = wide[at];
+    }
+  }
+}
+
+// `count` vectors. Results may take the place of operands.
+template <class Function>
+PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count) {
+  typename Function::State states[kVectors];
+  FloatBits excess_re = AllBits(0), excess_im = excess_re;
+  for (int64_t i = 0; i < count; ++i) {
+    const FloatParts z = LoadFloatParts(x + i * kFloats);
+    const FloatParts size = {Magnitude(z.re), Magnitude(z.im)};
+    states[i] = Function::Start(z, size);
+    excess_re = Larger32(excess_re, Excess(size.re, Function::kRe));
+    excess_im = Larger32(excess_im, Excess(size.im, Function::kIm));
+  }
+  const bool rare = AnyBeyond(excess_re, Function::kRe) || AnyBeyond(excess_im, Function::kIm);
+  C64 copy[kPiece];
+  if (__builtin_expect(rare, 0)) __builtin_memcpy(copy, x, count * kFloats * sizeof(C64));
+  for (int64_t i = 0; i < count; ++i) StoreFloatParts(d + i * kFloats, Function::Finish(states[i]));
+  if (__builtin_expect(rare, 0)) MendPiece<Function>(d, copy, count);
 }
 
 template <class Function>
-void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
+void FloatsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   C64* d = static_cast<C64*>(dst);
   const C64* x = static_cast<const C64*>(a);
-  for (; n > 0; n -= kPiece, d += kPiece, x += kPiece) {
-    const int64_t count = n < kPiece ? n : kPiece;
-    C64 kept[kPiece], result[kPiece];
-    const bool direct = count == kPiece && !HasRare<Function>(x);
-    const C64* from = x;
-    C64* to = d;
-    if (!direct) {
-      for (int64_t i = 0; i < kPiece; ++i) kept[i] = i < count ? x[i] : C64{0, 0};
-      from = kept;
-      to = result;
-    }
-    RunPiece<Function>(to, from);
-    if (direct) continue;
-    for (int64_t i = 0; i < count; ++i)
-      d[i] = IsRare<Function>(kept[i]) ? Function::RunRare(kept[i]) : result[i];
-  }
+  for (; n >= kPiece; n -= kPiece, d += kPiece, x += kPiece) RunPiece<Function>(d, x, kVectors);
+  if (n <= 0) return;
+  C64 rest[kPiece];
+  for (int64_t i = 0; i < kPiece; ++i) rest[i] = i < n ? x[i] : C64{1, 1};
+  RunPiece<Function>(rest, rest, (n + kFloats - 1) / kFloats);
+  __builtin_memcpy(d, rest, n * sizeof(C64));
 }
 
 }  // namespace
 
 void FillComplexExp(BlockKernels* k) {
-  Entry(k, BlockOp::kExp, CType::kC64) = Loop<Exp>;
-  Entry(k, BlockOp::kExpm1, CType::kC64) = Loop<Expm1>;
-  Entry(k, BlockOp::kSin, CType::kC64) = Loop<Sin>;
-  Entry(k, BlockOp::kCos, CType::kC64) = Loop<Cos>;
-  Entry(k, BlockOp::kTan, CType::kC64) = Loop<Tan>;
-  Entry(k, BlockOp::kTanh, CType::kC64) = Loop<Tanh>;
-  Entry(k, BlockOp::kLogistic, CType::kC64) = Loop<Logistic>;
+  Entry(k, BlockOp::kExp, CType::kC64) = FloatsLoop<Exp>;
+  Entry(k, BlockOp::kExpm1, CType::kC64) = doubles::Loop<doubles::Expm1>;
+  Entry(k, BlockOp::kSin, CType::kC64) = FloatsLoop<Sin>;
+  Entry(k, BlockOp::kCos, CType::kC64) = FloatsLoop<Cos>;
+  Entry(k, BlockOp::kTan, CType::kC64) = doubles::Loop<doubles::Tan>;
+  Entry(k, BlockOp::kTanh, CType::kC64) = doubles::Loop<doubles::Tanh>;
+  Entry(k, BlockOp::kLogistic, CType::kC64) = doubles::Loop<doubles::Logistic>;
 }
 #endif
 
