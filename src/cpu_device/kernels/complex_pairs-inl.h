@@ -11,11 +11,26 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
+// Tables that are asked for the same entries: FetchTriple<kTable>(places), by the last bits of
+// places.
+template <int kNumberOfEntries>
+struct Triples {
+  static constexpr int kEntries = kNumberOfEntries;
+  alignas(64) float column[3][kEntries];
+};
+struct FloatTriple {
+  Floats first, second, third;
+};
 #if defined(__AVX512F__)
 PJRT_INLINE FloatBits Plus32(FloatBits a, FloatBits b) { return _mm512_add_epi32(a, b); }
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm512_max_epu32(a, b); }
 PJRT_INLINE Floats FetchFloats(const float (&table)[32], FloatBits places) {
   return _mm512_permutex2var_ps(_mm512_load_ps(table), places, _mm512_load_ps(table + 16));
+}
+template <const auto& kTable>
+PJRT_INLINE FloatTriple FetchTriple(FloatBits places) {
+  return {FetchFloats(kTable.column[0], places), FetchFloats(kTable.column[1], places),
+          FetchFloats(kTable.column[2], places)};
 }
 PJRT_INLINE Floats Turned(Floats x, Floats sign) {
   return (Floats)_mm512_ternarylogic_epi32((__m512i)x, (__m512i)sign, _mm512_set1_epi32(1 << 31),
@@ -28,14 +43,39 @@ PJRT_INLINE bool AnyAbove(FloatBits x, uint32_t bound) {
 #else
 PJRT_INLINE FloatBits Plus32(FloatBits a, FloatBits b) { return _mm256_add_epi32(a, b); }
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm256_max_epu32(a, b); }
-PJRT_INLINE Floats FetchFloats(const float (&table)[32], FloatBits places) {
-  const auto quarter = [&](int i) {
-    return _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8 * i), places);
+// Eighths of a table, each exclusive or those whose numbers have a part of its bits: a bit of a
+// place then adds one of two, which takes less than choosing between both.
+template <int kEntries>
+struct TripleEighths {
+  alignas(32) uint32_t bits[3][kEntries] = {};
+  constexpr explicit TripleEighths(const Triples<kEntries>& table) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < kEntries; ++j) {
+        for (int part = 0; part <= j / 8; ++part) {
+          if ((part & ~(j / 8)) != 0) continue;
+          bits[i][j] ^= __builtin_bit_cast(uint32_t, table.column[i][part * 8 + j % 8]);
+        }
+      }
+    }
+  }
+};
+template <const auto& kTable>
+constexpr TripleEighths kTripleEighths = TripleEighths(kTable);
+template <const auto& kTable>
+PJRT_INLINE FloatTriple FetchTriple(FloatBits places) {
+  const FloatBits odd = _mm256_srai_epi32(_mm256_slli_epi32(places, 28), 31);
+  const FloatBits upper = _mm256_srai_epi32(_mm256_slli_epi32(places, 27), 31);
+  const auto fetch = [&](int i) {
+    const auto* eighths = reinterpret_cast<const __m256i*>(kTripleEighths<kTable>.bits[i]);
+    const auto at = [&](int k) { return _mm256_permutevar8x32_epi32(eighths[k], places); };
+    FloatBits x = _mm256_xor_si256(at(0), _mm256_and_si256(at(1), odd));
+    if constexpr (kTable.kEntries == 32) {
+      const FloatBits more = _mm256_xor_si256(at(2), _mm256_and_si256(at(3), odd));
+      x = _mm256_xor_si256(x, _mm256_and_si256(more, upper));
+    }
+    return (Floats)x;
   };
-  const Floats upper = (Floats)_mm256_slli_epi32(places, 28);
-  return _mm256_blendv_ps(_mm256_blendv_ps(quarter(0), quarter(1), upper),
-                          _mm256_blendv_ps(quarter(2), quarter(3), upper),
-                          (Floats)_mm256_slli_epi32(places, 27));
+  return {fetch(0), fetch(1), fetch(2)};
 }
 PJRT_INLINE Floats Turned(Floats x, Floats sign) {
   return _mm256_xor_ps(x, _mm256_and_ps(sign, AllFloats(-0.0f)));
@@ -65,57 +105,67 @@ PJRT_INLINE Floats ProductOrZero(Pair a, Pair b) {
   return Fused(a.high, b.high, -less);
 }
 
-// Of angles beside i pi/8: what they are beyond that, and sines and cosines that are f32 numbers
+// Of angles beside i pi/16: what they are beyond that, and sines and cosines that are f32 numbers
 // but for 2^-32. The zero in the first place is -0.
-struct AngleTables {
-  alignas(64) float offset[16], sine[16], cosine[16];
-};
-constexpr AngleTables kEighths = [] {
-  constexpr float kOffset[] = {0, -0x1.cc5cp-11f, -0x1.b142p-10f, 0x1.cc5cp-11f};
-  constexpr float kSine[] = {0, 0x1.870978p-2f, 0x1.697098p-1f, 0x1.d932bcp-1f};
-  constexpr float kCosine[] = {1, 0x1.d932bcp-1f, 0x1.6aa2f4p-1f, 0x1.870978p-2f};
-  AngleTables tables = {};
-  for (int i = 0; i < 16; ++i) {
-    const float sine = i / 4 % 2 == 0 ? kSine[i % 4] : kCosine[i % 4];
-    const float cosine = i / 4 % 2 == 0 ? kCosine[i % 4] : -kSine[i % 4];
-    tables.offset[i] = kOffset[i % 4];
-    tables.sine[i] = i < 8 ? sine : -sine;
-    tables.cosine[i] = i < 8 ? cosine : -cosine;
+template <int kEntries>
+constexpr Triples<kEntries> MakeAngles() {
+  constexpr float kOffset[] = {0, 0x1.16dp-10f, 0x1.4b54p-12f, 0x1.bcd4p-11f, -0x1.b142p-10f};
+  constexpr float kSine[] = {-0.0f, 0x1.91ae5ep-3f, 0x1.882abp-2f, 0x1.1cd024p-1f, 0x1.697098p-1f};
+  constexpr float kCosine[] = {1, 0x1.f60e38p-1f, 0x1.d8f6e2p-1f, 0x1.a9789p-1f, 0x1.6aa2f4p-1f};
+  Triples<kEntries> table = {};
+  for (int i = 0; i < kEntries; ++i) {
+    const int eighth = i % 8;
+    const bool mirrored = eighth > 4;
+    const int at = mirrored ? 8 - eighth : eighth;
+    const float sine = mirrored ? kCosine[at] : kSine[at];
+    const float cosine = mirrored ? kSine[at] : kCosine[at];
+    const bool turned = i / 8 % 2 != 0, opposite = i >= 16;
+    const float first = turned ? cosine : sine, second = turned ? -sine : cosine;
+    table.column[0][i] = mirrored ? -kOffset[at] : kOffset[at];
+    table.column[1][i] = opposite ? -first : first;
+    table.column[2][i] = opposite ? -second : second;
   }
-  tables.sine[0] = -0.0f;
-  return tables;
-}();
+  return table;
+}
+#if defined(__AVX512F__)
+constexpr Triples<32> kAngleTable = MakeAngles<32>();
+PJRT_INLINE FloatTriple FetchAngle(FloatBits places) { return FetchTriple<kAngleTable>(places); }
+#else
+constexpr Triples<16> kAngleTable = MakeAngles<16>();  // half a turn
+PJRT_INLINE FloatTriple FetchAngle(FloatBits places) {
+  const FloatTriple half = FetchTriple<kAngleTable>(places);
+  const Floats opposite = (Floats)_mm256_slli_epi32(places, 27);
+  return {half.first, Turned(half.second, opposite), Turned(half.third, opposite)};
+}
+#endif
 
-// The angle of an entry of kEighths, which the last bits of `places` choose, and r - low.
+// An angle less r - low is one of kAngleTable with these sine and cosine.
 struct FloatAngle {
-  FloatBits places;
-  Floats r, low;
+  Floats sine, cosine, r, low;
 };
 constexpr float kLargestFloatAngle = 128;
 PJRT_INLINE FloatAngle ReduceAngle(Floats y) {
-  // pi/8 in three parts, with exact products and differences of the first two.
-  const Floats shift = AllFloats(kFloatShift);
-  const Floats shifted = Fused(y, AllFloats(0x1.45f306p+1f), shift), n = shifted - shift;
-  const FloatBits places = (FloatBits)shifted;
-  const Floats step = AllFloats(0x1.444p-26f);
-  const Floats near =
-      FusedLess(n, AllFloats(0x1.921fb4p-2f), y) - FetchFloats(kEighths.offset, places);
+  // pi/16 in three parts, with exact products and differences of the first two.
+  const Floats shift = AllFloats(kFloatShift), step = AllFloats(0x1.444p-27f);
+  const Floats shifted = Fused(y, AllFloats(0x1.45f306p+2f), shift), n = shifted - shift;
+  const FloatTriple place = FetchAngle((FloatBits)shifted);
+  const Floats near = FusedLess(n, AllFloats(0x1.921fb4p-3f), y) - place.first;
   const Floats r = FusedLess(n, step, near);
-  return {places, r, Fused(n, AllFloats(0x1.68c234p-41f), Fused(n, step, r - near))};
+  return {place.second, place.third, r,
+          Fused(n, AllFloats(0x1.68c234p-42f), Fused(n, step, r - near))};
 }
 
 struct SineCosine {
   Pair sine, cosine;
 };
 PJRT_INLINE SineCosine SineCosineOf(const FloatAngle& angle) {
-  // r - sin(r + low) and 1 - cos(r) for |r| <= 0.1983, to 2^-34 and 2^-39.
-  constexpr float kSine[] = {-0x1.10afcp-7f, 0x1.55554p-3f};
-  constexpr float kCosine[] = {0x1.6bb3eap-10f, -0x1.55554ap-5f, 0.5f};
+  // r - sin(r + low) and 1 - cos(r) for |r| <= 0.1003, to 2^-40 and 2^-33.
+  constexpr float kSine[] = {-0x1.10f8a6p-7f, 0x1.555554p-3f};
+  constexpr float kCosine[] = {-0x1.552c5ap-5f, 0x1.fffffcp-2f};
   const Floats r = angle.r, square = r * r;
   const Floats sine_less = Fused(r * square, Polynomial(kSine, square), angle.low);
   const Floats cosine_less = square * Polynomial(kCosine, square);
-  const Floats s = FetchFloats(kEighths.sine, angle.places);
-  const Floats c = FetchFloats(kEighths.cosine, angle.places);
+  const Floats s = angle.sine, c = angle.cosine;
   const Floats sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
   const Floats sine_lost = FusedLess(c, r, sine - s), cosine_lost = Fused(s, r, cosine - c);
   return {{sine, Fused(c, sine_less, Fused(s, cosine_less, sine_lost))},
@@ -159,105 +209,102 @@ PJRT_INLINE FloatExp ExpOf(Floats x) {
 }
 
 // Numbers beside each fourth whose hyperbolic sines and cosines are f32 numbers but for 2^-32.
-struct HyperbolicTables {
-  alignas(64) float x[32], sinh[32], cosh[32];
-};
-constexpr HyperbolicTables kFourths = {{0,
-                                        0x1.e9e11p-3f,
-                                        0x1.02c67cp-1f,
-                                        0x1.7f8566p-1f,
-                                        0x1.014958p+0f,
-                                        0x1.3ff12p+0f,
-                                        0x1.817ba4p+0f,
-                                        0x1.bf352cp+0f,
-                                        0x1.002f46p+1f,
-                                        0x1.2172a8p+1f,
-                                        0x1.400eccp+1f,
-                                        0x1.5f3af8p+1f,
-                                        0x1.7ebe0ap+1f,
-                                        0x1.9f9256p+1f,
-                                        0x1.bfeda2p+1f,
-                                        0x1.df6668p+1f,
-                                        0x1.ff0d8p+1f,
-                                        0x1.0f45e4p+2f,
-                                        0x1.1ff5a2p+2f,
-                                        0x1.3039ccp+2f,
-                                        0x1.3f6f2p+2f,
-                                        0x1.5042ecp+2f,
-                                        0x1.6032dep+2f,
-                                        0x1.6fdf92p+2f,
-                                        0x1.815fbcp+2f,
-                                        0x1.9042bp+2f,
-                                        0x1.a058e8p+2f,
-                                        0x1.aef462p+2f,
-                                        0x1.bfc038p+2f,
-                                        0x1.ce02d2p+2f,
-                                        0x1.e069p+2f,
-                                        0x1.e7f534p+2f},
-                                       {0,
-                                        0x1.ee9064p-3f,
-                                        0x1.0def2cp-1f,
-                                        0x1.a46804p-1f,
-                                        0x1.2ed72ap+0f,
-                                        0x1.99fb48p+0f,
-                                        0x1.124bfp+1f,
-                                        0x1.64002p+1f,
-                                        0x1.d0eefp+1f,
-                                        0x1.2fb9fap+2f,
-                                        0x1.8363eep+2f,
-                                        0x1.ef816p+2f,
-                                        0x1.3d6c08p+3f,
-                                        0x1.9aa4fp+3f,
-                                        0x1.08889p+4f,
-                                        0x1.52638ep+4f,
-                                        0x1.b16ac6p+4f,
-                                        0x1.153254p+5f,
-                                        0x1.67cbdap+5f,
-                                        0x1.cfefbep+5f,
-                                        0x1.26331ap+6f,
-                                        0x1.7eae9ap+6f,
-                                        0x1.eae5cp+6f,
-                                        0x1.3990f2p+7f,
-                                        0x1.9c2e4ep+7f,
-                                        0x1.040fd4p+8f,
-                                        0x1.4e613p+8f,
-                                        0x1.a41c3ep+8f,
-                                        0x1.1117c6p+9f,
-                                        0x1.55410ap+9f,
-                                        0x1.c6eaa4p+9f,
-                                        0x1.ffdb8ap+9f},
-                                       {1,
-                                        0x1.075bdp+0f,
-                                        0x1.21664cp+0f,
-                                        0x1.4b3dfep+0f,
-                                        0x1.8c8ba8p+0f,
-                                        0x1.e357ecp+0f,
-                                        0x1.2eb13cp+1f,
-                                        0x1.7a5p+1f,
-                                        0x1.e23b36p+1f,
-                                        0x1.36656ap+2f,
-                                        0x1.88a434p+2f,
-                                        0x1.f39f16p+2f,
-                                        0x1.3f07eap+3f,
-                                        0x1.9be3a4p+3f,
-                                        0x1.090452p+4f,
-                                        0x1.52c456p+4f,
-                                        0x1.b1b65ap+4f,
-                                        0x1.154fep+5f,
-                                        0x1.67e29ep+5f,
-                                        0x1.d00166p+5f,
-                                        0x1.263a1p+6f,
-                                        0x1.7eb3f4p+6f,
-                                        0x1.eae9ecp+6f,
-                                        0x1.399294p+7f,
-                                        0x1.9c2f8cp+7f,
-                                        0x1.041052p+8f,
-                                        0x1.4e6192p+8f,
-                                        0x1.a41c8cp+8f,
-                                        0x1.1117e4p+9f,
-                                        0x1.554122p+9f,
-                                        0x1.c6eab6p+9f,
-                                        0x1.ffdb9ap+9f}};
+constexpr Triples<32> kFourths = {{{0,
+                                    0x1.e9e11p-3f,
+                                    0x1.02c67cp-1f,
+                                    0x1.7f8566p-1f,
+                                    0x1.014958p+0f,
+                                    0x1.3ff12p+0f,
+                                    0x1.817ba4p+0f,
+                                    0x1.bf352cp+0f,
+                                    0x1.002f46p+1f,
+                                    0x1.2172a8p+1f,
+                                    0x1.400eccp+1f,
+                                    0x1.5f3af8p+1f,
+                                    0x1.7ebe0ap+1f,
+                                    0x1.9f9256p+1f,
+                                    0x1.bfeda2p+1f,
+                                    0x1.df6668p+1f,
+                                    0x1.ff0d8p+1f,
+                                    0x1.0f45e4p+2f,
+                                    0x1.1ff5a2p+2f,
+                                    0x1.3039ccp+2f,
+                                    0x1.3f6f2p+2f,
+                                    0x1.5042ecp+2f,
+                                    0x1.6032dep+2f,
+                                    0x1.6fdf92p+2f,
+                                    0x1.815fbcp+2f,
+                                    0x1.9042bp+2f,
+                                    0x1.a058e8p+2f,
+                                    0x1.aef462p+2f,
+                                    0x1.bfc038p+2f,
+                                    0x1.ce02d2p+2f,
+                                    0x1.e069p+2f,
+                                    0x1.e7f534p+2f},
+                                   {0,
+                                    0x1.ee9064p-3f,
+                                    0x1.0def2cp-1f,
+                                    0x1.a46804p-1f,
+                                    0x1.2ed72ap+0f,
+                                    0x1.99fb48p+0f,
+                                    0x1.124bfp+1f,
+                                    0x1.64002p+1f,
+                                    0x1.d0eefp+1f,
+                                    0x1.2fb9fap+2f,
+                                    0x1.8363eep+2f,
+                                    0x1.ef816p+2f,
+                                    0x1.3d6c08p+3f,
+                                    0x1.9aa4fp+3f,
+                                    0x1.08889p+4f,
+                                    0x1.52638ep+4f,
+                                    0x1.b16ac6p+4f,
+                                    0x1.153254p+5f,
+                                    0x1.67cbdap+5f,
+                                    0x1.cfefbep+5f,
+                                    0x1.26331ap+6f,
+                                    0x1.7eae9ap+6f,
+                                    0x1.eae5cp+6f,
+                                    0x1.3990f2p+7f,
+                                    0x1.9c2e4ep+7f,
+                                    0x1.040fd4p+8f,
+                                    0x1.4e613p+8f,
+                                    0x1.a41c3ep+8f,
+                                    0x1.1117c6p+9f,
+                                    0x1.55410ap+9f,
+                                    0x1.c6eaa4p+9f,
+                                    0x1.ffdb8ap+9f},
+                                   {1,
+                                    0x1.075bdp+0f,
+                                    0x1.21664cp+0f,
+                                    0x1.4b3dfep+0f,
+                                    0x1.8c8ba8p+0f,
+                                    0x1.e357ecp+0f,
+                                    0x1.2eb13cp+1f,
+                                    0x1.7a5p+1f,
+                                    0x1.e23b36p+1f,
+                                    0x1.36656ap+2f,
+                                    0x1.88a434p+2f,
+                                    0x1.f39f16p+2f,
+                                    0x1.3f07eap+3f,
+                                    0x1.9be3a4p+3f,
+                                    0x1.090452p+4f,
+                                    0x1.52c456p+4f,
+                                    0x1.b1b65ap+4f,
+                                    0x1.154fep+5f,
+                                    0x1.67e29ep+5f,
+                                    0x1.d00166p+5f,
+                                    0x1.263a1p+6f,
+                                    0x1.7eb3f4p+6f,
+                                    0x1.eae9ecp+6f,
+                                    0x1.399294p+7f,
+                                    0x1.9c2f8cp+7f,
+                                    0x1.041052p+8f,
+                                    0x1.4e6192p+8f,
+                                    0x1.a41c8cp+8f,
+                                    0x1.1117e4p+9f,
+                                    0x1.554122p+9f,
+                                    0x1.c6eab6p+9f,
+                                    0x1.ffdb9ap+9f}}};
 
 // For |x| <= kLargestHyperbolic.
 struct Hyperbolic {
@@ -266,8 +313,8 @@ struct Hyperbolic {
 constexpr float kLargestHyperbolic = 7.75f;
 PJRT_INLINE Hyperbolic HyperbolicOf(Floats size) {
   const FloatBits places = (FloatBits)Fused(size, AllFloats(4), AllFloats(kFloatShift));
-  const Floats r = size - FetchFloats(kFourths.x, places), square = r * r;  // exact
-  const Floats s = FetchFloats(kFourths.sinh, places), c = FetchFloats(kFourths.cosh, places);
+  const FloatTriple place = FetchTriple<kFourths>(places);
+  const Floats r = size - place.first, square = r * r, s = place.second, c = place.third;
   // (sinh(r) - r) / r^3 and (cosh(r) - 1) / r^2 for |r| <= 0.157, to 2^-35 and 2^-30 of 1.
   constexpr float kSinh[] = {0x1.115116p-7f, 0x1.55554cp-3f};
   constexpr float kCosh[] = {0x1.55b9c2p-5f, 0x1.ffffe8p-2f};
