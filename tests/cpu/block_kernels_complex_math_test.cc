@@ -239,27 +239,33 @@ TEST(C64MathTest, ExponentialsAndSinesAreNearlyRoundedOnceInAllRanges) {
   std::mt19937 random(37);
   std::normal_distribution<float> normal;
   std::uniform_real_distribution<float> part(-1, 1);
-  std::uniform_int_distribution<int> multiple(-90, 90), shift(-2, 2);
+  std::uniform_int_distribution<int> multiple(-2610, 2610), shift(-2, 2);
   const auto beside = [&](float x) {
     for (int i = shift(random); i != 0; i += i < 0 ? 1 : -1) x = std::nextafter(x, i * 1e9f);
     return x;
   };
   std::vector<Z> z;
-  for (const float end : {0.0f, 0x1p-30f, 0x1p-149f, 0x1p-126f, 0.125f, 7.75f, 60.0f, 87.0f, 128.0f,
-                          650.0f, 0x1p+20f, 1e30f}) {
+  for (const float end : {0.0f, 0x1p-30f, 0x1p-149f, 0x1p-126f, 0.125f, 7.75f, 60.0f, 87.0f,
+                          2048.0f, 650.0f, 0x1p+20f, 1e30f}) {
     for (int i = 0; i < 40; ++i) {
       const float x = std::copysign(beside(end), part(random));
       z.emplace_back(x, i % 4 == 0 ? std::copysign(0.0f, part(random)) : normal(random));
       z.emplace_back(z.back().imag(), x);
     }
   }
+  for (float x = 0x1.f9cbe2p+0f; x < 3000; x *= 2) {  // from 2^7 on nearly a multiple of pi/2
+    for (int i = 0; i < 40; ++i) {
+      z.emplace_back(x, normal(random));
+      z.emplace_back(z.back().imag(), x);
+    }
+  }
   for (int i = 0; i < 4000; ++i) {
     z.emplace_back(part(random) * 8, beside(static_cast<float>(multiple(random) * 0.7853981634)));
     z.emplace_back(z.back().imag(), z.back().real());
-    z.emplace_back(part(random) * 70, part(random) * 140);
+    z.emplace_back(part(random) * 70, part(random) * 2100);
     z.emplace_back(z.back().imag(), z.back().real());
     z.emplace_back(normal(random), normal(random));
-    z.emplace_back(beside(static_cast<float>(multiple(random)) / 8), part(random) * 4);
+    z.emplace_back(beside(static_cast<float>(multiple(random)) / 256), part(random) * 4);
     z.emplace_back(z.back().imag(), z.back().real());
   }
   const BlockKernels* vectors = nullptr;
@@ -277,7 +283,7 @@ TEST(C64MathTest, ExponentialsAndSinesAreNearlyRoundedOnceInAllRanges) {
         for (int j = 0; j < 2; ++j) {
           const float got = j == 0 ? result[i].real() : result[i].imag();
           const long double exact = j == 0 ? want.real() : want.imag();
-          EXPECT_LE(UlpError(got, exact), 0.62) << kernels->level << Show(z[i]);
+          EXPECT_LE(UlpError(got, exact), 0.65) << kernels->level << Show(z[i]);
           EXPECT_EQ(std::signbit(got), std::signbit(exact)) << kernels->level << Show(z[i]);
         }
         EXPECT_TRUE(SameValue(result[i], in_place[i])) << kernels->level << Show(z[i]);

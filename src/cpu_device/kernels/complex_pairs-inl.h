@@ -143,7 +143,7 @@ PJRT_INLINE FloatTriple FetchAngle(FloatBits places) {
 struct FloatAngle {
   Floats sine, cosine, r, low;
 };
-constexpr float kLargestFloatAngle = 128;
+constexpr float kLargestFloatAngle = 2048;
 PJRT_INLINE FloatAngle ReduceAngle(Floats y) {
   // pi/16 in three parts, with exact products and differences of the first two.
   const Floats shift = AllFloats(kFloatShift), step = AllFloats(0x1.444p-27f);
