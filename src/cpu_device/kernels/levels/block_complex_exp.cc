@@ -134,8 +134,7 @@ struct Tan {
   }
 };
 
-// By sizes as integers: what is to be added, and the largest sum of which an element is not rare.
-// A zero may come out as rare, too.
+// Sizes as integers, less the least one, so that one bound tells what is rare. A zero seems to be.
 PJRT_INLINE FloatBits Excess(Floats size, Sizes sizes) {
   return Minus32((FloatBits)size, AllBits(static_cast<int>(ToBits(sizes.least))));
 }
