@@ -150,22 +150,46 @@ PJRT_INLINE FloatMask IsRare(Floats size, Sizes sizes) {
 // Vectors that are looked at together.
 constexpr int64_t kVectors = 4, kPiece = kVectors * kFloats;
 
-// In f64 what is rare.
+PJRT_INLINE FloatParts SizesOf(FloatParts z) { return {Magnitude(z.re), Magnitude(z.im)}; }
+PJRT_INLINE FloatParts Choose(FloatMask mask, FloatParts a, FloatParts b) {
+  return {Choose(mask, a.re, b.re), Choose(mask, a.im, b.im)};
+}
 template <class Function>
-__attribute__((noinline)) void MendPiece(C64* d, const C64* x, int64_t count) {
-  C64 wide[kPiece];
-  bool ready = false;
+PJRT_INLINE void FinishPiece(const typename Function::State* states, C64* d, int64_t count) {
+  std::decay_t<decltype(Function::Continue(states[0]))> ends[kVectors];
+  for (int64_t i = 0; i < count; ++i) ends[i] = Function::Continue(states[i]);
+  for (int64_t i = 0; i < count; ++i) StoreFloatParts(d + i * kFloats, Function::Finish(ends[i]));
+}
+template <class Function>
+PJRT_INLINE FloatMask IsRare(FloatParts z) {
+  const FloatParts size = SizesOf(z);
+  return Either(IsRare(size.re, Function::kRe), IsRare(size.im, Function::kIm));
+}
+template <class Function>
+__attribute__((noinline)) bool HasRare(const C64* x, int64_t count) {
+  int any = 0;
+  for (int64_t i = 0; i < count; ++i)
+    any |= Lanes(IsRare<Function>(LoadFloatParts(x + i * kFloats)));
+  return any != 0;
+}
+// What is rare goes in f64, and a common number takes its place in f32, where products of tiny
+// numbers would take very long.
+template <class Function>
+__attribute__((noinline)) void RunRarePiece(C64* d, const C64* x, int64_t count) {
+  typename Function::State states[kVectors];
+  FloatMask rare[kVectors];
   for (int64_t i = 0; i < count; ++i) {
     const FloatParts z = LoadFloatParts(x + i * kFloats);
-    int rare = Lanes(
-        Either(IsRare(Magnitude(z.re), Function::kRe), IsRare(Magnitude(z.im), Function::kIm)));
-    if (rare != 0 && !ready)
-      doubles::Loop<typename Function::Wide>(wide, x, nullptr, nullptr, count * kFloats);
-    ready |= rare != 0;
-    for (; rare != 0; rare &= rare - 1) {
-      const int64_t at = i * kFloats + ElementOfFloats(__builtin_ctz(rare));
-      d[at] = wide[at];
-    }
+    rare[i] = IsRare<Function>(z);
+    const FloatParts common = Choose(rare[i], {AllFloats(1), AllFloats(1)}, z);
+    states[i] = Function::Start(common, SizesOf(common));
+  }
+  C64 wide[kPiece];
+  doubles::Loop<typename Function::Wide>(wide, x, nullptr, nullptr, count * kFloats);
+  FinishPiece<Function>(states, d, count);
+  for (int64_t i = 0; i < count * kFloats; i += kFloats) {
+    const FloatParts common = LoadFloatParts(d + i), other = LoadFloatParts(wide + i);
+    StoreFloatParts(d + i, Choose(rare[i / kFloats], other, common));
   }
 }
 
@@ -175,19 +199,15 @@ PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count) {
   typename Function::State states[kVectors];
   FloatBits excess_re = AllBits(0), excess_im = excess_re;
   for (int64_t i = 0; i < count; ++i) {
-    const FloatParts z = LoadFloatParts(x + i * kFloats);
-    const FloatParts size = {Magnitude(z.re), Magnitude(z.im)};
+    const FloatParts z = LoadFloatParts(x + i * kFloats), size = SizesOf(z);
     states[i] = Function::Start(z, size);
     excess_re = Larger32(excess_re, Excess(size.re, Function::kRe));
     excess_im = Larger32(excess_im, Excess(size.im, Function::kIm));
   }
-  const bool rare = AnyBeyond(excess_re, Function::kRe) || AnyBeyond(excess_im, Function::kIm);
-  C64 copy[kPiece];
-  std::decay_t<decltype(Function::Continue(states[0]))> ends[kVectors];
-  for (int64_t i = 0; i < count; ++i) ends[i] = Function::Continue(states[i]);
-  if (__builtin_expect(rare, 0)) __builtin_memcpy(copy, x, count * kFloats * sizeof(C64));
-  for (int64_t i = 0; i < count; ++i) StoreFloatParts(d + i * kFloats, Function::Finish(ends[i]));
-  if (__builtin_expect(rare, 0)) MendPiece<Function>(d, copy, count);
+  const bool beyond = AnyBeyond(excess_re, Function::kRe) || AnyBeyond(excess_im, Function::kIm);
+  if (__builtin_expect(beyond, 0) && HasRare<Function>(x, count))
+    return RunRarePiece<Function>(d, x, count);
+  FinishPiece<Function>(states, d, count);
 }
 
 template <class Function>
