@@ -131,6 +131,20 @@ class F64MathTest : public testing::TestWithParam<UnaryCase> {
 
 TEST_P(F64MathTest, ErrorStaysInItsBound) { Check(10000); }
 
+// Whatever a block's length and what else is in it, such as arguments that are served one by one,
+// and in place.
+TEST_P(F64MathTest, ElementsDependOnNothingElse) {
+  const UnaryCase& c = GetParam();
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const BlockFn function = Find(*kernels, c.op, CType::kF64);
+    CheckUnaryOp<double, double>(*kernels, c.op, CType::kF64, Arguments(100), [&](double x) {
+      double result;
+      function(&result, &x, nullptr, nullptr, 1);
+      return result;
+    });
+  }
+}
+
 // Many more arguments; prints the largest error when PJRT_TEST_PRINT_ULP is set.
 TEST_P(F64MathTest, DISABLED_ManyArguments) { Check(2000000); }
 
@@ -164,6 +178,21 @@ TEST(F64BinaryMathTest, PowerAtan2AndRemainderFollowTheCLibrary) {
           << kernels->level << " atan2(" << a[i] << ", " << b[i] << ")";
       ASSERT_TRUE(SameValue(rest[i], std::fmod(a[i], b[i])))
           << kernels->level << " fmod(" << a[i] << ", " << b[i] << ")";
+    }
+  }
+}
+
+TEST(F64BinaryMathTest, ElementsDependOnNothingElse) {
+  const std::vector<double> a = Arguments(100);
+  const std::vector<double> b(a.rbegin(), a.rend());
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (BlockOp op : {BlockOp::kPower, BlockOp::kAtan2, BlockOp::kRemainder}) {
+      const BlockFn function = Find(*kernels, op, CType::kF64);
+      CheckBinaryOp<double, double>(*kernels, op, CType::kF64, a, b, [&](double x, double y) {
+        double result;
+        function(&result, &x, &y, nullptr, 1);
+        return result;
+      });
     }
   }
 }

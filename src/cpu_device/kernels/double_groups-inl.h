@@ -106,6 +106,12 @@ PJRT_INLINE DoubleGroup Fused(DoubleGroup a, DoubleGroup b, DoubleGroup c) {
 PJRT_INLINE DoubleGroup FusedLess(DoubleGroup a, DoubleGroup b, DoubleGroup c) {
   return PJRT_EACH(DoubleGroup, FusedLess(a.v[i], b.v[i], c.v[i]));
 }
+PJRT_INLINE DoubleGroup FusedFrom(DoubleGroup a, DoubleGroup b, DoubleGroup c) {
+  return PJRT_EACH(DoubleGroup, FusedFrom(a.v[i], b.v[i], c.v[i]));
+}
+PJRT_INLINE DoubleGroup RoughInverse(DoubleGroup x) {
+  return PJRT_EACH(DoubleGroup, RoughInverse(x.v[i]));
+}
 PJRT_INLINE DoubleGroup Scaled(DoubleGroup x, DoubleGroup n) {
   return PJRT_EACH(DoubleGroup, Scaled(x.v[i], n.v[i]));
 }
@@ -142,6 +148,12 @@ PJRT_INLINE WordGroup ShiftedRight(WordGroup x) {
 template <int kPredicate>
 PJRT_INLINE MaskGroup Compare(DoubleGroup a, DoubleGroup b) {
   return PJRT_EACH(MaskGroup, Compare<kPredicate>(a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup LargestSize(DoubleGroup a, DoubleGroup b) {
+  return PJRT_EACH(DoubleGroup, LargestSize(a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup ZeroKept(DoubleGroup value, DoubleGroup x) {
+  return PJRT_EACH(DoubleGroup, ZeroKept(value.v[i], x.v[i]));
 }
 PJRT_INLINE bool AnyOf(MaskGroup mask) {
   int any = 0;
@@ -185,6 +197,13 @@ PJRT_INLINE TableExp ExpByTable(DoubleGroup x) {
   return {k * 0x1p-4, powers[0], part, ((r - part) + more) + lost, ToWords(shifted)};
 }
 
+PJRT_INLINE DoubleGroup LoadGroup(const double* from) {
+  return PJRT_EACH(DoubleGroup, LoadDoubles(from + i * kDoubles));
+}
+PJRT_INLINE void StoreGroup(double* to, DoubleGroup x) {
+  for (int i = 0; i < kWays; ++i) StoreDoubles(to + i * kDoubles, x.v[i]);
+}
+
 // The results for arguments beyond Function::kLargest are wrong, and Function::RunRare replaces
 // them, one at a time.
 template <typename Function, bool kRare>
@@ -217,6 +236,71 @@ void DoublesLoop(void* dst, const void* a, const void*, const void*, int64_t n) 
   double rest[kLanes] = {};
   __builtin_memcpy(rest, x + i, (n - i) * sizeof(double));
   RunDoubles<Function, kRare>(rest, rest);
+  __builtin_memcpy(d + i, rest, (n - i) * sizeof(double));
+}
+
+// What a function keeps of each group from one step to the next.
+struct Kept {
+  double* at;
+  PJRT_INLINE_MEMBER void Put(int i, DoubleGroup x) const { StoreGroup(at + i * kLanes, x); }
+  PJRT_INLINE_MEMBER DoubleGroup operator[](int i) const { return LoadGroup(at + i * kLanes); }
+};
+// Function::End of groups of which some have arguments beyond Function::kLargest.
+template <typename Function>
+__attribute__((noinline)) void EndWithRare(double* d, const double* x, double* kept,
+                                           int64_t groups) {
+  for (int64_t i = 0; i < groups; ++i) {
+    double each[kLanes];
+    __builtin_memcpy(each, x + i * kLanes, sizeof(each));
+    StoreGroup(d + i * kLanes,
+               Function::End(LoadGroup(x + i * kLanes), Kept{kept + i * Function::kKept * kLanes}));
+    for (int64_t j = 0; j < kLanes; ++j) {
+      if (__builtin_fabs(each[j]) > Function::kLargest)
+        d[i * kLanes + j] = Function::RunRare(each[j]);
+    }
+  }
+}
+// A function in steps, each of them for several groups: of short loops more iterations overlap than
+// of a long one. Function::Begin keeps Function::kKept groups, Function::Go, where it has one, goes
+// on with them and Function::End gives the result.
+template <typename Function, bool kRare>
+PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups) {
+  constexpr int64_t kTogether = 128 / kLanes, kStride = Function::kKept * kLanes;
+  alignas(64) double kept[kTogether * kStride];
+  for (int64_t first = 0; first < groups; first += kTogether) {
+    const int64_t count = groups - first < kTogether ? groups - first : kTogether;
+    const double* const x = from + first * kLanes;
+    double* const d = to + first * kLanes;
+    DoubleGroup largest = 0.0;
+    for (int64_t i = 0; i < count; ++i) {
+      const DoubleGroup each = LoadGroup(x + i * kLanes);
+      if constexpr (kRare) largest = LargestSize(largest, each);
+      Function::Begin(each, Kept{kept + i * kStride});
+    }
+    if constexpr (Function::kSteps > 2)
+      for (int64_t i = 0; i < count; ++i) Function::Go(Kept{kept + i * kStride});
+    if constexpr (kRare) {
+      if (__builtin_expect(AnyOf(Compare<_CMP_LT_OQ>(Function::kLargest, largest)), 0)) {
+        EndWithRare<Function>(d, x, kept, count);
+        continue;
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      StoreGroup(d + i * kLanes,
+                 Function::End(LoadGroup(x + i * kLanes), Kept{kept + i * kStride}));
+    }
+  }
+}
+template <typename Function, bool kRare = false>
+void LoopInSteps(void* dst, const void* a, const void*, const void*, int64_t n) {
+  double* const d = static_cast<double*>(dst);
+  const double* const x = static_cast<const double*>(a);
+  const int64_t groups = n / kLanes, i = groups * kLanes;
+  RunInSteps<Function, kRare>(d, x, groups);
+  if (i == n) return;
+  double rest[kLanes] = {};
+  __builtin_memcpy(rest, x + i, (n - i) * sizeof(double));
+  RunInSteps<Function, kRare>(rest, rest, 1);
   __builtin_memcpy(d + i, rest, (n - i) * sizeof(double));
 }
 

@@ -33,7 +33,8 @@ struct Columns {
 // What moves the integer next to a number below 2^51 into the low bits.
 constexpr double kIntegerShift = 0x1.8p+52;
 
-// Of a NaN and a number Larger and Smaller give the second. FusedLess is c - a b.
+// Of a NaN and a number Larger and Smaller give the second. FusedLess is c - a b, and FusedFrom a b
+// - c.
 #if defined(__AVX512F__)
 using Doubles = __m512d;
 using Words = __m512i;
@@ -45,6 +46,7 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm512_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
+PJRT_INLINE Doubles FusedFrom(Doubles a, Doubles b, Doubles c) { return _mm512_fmsub_pd(a, b, c); }
 // Of whole numbers nearby the nearest, the one below or the one towards 0.
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -77,6 +79,16 @@ PJRT_INLINE Doubles WithSign(Doubles size, Doubles x) {
 PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
   return (Doubles)_mm512_ternarylogic_epi64((Words)x, (Words)sign, AllWords(uint64_t{1} << 63),
                                             0x78);
+}
+// The larger one of both sizes; of a NaN and a number the number.
+PJRT_INLINE Doubles LargestSize(Doubles a, Doubles b) {
+  constexpr int kLarger = 3, kPositive = 2 << 2;
+  return _mm512_range_pd(a, b, kLarger | kPositive);
+}
+// x where that is 0, and otherwise `value`.
+PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
+  constexpr int kOfZero = 2, kItself = 1;
+  return _mm512_fixupimm_pd(value, x, AllWords(kItself << 4 * kOfZero), 0);
 }
 template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
@@ -113,6 +125,11 @@ template <const auto& kColumns>
 PJRT_INLINE Entries<kColumns> EntriesAt(Words places) {
   return {places};
 }
+// 1 / x by f32, to 2^-23 of it, where that has the range; a division of f64 takes three times as
+// long.
+PJRT_INLINE Doubles RoughInverse(Doubles x) {
+  return _mm512_cvtps_pd(_mm256_set1_ps(1) / _mm512_cvtpd_ps(x));
+}
 // For positive finite numbers: exponent and mantissa, between 1 and 2.
 PJRT_INLINE Doubles ExponentOf(Doubles x) { return _mm512_getexp_pd(x); }
 PJRT_INLINE Doubles MantissaOf(Doubles x) {
@@ -134,6 +151,7 @@ PJRT_INLINE Doubles Larger(Doubles a, Doubles b) { return _mm256_max_pd(a, b); }
 PJRT_INLINE Doubles Smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
 PJRT_INLINE Doubles Fused(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 PJRT_INLINE Doubles FusedLess(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
+PJRT_INLINE Doubles FusedFrom(Doubles a, Doubles b, Doubles c) { return _mm256_fmsub_pd(a, b, c); }
 PJRT_INLINE Doubles Nearest(Doubles x) {
   return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
@@ -157,6 +175,11 @@ PJRT_INLINE Doubles WithSign(Doubles size, Doubles x) {
 }
 PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
   return _mm256_xor_pd(x, _mm256_and_pd(sign, All(-0.0)));
+}
+// Of a NaN and a number the number, if that is the first one.
+PJRT_INLINE Doubles LargestSize(Doubles a, Doubles b) { return Larger(Magnitude(b), a); }
+PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
+  return Choose(Compare<_CMP_EQ_OQ>(x, All(0)), x, value);
 }
 template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
@@ -204,6 +227,9 @@ PJRT_INLINE Entries<kColumns> EntriesAt(Words places) {
     entries.column[i + 1] = _mm256_unpackhi_pd(even, odd);
   }
   return entries;
+}
+PJRT_INLINE Doubles RoughInverse(Doubles x) {
+  return _mm256_cvtps_pd(_mm_set1_ps(1) / _mm256_cvtpd_ps(x));
 }
 PJRT_INLINE Doubles NormalOf(Doubles x, Mask small) { return Choose(small, x * All(0x1p+54), x); }
 PJRT_INLINE Doubles ExponentOf(Doubles x) {

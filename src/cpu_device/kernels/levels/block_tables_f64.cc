@@ -3,9 +3,9 @@
 // Sine, cosine, tangent, exp(x) - 1, tanh and the logistic function of f64 from tables of 16
 // entries, which a permutation fetches, and short polynomials between them. Levels without such an
 // instruction have those of block_trig_f64.cc and block_exp_f64.cc. Largest errors seen, over some
-// 10^7 arguments: Sin and Cos 0.65, Tan 0.67, Logistic 0.76, Expm1 1.01, Tanh 1.02 ULP. With
-// AVX-512 the former take 0.43, 0.53, 0.51 and 0.56 ns an element, where functions without tables
-// took 0.87, 1.68, 1.0 and 0.72.
+// 10^7 arguments: Sin and Cos 0.65, Tan 0.67, Logistic 0.75, Expm1 1.01, Tanh 1.02 ULP. Quotients
+// come from inverses by f32 and in steps: on an Emerald Rapids Tan takes 0.97 ns an element,
+// Logistic 0.87 and Tanh 1.0, where by divisions of f64 they took 1.24, 1.05 and 1.27.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/angle_groups-inl.h"
 
@@ -50,47 +50,110 @@ struct Cos {
   }
 };
 
+// The sines and cosines of angles near k pi / 16 that are all but numbers of f64 both, and how far
+// above k pi / 16 those angles are.
+enum { kNearSine, kNearCosine, kOffset };
+constexpr Columns<3> kTanAngles = {
+    {{{0, 0x1.8fd88070673c3p-3, 0x1.87e0f1a6d0749p-2, 0x1.1c676dc341b5dp-1, 0x1.69f547422eb91p-1,
+       0x1.a9be959f45516p-1, 0x1.d90629a565033p-1, 0x1.f625a88a4c41ap-1, 1, 0x1.f625a88a4c41ap-1,
+       0x1.d90629a565033p-1, 0x1.a9be959f45516p-1, 0x1.69f547422eb91p-1, 0x1.1c676dc341b5dp-1,
+       0x1.87e0f1a6d0749p-2, 0x1.8fd88070673c3p-3}},
+     {{1, 0x1.f625a88a4c41ap-1, 0x1.d90629a565033p-1, 0x1.a9be959f45516p-1, 0x1.6a1e846116cefp-1,
+       0x1.1c676dc341b5dp-1, 0x1.87e0f1a6d0749p-2, 0x1.8fd88070673c3p-3, 0, -0x1.8fd88070673c3p-3,
+       -0x1.87e0f1a6d0749p-2, -0x1.1c676dc341b5dp-1, -0x1.6a1e846116cefp-1, -0x1.a9be959f45516p-1,
+       -0x1.d90629a565033p-1, -0x1.f625a88a4c41ap-1}},
+     {{0, 0x1.39fc5p-13, 0x1.80ebp-17, -0x1.d850ap-14, -0x1.d2903p-13, 0x1.d850ap-14, -0x1.80ebp-17,
+       -0x1.39fc5p-13, 0, 0x1.39fc5p-13, 0x1.80ebp-17, -0x1.d850ap-14, 0x1.d2903p-13, 0x1.d850ap-14,
+       -0x1.80ebp-17, -0x1.39fc5p-13}}}};
+
 // (s + c t) / (c - s t) for t = tan(r), both in two parts.
 struct Tan {
   static constexpr double kLargest = kLargestAngle;
+  static constexpr int kSteps = 3, kKept = 4;
   PJRT_INLINE double RunRare(double x) { return __builtin_tan(x); }
-  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
-    const Angle angle = ReduceAngle(x);
-    const auto far = EntriesAt<kAngles>(angle.k);
-    const DoubleGroup s = far[kSine], c = far[kCosine], r = angle.r;
-    const DoubleGroup r2 = r * r, r4 = r2 * r2;
-    const DoubleGroup p01 = Fused(r2, 0x1.11111110f62ddp-3, 0x1.5555555555560p-2);
-    const DoubleGroup p23 = Fused(r2, 0x1.664c321f2de61p-6, 0x1.ba1ba316acd9dp-5);
-    const DoubleGroup p = Fused(r4, Fused(r4, 0x1.2548eab8b8086p-7, p23), p01);
-    const DoubleGroup more = Fused(r * r2, p, angle.tail);
+  // As ReduceAngle does it, with the offset subtracted.
+  PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
+    constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
+                     kPart3 = -0x1.d747f23e32ed7p-86;
+    const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
+    const DoubleGroup k = shifted - kIntegerShift;
+    const auto near = EntriesAt<kTanAngles>(ToWords(shifted));
+    const DoubleGroup most = FusedLess(k, kPart1, x), part = Fused(k, kPart2, near[kOffset]);
+    const DoubleGroup r = most - part, lost = (most - r) - part;
+    kept.Put(0, r);
+    kept.Put(1, FusedLess(k, kPart3, lost));
+    kept.Put(2, near[kNearSine]);
+    kept.Put(3, near[kNearCosine]);
+  }
+  PJRT_INLINE void Go(Kept kept) {
+    const DoubleGroup r = kept[0], tail = kept[1], s = kept[2], c = kept[3];
+    const DoubleGroup r2 = r * r;
+    const DoubleGroup p34 = Fused(r2, 0x1.2548eab8b8086p-7, 0x1.664c321f2de61p-6);
+    const DoubleGroup p =
+        Fused(Fused(Fused(p34, r2, 0x1.ba1ba316acd9dp-5), r2, 0x1.11111110f62ddp-3), r2,
+              0x1.5555555555560p-2);
+    const DoubleGroup more = Fused(r * r2, p, tail);
     const DoubleGroup above = Fused(c, r, s), below = FusedLess(s, r, c);
-    const DoubleGroup above_lost = Fused(c, r, s - above) + far[kSineRest];
-    const DoubleGroup below_lost = FusedLess(s, r, c - below) + far[kCosineRest];
-    const DoubleGroup above_low = Fused(c, more, above_lost);
-    const DoubleGroup below_rest = FusedLess(s, more, below_lost);
-    const DoubleGroup divisor = below + below_rest, divisor_low = (below - divisor) + below_rest;
-    const DoubleGroup inverse = DoubleGroup(1.0) / divisor;
+    kept.Put(0, above);
+    kept.Put(1, Fused(c, more, Fused(c, r, s - above)));
+    kept.Put(2, below);
+    kept.Put(3, FusedLess(s, more, FusedLess(s, r, c - below)));
+  }
+  PJRT_INLINE DoubleGroup End(DoubleGroup x, Kept kept) {
+    const DoubleGroup above = kept[0], above_low = kept[1], below = kept[2], below_low = kept[3];
+    const DoubleGroup divisor = below + below_low, rough = RoughInverse(divisor);
+    const DoubleGroup inverse = Fused(rough, FusedLess(rough, divisor, 1.0), rough);
     const DoubleGroup ratio = above * inverse;
     const DoubleGroup rest =
-        FusedLess(ratio, divisor_low, FusedLess(ratio, divisor, above) + above_low);
-    return Choose(Compare<_CMP_EQ_OQ>(x, 0.0), x, Fused(rest, inverse, ratio));
+        FusedLess(ratio, below, above) + FusedLess(ratio, below_low, above_low);
+    return ZeroKept(Fused(rest, inverse, ratio), x);
   }
 };
 
-// 2^n / (2^n + e) with e = 2^n exp(-x) between 1 and 2. The divisor has two parts, and the quotient
-// is corrected by what the second one and its own rounding amount to.
+// 2^-(i / 16), and what the entries lost, over them.
+constexpr Columns<2> kInversePowers = {
+    {{{0x1.0000000000000p+0, 0x1.ea4afa2a490dap-1, 0x1.d5818dcfba487p-1, 0x1.c199bdd85529cp-1,
+       0x1.ae89f995ad3adp-1, 0x1.9c49182a3f090p-1, 0x1.8ace5422aa0dbp-1, 0x1.7a11473eb0187p-1,
+       0x1.6a09e667f3bcdp-1, 0x1.5ab07dd485429p-1, 0x1.4bfdad5362a27p-1, 0x1.3dea64c123422p-1,
+       0x1.306fe0a31b715p-1, 0x1.2387a6e756238p-1, 0x1.172b83c7d517bp-1, 0x1.0b5586cf9890fp-1}},
+     {{0, -0x1.ff7128fd391f0p-55, 0x1.4a385a63d07a7p-56, 0x1.36eae30af0cb3p-56,
+       0x1.c1a7792cb3387p-55, 0x1.1affc2b91ce27p-56, 0x1.db72fc1f0eab4p-55, -0x1.b32dcb94da51dp-56,
+       -0x1.3b3efbf5e2228p-54, 0x1.063e1e21c5409p-54, 0x1.690cebb7aafb0p-56, 0x1.59f48a72a4c6dp-55,
+       0x1.34d754db0abb6p-55, 0x1.68efde3a8a894p-54, -0x1.01b15eaa59348p-55,
+       0x1.79aa65d837b6dp-54}}}};
+// 2^(floor(n) - 1) for a normal one.
+#if defined(__AVX512F__)
+PJRT_INLINE DoubleGroup ScaledHalf(DoubleGroup n) { return Scaled(0.5, n); }
+#else
+PJRT_INLINE DoubleGroup ScaledHalf(DoubleGroup n) { return ScaledInside(0.5, Floor(n)); }
+#endif
+constexpr double kSixteenthShift = 0x1.8p+48;  // moves sixteenths into the low bits
+
+// 2^n / (2^n + e) with e = 2^n exp(-x) between 1/2 and 1. `off` is what the rough inverse times the
+// divisor, which has two parts, lacks of 1.
 struct Logistic {
-  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+  static constexpr int kSteps = 2, kKept = 3;
+  PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
     // 1 from 37.4 on, and 0 from -745.2 on. A NaN stays.
-    const TableExp e = ExpByTable(-Smaller(40.0, Larger(-745.2, x)));
-    const DoubleGroup n = -Floor(e.n), scale = Scaled(1.0, n);
-    const DoubleGroup larger = Larger(scale, e.power), smaller = Smaller(scale, e.power);
+    const DoubleGroup inside = Smaller(40.0, Larger(-745.2, x));
+    const DoubleGroup shifted = Fused(inside, 0x1.71547652b82fep+0, kSixteenthShift);
+    const DoubleGroup n = shifted - kSixteenthShift;
+    const auto powers = EntriesAt<kInversePowers>(ToWords(shifted));
+    const DoubleGroup power = powers[0];
+    const DoubleGroup r = Fused(n, 0x1.cf79abc9e3b3ap-40, FusedFrom(n, 0x1.62e42fefap-1, inside));
+    const DoubleGroup r2 = r * r, part = r + Fused(r2, ExpSeries(r, r2), powers[1]);
+    const DoubleGroup scale = Scaled(1.0, n);
+    const DoubleGroup larger = Larger(scale, power), smaller = Smaller(scale, power);
     const DoubleGroup most = larger + smaller, most_low = (larger - most) + smaller;
-    const DoubleGroup divisor = Fused(e.power, e.part, most);
-    const DoubleGroup divisor_low = Fused(e.power, e.part, most - divisor) + most_low;
-    const DoubleGroup quotient = DoubleGroup(1.0) / divisor;
-    const DoubleGroup rest = FusedLess(quotient, divisor_low, FusedLess(quotient, divisor, 1.0));
-    return Scaled(Fused(quotient, rest, quotient), n);
+    const DoubleGroup divisor = Fused(power, part, most);
+    kept.Put(0, divisor);
+    kept.Put(1, Fused(power, part, most - divisor) + most_low);
+    kept.Put(2, n);
+  }
+  PJRT_INLINE DoubleGroup End(DoubleGroup, Kept kept) {
+    const DoubleGroup divisor = kept[0], rough = RoughInverse(divisor);
+    const DoubleGroup off = FusedLess(rough, kept[1], FusedLess(rough, divisor, 1.0));
+    return Scaled(Fused(rough, Fused(off, off, off), rough), kept[2]);
   }
 };
 
@@ -108,22 +171,37 @@ struct Expm1 {
   }
 };
 
-// (p - 1) / (p + 1) with p = exp(2 |x|), both over 2^n, in two parts. With a polynomial beside 0 it
-// took 1.38 ns an element on an Emerald Rapids, and 1.2 so.
+// (p - 1) / (p + 1) with p = exp(2 |x|), both over 2^(n + 1), in two parts.
 struct Tanh {
-  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+  static constexpr int kSteps = 2, kKept = 4;
+  PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
     const DoubleGroup size = Smaller(22.0, Magnitude(x));  // 1 from there on; a NaN stays
-    const TableExp e = ExpByTable(size + size);
-    constexpr uint64_t kOne = uint64_t{1023} << 52;
-    const DoubleGroup one = ToDoubles(WordGroup(kOne) - ShiftedLeft<52>(ShiftedRight<4>(e.k)));
-    const DoubleGroup base = e.power - one, high = Fused(e.power, e.part, base);
-    const DoubleGroup low = Fused(e.power, e.part, base - high) + e.part_low;
-    const DoubleGroup two = one + one, larger = Larger(high, two), smaller = Smaller(high, two);
-    const DoubleGroup divisor = larger + smaller;
-    const DoubleGroup divisor_low = ((larger - divisor) + smaller) + low;
-    const DoubleGroup inverse = DoubleGroup(1.0) / divisor, quotient = high * inverse;
+    const DoubleGroup shifted = FusedLess(size, 0x1.71547652b82fep+1, kSixteenthShift);
+    const DoubleGroup n = shifted - kSixteenthShift;
+    const auto powers = EntriesAt<kInversePowers>(ToWords(shifted));
+    const DoubleGroup power = powers[0], half = ScaledHalf(n);
+    const DoubleGroup most = Fused(n, 0x1.62e42fefap-2, size), tail = n * 0x1.cf79abc9e3b3ap-41;
+    const DoubleGroup r = most + tail, r2 = r * r;
+    const DoubleGroup g01 = Fused(r, 4 * 0x1.5555555555556p-3, 2 * 0.5);
+    const DoubleGroup g23 = Fused(r, 16 * 0x1.11111110e10a7p-7, 8 * 0x1.55555554e9466p-5);
+    const DoubleGroup g45 = Fused(r, 64 * 0x1.a01b0c2efda80p-13, 32 * 0x1.6c17ed4cebd18p-10);
+    const DoubleGroup g = Fused(r2, Fused(r2, g45, g23), g01);
+    const DoubleGroup more = Fused(r2, g, Fused(powers[1], 0.5, tail));
+    const DoubleGroup base = FusedFrom(power, 0.5, half), high = Fused(power, most, base);
+    const DoubleGroup low = Fused(power, more, Fused(power, most, base - high));
+    const DoubleGroup divisor = Fused(half, 2.0, high);
+    kept.Put(0, high);
+    kept.Put(1, low);
+    kept.Put(2, divisor);
+    kept.Put(3, (FusedFrom(half, 2.0, divisor) + high) + low);
+  }
+  PJRT_INLINE DoubleGroup End(DoubleGroup x, Kept kept) {
+    const DoubleGroup high = kept[0], low = kept[1], divisor = kept[2], divisor_low = kept[3];
+    const DoubleGroup whole = divisor + divisor_low, rough = RoughInverse(whole);
+    const DoubleGroup inverse = Fused(rough, FusedLess(rough, whole, 1.0), rough);
+    const DoubleGroup quotient = high * inverse;
     const DoubleGroup rest =
-        FusedLess(quotient, divisor_low, FusedLess(quotient, divisor, high) + low);
+        FusedLess(quotient, divisor, high) + FusedLess(quotient, divisor_low, low);
     return WithSign(Fused(rest, inverse, quotient), x);
   }
 };
@@ -134,9 +212,9 @@ void FillTablesF64(BlockKernels* k) {
   Entry(k, BlockOp::kExpm1, CType::kF64) = DoublesLoop<Expm1>;
   Entry(k, BlockOp::kSin, CType::kF64) = DoublesLoop<Sin, true>;
   Entry(k, BlockOp::kCos, CType::kF64) = DoublesLoop<Cos, true>;
-  Entry(k, BlockOp::kTan, CType::kF64) = DoublesLoop<Tan, true>;
-  Entry(k, BlockOp::kTanh, CType::kF64) = DoublesLoop<Tanh>;
-  Entry(k, BlockOp::kLogistic, CType::kF64) = DoublesLoop<Logistic>;
+  Entry(k, BlockOp::kTan, CType::kF64) = LoopInSteps<Tan, true>;
+  Entry(k, BlockOp::kTanh, CType::kF64) = LoopInSteps<Tanh>;
+  Entry(k, BlockOp::kLogistic, CType::kF64) = LoopInSteps<Logistic>;
 }
 #else
 void FillTablesF64(BlockKernels*) {}
