@@ -332,6 +332,30 @@ void BinaryDoublesLoopInTwo(void* dst, const void* a, const void* b, const void*
   OverVectors<kScalar>(dst, a, b, n, run);
 }
 
+// The same with Function::End two vectors behind Function::Begin, which is quicker where that
+// divides: divisions overlap with what else there is.
+template <typename Function, bool kScalar>
+void BinaryDoublesLoopBehind(void* dst, const void* a, const void* b, const void*, int64_t n) {
+  if (n <= 0) return;
+  constexpr int64_t kBehind = 2, kKept = 4;
+  const Doubles y0 = All(*static_cast<const double*>(b));
+  const auto run = [y0](double* d, const double* x, const double* y, int64_t count) {
+    typename Function::Half half[kKept];
+    for (int64_t i = 0; i < count + kBehind; ++i) {
+      if (i < count) {
+        half[i % kKept] = Function::Begin(LoadDoubles(x + i * kDoubles),
+                                          kScalar ? y0 : LoadDoubles(y + i * kDoubles));
+      }
+      const int64_t from = i - kBehind;
+      if (from < 0) continue;
+      const Doubles second = kScalar ? y0 : LoadDoubles(y + from * kDoubles);
+      StoreDoubles(d + from * kDoubles,
+                   Function::End(LoadDoubles(x + from * kDoubles), second, half[from % kKept]));
+    }
+  };
+  OverVectors<kScalar>(dst, a, b, n, run);
+}
+
 }  // namespace
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 #endif
