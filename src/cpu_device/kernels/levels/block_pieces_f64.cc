@@ -2,7 +2,7 @@
 //
 // The error function of f64, its complement and the cube root by polynomials on 16 pieces of their
 // range, whose coefficients permutations fetch. Levels without them have those of block_exp_f64.cc
-// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.77, Erfc 1.35, Cbrt
+// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.86, Erfc 1.24, Cbrt
 // 0.54 ULP.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/double_groups-inl.h"
@@ -31,83 +31,82 @@ PJRT_INLINE DoubleGroup Slope(const EntryGroup<kColumns>& entries, DoubleGroup t
   return Fused(Fused(p, t, entries[3]), t, entries[2]);
 }
 
-// On pieces of equal widths, of the first of which the upper part is used; to 2^-56. There erf(t) =
-// t + t P(t).
-constexpr double kErfPieces = 2.65, kErfShift = 0.27, kErfIsOne = 5.95;
+// Around multiples of the pieces' width, to 2^-56. Around 0 erf(t) = t + t P(t).
+constexpr double kErfPieces = 2.605, kErfIsOne = 5.95;
 constexpr Columns<15> kErf = {
-    {{{0, 0x1.eb55764eb32afp-2, 0x1.b682d98d3c167p-1, 0x1.3bb168dc34804p+0, 0x1.9c9eb4d10659ap+0,
-       0x1.fce3c4b2bad83p+0, 0x1.2ee6a7badb827p+1, 0x1.5f3dc0656533cp+1, 0x1.8f7c665fce207p+1,
-       0x1.bfac3e2fe3c41p+1, 0x1.f00d0bc288c3ep+1, 0x1.1023c1a88a982p+2, 0x1.284b58ea0352cp+2,
-       0x1.406eb4185eb29p+2, 0x1.58ad7e8d0aa06p+2, 0x1.70d8ecd8c0cbap+2}},
-     {{0, 0x1.01530c4c8ec9bp-1, 0x1.8c62dafbbb0a9p-1, 0x1.d671b869e5736p-1, 0x1.f4684a37968f6p-1,
-       0x1.fd7928485b4b9p-1, 0x1.ff94c6ddf6ceap-1, 0x1.fff25926c1adcp-1, 0x1.fffeab1560dacp-1,
-       0x1.ffffe69936ffap-1, 0x1.fffffe93f7e75p-1, 0x1.fffffff0674ecp-1, 0x1.ffffffff7f1dcp-1,
-       0x1.fffffffffcd82p-1, 0x1.fffffffffff15p-1, 0x1.ffffffffffffdp-1}},
-     {{0x1.06eba8214db69p-3, 0x1.caec292f048fep-1, 0x1.156e401244c8bp-1, 0x1.f90f8b3740416p-3,
-       0x1.58019b86c23f6p-4, 0x1.636ae422cbd26p-6, 0x1.117a6806ab58ep-8, 0x1.3d8dcaab7209fp-11,
-       0x1.1684670e6dee0p-14, 0x1.70e37eae6b304p-18, 0x1.6bc1e0c16f13fp-22, 0x1.1040ba2675aacp-26,
-       0x1.3101f638c7869p-31, 0x1.01a9325e1951fp-36, 0x1.41af19a8bb4f8p-42, 0x1.318ad634d3b4bp-48}},
-     {{0x1.b0d49ae296bdbp-54, -0x1.b86613be653e4p-2, -0x1.db386f5f4e1d7p-2, -0x1.376a11767f611p-2,
-       -0x1.153bed22707e6p-3, -0x1.61422ac9a8daep-5, -0x1.4394cddfcb6c3p-7, -0x1.b3b202527aaedp-10,
-       -0x1.b29fb42264c45p-13, -0x1.428ab653e28aep-16, -0x1.606d1682789fep-20,
-       -0x1.216acc965a22ep-24, -0x1.61040a3440748p-29, -0x1.4282eaecaac1ap-34,
-       -0x1.b11d4cd4046efp-40, -0x1.b83a7bbde9b83p-46}},
-     {{-0x1.812746b037b2cp-2, -0x1.4a25f27ba27a0p-3, 0x1.598bf13820ad7p-4, 0x1.57af40c55f9eap-3,
-       0x1.e11fe213745d9p-4, 0x1.98e9eb5077ae9p-5, 0x1.d0e7b76b31feap-7, 0x1.74104b24308c1p-9,
-       0x1.acf10ab0e4a55p-12, 0x1.68a755540076ap-15, 0x1.b81b77878eb3dp-19, 0x1.8edfd5761b033p-23,
-       0x1.0a085743d524ep-27, 0x1.07c1377b2c376p-32, 0x1.7e0f9e3a9066cp-38, 0x1.a07dd7e1f4403p-44}},
-     {{0x1.7f4ea65e203afp-40, 0x1.74ce0266e1230p-3, 0x1.e5a71123e3191p-4, -0x1.13574b99d9a09p-9,
-       -0x1.95d4592a2fdd0p-5, -0x1.20ad475a11f1bp-5, -0x1.ba37f689cf2a0p-7, -0x1.b5de6b7a5f862p-9,
-       -0x1.2a76164c334d0p-11, -0x1.2076867c79df8p-14, -0x1.8d07660ead65cp-18,
-       -0x1.8fe74d6e19c9ep-22, -0x1.253271533a61bp-26, -0x1.3cb374d6c0fcfp-31,
-       -0x1.f05c070561797p-37, -0x1.22df069f7b95fp-42}},
-     {{0x1.ce2f219c99d15p-4, 0x1.b7e3a03ed0807p-7, -0x1.0e0acc2429e42p-4, -0x1.93eed2abce975p-5,
-       -0x1.b0764c3d57e14p-9, 0x1.ab753417cc908p-7, 0x1.171e0cdc20eb8p-7, 0x1.70ff9368d9cd0p-9,
-       0x1.344182a41cf13p-11, 0x1.5d74886d5dceap-14, 0x1.12b8912cf47c6p-17, 0x1.362d4deafa3e6p-21,
-       0x1.f70c8a5289c09p-26, 0x1.2958ed5c11ed7p-30, 0x1.f9fbab3fcbbbbp-36, 0x1.3fa756dcc280ap-41}},
-     {{0x1.53d1dc6a48ad0p-30, -0x1.9f3f4d60960cdp-5, -0x1.a34e6894b879cp-7, 0x1.55421aca47214p-6,
-       0x1.eaf8b65ddc884p-7, 0x1.8ae66410aae62p-11, -0x1.98f9ff07de49ap-9, -0x1.b982364d4a5f5p-10,
-       -0x1.e231f30d631d1p-12, -0x1.4a79fe2a44d61p-14, -0x1.2df27ac19cc18p-17,
-       -0x1.825292638efabp-21, -0x1.5d0f3e7ccb221p-25, -0x1.c6059483be03fp-30,
-       -0x1.a5142716e92e8p-35, -0x1.1fa603269b443p-40}},
-     {{-0x1.b82cf6c7daea3p-6, 0x1.ebe24d4ee3e2ep-9, 0x1.347c75b8dfceap-6, 0x1.2072237756a3cp-8,
-       -0x1.90b6dbc14c985p-8, -0x1.cf2c9cec05e6cp-9, 0x1.5618246a687acp-14, 0x1.54e070e9455dcp-11,
-       0x1.1b3084f087d27p-12, 0x1.ee102948dd0bbp-15, 0x1.0cec5af032403p-17, 0x1.8b7ec4385f75ep-21,
-       0x1.91d442ac1b49dp-25, 0x1.2157513ffca29p-29, 0x1.25d8e855b23b3p-34, 0x1.b3997f40227b3p-40}},
-     {{0x1.86333ab5fe331p-23, 0x1.552cdb4d03de7p-7, -0x1.5205791aca67dp-10, -0x1.7d6ee414229b5p-8,
-       -0x1.879779263dabdp-11, 0x1.a20ccc1f39feep-10, 0x1.4540df4691f46p-11, -0x1.65097c2af8ec5p-14,
-       -0x1.d6851ae9c307ep-14, -0x1.225b4cc3cfe55p-15, -0x1.87afaf59ff814p-18,
-       -0x1.51a56c57f7fbcp-21, -0x1.86479e97cc312p-25, -0x1.3985db99b4800p-29,
-       -0x1.5e86ee1c4c328p-34, -0x1.1b000e7e2a6b1p-39}},
-     {{0x1.56474cbefa651p-8, -0x1.e250509c3cdaap-10, -0x1.bfb33b8a6f6e8p-9, 0x1.8386d861631f3p-11,
-       0x1.7dcbd8753954fp-10, -0x1.2310298681a25p-16, -0x1.66b62466ad417p-12,
-       -0x1.3888aa4abccafp-14, 0x1.a8493c502be47p-16, 0x1.03335688bae8cp-16, 0x1.d17a49bd39c46p-19,
-       0x1.e44caa176c210p-22, 0x1.43628ce4b1776p-25, 0x1.2490ce61cceb8p-29, 0x1.6a5eb3fc5dae5p-34,
-       0x1.401737949bcb1p-39}},
-     {{0x1.75fd329b5f59bp-18, -0x1.b6e9473255e8bp-10, 0x1.aadc682d73855p-11, 0x1.bee886377b375p-11,
-       -0x1.61028d6020933p-12, -0x1.221140f297529p-12, 0x1.b0eeb944de96ep-15, 0x1.d6081ad447809p-15,
-       0x1.17148a1f416c9p-18, -0x1.384faed606edcp-18, -0x1.bb0f559277177p-20,
-       -0x1.23cc324a47d6bp-22, -0x1.cbf7f68c334cdp-26, -0x1.da2b58166b9dap-30,
-       -0x1.47a69d2e7f517p-34, -0x1.3e1952bc8fd84p-39}},
-     {{-0x1.c8f89cc2592bdp-11, 0x1.d4ca9bd28754fp-12, 0x1.c51a03d4ec55fp-12, -0x1.4731ae9375512p-12,
-       -0x1.24e94ebdc27e1p-13, 0x1.af310de400f11p-14, 0x1.1b53ba19f9714p-15, -0x1.086c82b6c5a07p-16,
-       -0x1.b416f10f26926p-18, 0x1.cea8ef951808dp-22, 0x1.3fafb7b724598p-21, 0x1.24ba9241e24c0p-23,
-       0x1.196dc14d29152p-26, 0x1.5017a7e2543a2p-30, 0x1.05a5a66e2d715p-34, 0x1.1912159a74f30p-39}},
-     {{0x1.0365be4ab65a8p-15, 0x1.c36fe371cdb71p-13, -0x1.7d29a9a595e82p-13, -0x1.114cf63013b6ap-14,
-       0x1.6df166b953db1p-14, 0x1.15be6003aef13p-17, -0x1.5f2c0b7c2722dp-16, -0x1.740f2b2f835f5p-20,
-       0x1.6e363a0871e46p-19, 0x1.f2bc99e7549bdp-22, -0x1.1be5bc30fe934p-23, -0x1.df0ff6877bda2p-25,
-       -0x1.2c6a9599f2387p-27, -0x1.adba43f83db57p-31, -0x1.821429087f4dap-35,
-       -0x1.d3ec17a600813p-40}},
-     {{0x1.83bad747cd8f8p-14, -0x1.45d0c5bb6acedp-14, -0x1.3104d45e73bcap-15, 0x1.d2075daadfd09p-15,
-       -0x1.f9cf1c16dd73dp-20, -0x1.18ba980b4c0bap-16, 0x1.7a3e9f8b5ef3ap-19, 0x1.73cf3f3704df2p-19,
-       -0x1.a199a4e6d3351p-22, -0x1.473f2e125e969p-22, -0x1.4f79971b34846p-28,
-       0x1.23696801c331cp-26, 0x1.07a1c18dfa2bfp-28, 0x1.cd04579ced1b4p-32, 0x1.e43338303b0cfp-36,
-       0x1.4aacedd9a8872p-40}}}};
+    {{{0, 0x1.1b11920561c80p-2, 0x1.6da8914b78236p-1, 0x1.26e0afc5239fbp+0, 0x1.89216a81f046cp+0,
+       0x1.eb7b1178ef0c5p+0, 0x1.26dc10625483bp+1, 0x1.57ff1576d90f4p+1, 0x1.892d61dc8e7ecp+1,
+       0x1.ba42ea23bd6bap+1, 0x1.eb613e741bc31p+1, 0x1.0e41f52dad833p+2, 0x1.26e37b7963804p+2,
+       0x1.3f676652dfb16p+2, 0x1.57f983ce62c39p+2, 0x1.6fbc5f8edcd37p+2}},
+     {{0, 0x1.3774b976ec1b4p-2, 0x1.600083c4814e9p-1, 0x1.cb1a1fd1422d6p-1, 0x1.f0b4624dfc4aap-1,
+       0x1.fc9b80850cbd0p-1, 0x1.ff6cd12efdc5ep-1, 0x1.ffed15b544a12p-1, 0x1.fffe2a9cbd4d4p-1,
+       0x1.ffffdd87f094bp-1, 0x1.fffffe1949ff6p-1, 0x1.ffffffebdb5d8p-1, 0x1.ffffffff61679p-1,
+       0x1.fffffffffc486p-1, 0x1.ffffffffffef7p-1, 0x1.ffffffffffffcp-1}},
+     {{0x1.06eba8214db69p-3, 0x1.0b9d0ee7bbbefp+0, 0x1.5ae859a345fdfp-1, 0x1.3292ec2425bedp-2,
+       0x1.b526923cbcd35p-4, 0x1.cf9abd46e5837p-6, 0x1.6eb90e7689c68p-8, 0x1.afd8fad7c4f8cp-11,
+       0x1.79ecb878cc1fbp-14, 0x1.eeefbd6344c95p-18, 0x1.e2078046640f7p-22, 0x1.5d4e9ce021031p-26,
+       0x1.759d94ff0acdfp-31, 0x1.2e91cfe3f2fc1p-36, 0x1.6a0bc48323357p-42, 0x1.7525db7329736p-48}},
+     {{0x1.09f93051177d3p-61, -0x1.27e8fd8d5cb88p-2, -0x1.ef81b52c7d956p-2, -0x1.6121ce3ea8200p-2,
+       -0x1.4fa8a32bf97f1p-3, -0x1.bd06540219a2fp-5, -0x1.a663c51cfce97p-7, -0x1.222502b71f4a4p-9,
+       -0x1.2237b32315220p-12, -0x1.ab85a5bc3a489p-16, -0x1.ce9dbebb86e60p-20,
+       -0x1.70c2e8f4c708cp-24, -0x1.ae5ef80bdcafap-29, -0x1.7981e7a79ba80p-34,
+       -0x1.e676a4251f4e1p-40, -0x1.0c01ec57b0d45p-45}},
+     {{-0x1.812746b0379e9p-2, -0x1.2e48ee9d716b8p-2, 0x1.29758846f4a14p-8, 0x1.51f7111b31914p-3,
+       0x1.0ec8098c5eb54p-3, 0x1.ec5198258b446p-5, 0x1.25c7078ee5667p-6, 0x1.e3d982df146bep-9,
+       0x1.19681b78a0173p-11, 0x1.d7c3ad30e7ed0p-15, 0x1.1df29a7a30043p-18, 0x1.f882d49b8622ep-23,
+       0x1.42b70bff89223p-27, 0x1.33b3323757ba7p-32, 0x1.ac3727c47e2a2p-38, 0x1.f989d52c605f3p-44}},
+     {{0x1.0dc3fa45c6800p-46, 0x1.18d5d62132c69p-3, 0x1.4704b7e5cecc5p-3, 0x1.46357f221da35p-6,
+       -0x1.801d59f95ba08p-5, -0x1.443f2479039b3p-5, -0x1.0bf926566146cp-6, -0x1.14b9c5d6034b2p-8,
+       -0x1.7fd41730bc334p-11, -0x1.73e11bff83d5ap-14, -0x1.fe4fc7bcdc7dep-18,
+       -0x1.f5e10fe478830p-22, -0x1.61ce5c15944bbp-26, -0x1.702dd4b907de9p-31,
+       -0x1.158d29907fcf7p-36, -0x1.5fed8c4c0f8a7p-42}},
+     {{0x1.ce2f21a033273p-4, 0x1.2ca2c91dae30fp-4, -0x1.80d5410726386p-5, -0x1.e0b53aaf7a08cp-5,
+       -0x1.63f4a97c284a1p-7, 0x1.9539421957881p-7, 0x1.3d92f721b3f66p-7, 0x1.c1cc92d917871p-9,
+       0x1.832e13722a963p-11, 0x1.bb328b38c1f5dp-14, 0x1.5cea5ac13adfbp-17, 0x1.8206bae8d2247p-21,
+       0x1.2dd694349f54dp-25, 0x1.586a6a57b356cp-30, 0x1.1a49a7f302233p-35, 0x1.81780743b8d42p-41}},
+     {{0x1.11ba7435dc4e1p-35, -0x1.62f630aa6d9d4p-5, -0x1.0134ec86a64e5p-5, 0x1.1a26d3b482e8dp-6,
+       0x1.27f74c131de73p-6, 0x1.5a29a43377ec1p-9, -0x1.93bcf29cee833p-9, -0x1.feb52835faebbp-10,
+       -0x1.2614391c080f7p-11, -0x1.9b45c778e7760p-14, -0x1.7a7160e62f3aep-17,
+       -0x1.dc73445a6ba44p-21, -0x1.a0699b786d42bp-25, -0x1.05eee0b274d7cp-29,
+       -0x1.d4b8a0d994810p-35, -0x1.59ae30e68a804p-40}},
+     {{-0x1.b82ce3d29f47ap-6, -0x1.cc7fa04a6e6f8p-7, 0x1.20385b0c7ff1bp-6, 0x1.101a2eac2f16bp-7,
+       -0x1.5dee78f3841c2p-8, -0x1.1fe74e48d024ep-8, -0x1.25ca23459caaep-12, 0x1.63e9aa6eeb8cfp-11,
+       0x1.4bcffa245079ep-12, 0x1.2c7b310a48799p-14, 0x1.4c032dda939e0p-17, 0x1.e2ee0287cb14ap-21,
+       0x1.dc53bd8124a97p-25, 0x1.4c7dc547c8966p-29, 0x1.464760affca6dp-34, 0x1.04cdf6a7bb573p-39}},
+     {{0x1.6767b456e3576p-27, 0x1.5013a2671767bp-7, 0x1.d62bc469da0fdp-9, -0x1.8e8e90d7bcbdep-8,
+       -0x1.dd5cee243f135p-10, 0x1.94601236439f4p-10, 0x1.aea862e44d3a9p-11, -0x1.440725935a737p-15,
+       -0x1.018bc8b4bbe66p-13, -0x1.56d8bcfdf65dep-15, -0x1.db179204b3900p-18,
+       -0x1.97bacc0e57e0cp-21, -0x1.cb74a53f4928bp-25, -0x1.66b70dc443859p-29,
+       -0x1.8431940398c39p-34, -0x1.519c0bd51c765p-39}},
+     {{0x1.565a0464ef623p-8, 0x1.1396bd041f699p-9, -0x1.057b02933911ep-8, -0x1.e642aa1adbb89p-15,
+       0x1.b312c9654c4cep-10, 0x1.9b3e389f4f52ap-13, -0x1.7fca1a0d2bfffp-12, -0x1.c8e28f616196cp-14,
+       0x1.7619da2aa788dp-16, 0x1.24c72cb726794p-16, 0x1.142e31df21b75p-18, 0x1.20b5478ca2bedp-21,
+       0x1.79d35ad93b1f9p-25, 0x1.4d2d3351ee995p-29, 0x1.90318680051c0p-34, 0x1.7c4c50c32625cp-39}},
+     {{0x1.894535bff9855p-21, -0x1.fc35008ae5681p-10, -0x1.1bb65c84eecdcp-14, 0x1.1ee869a3cad01p-10,
+       -0x1.85eed15a0b172p-13, -0x1.6e85439c32b8ep-12, 0x1.7ae341d0d835fp-16, 0x1.126527bf8887cp-14,
+       0x1.10fa8513f4747p-17, -0x1.41b52e4cc28b9p-18, -0x1.fe61295d76aa4p-20,
+       -0x1.56ac5879f488bp-22, -0x1.0a6c3c502dc0cp-25, -0x1.0c9e4bdef5debp-29,
+       -0x1.68c2b0761e193p-34, -0x1.788b64b642220p-39}},
+     {{-0x1.c1ec4faced796p-11, -0x1.0b076eb809ce2p-12, 0x1.5aa0872809b6cp-11,
+       -0x1.ccbafb1f76ffcp-13, -0x1.cca7a736aecf2p-13, 0x1.791c73d9d91e2p-14, 0x1.a712002cfe37bp-15,
+       -0x1.da6ee06bdf821p-17, -0x1.12e5157549018p-17, 0x1.4e36be284faebp-23, 0x1.5ee8b374169a6p-21,
+       0x1.5140cfb190608p-23, 0x1.42c8e93207b7dp-26, 0x1.7a97e640bbf81p-30, 0x1.1f367541dd593p-34,
+       0x1.4d1acf2ee0d07p-39}},
+     {{0x1.365f8f6710c3bp-17, 0x1.5faa811865617p-12, -0x1.2a11802cb8393p-14, -0x1.01663a3dead70p-13,
+       0x1.5b3ea16ee9874p-14, 0x1.9a32c2942f6c3p-16, -0x1.78df113b20e67p-16, -0x1.edf2a2b1a1216p-19,
+       0x1.88dd6084ae6d1p-19, 0x1.5bc8000c3519ep-21, -0x1.10c410f30fa00p-23, -0x1.0c6e46522caf5p-24,
+       -0x1.549a3dbdc9255p-27, -0x1.e16fc1418d455p-31, -0x1.a6c300d89fc12p-35,
+       -0x1.1136b2da39ce1p-39}},
+     {{0x1.c493cf357c87cp-14, -0x1.18b7013d53212p-15, -0x1.27c882d404a0fp-14, 0x1.b3e09fedc70a0p-15,
+       0x1.78c2125934f16p-17, -0x1.490db8dc90433p-16, 0x1.c2d74d06503c1p-21, 0x1.d0b52d2eea78ap-19,
+       -0x1.e1707d289f58bp-23, -0x1.831305255a517p-22, -0x1.1f26849d63abap-26,
+       0x1.380778b570b41p-26, 0x1.28bb36683af06p-28, 0x1.0202591a7e606p-31, 0x1.0757e91f246ddp-35,
+       0x1.5a7c4e956ea5dp-40}}}};
 
 struct Erf {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
     const DoubleGroup size = Smaller(kErfIsOne, Magnitude(x));  // a NaN stays
-    const DoubleGroup shifted = Fused(size, kErfPieces, -kErfShift) + kIntegerShift;
+    const DoubleGroup shifted = Fused(size, kErfPieces, kIntegerShift);
     const auto entries = EntriesAt<kErf>(ToWords(shifted));
     const DoubleGroup t = size - entries[0];
     const DoubleGroup value = Choose(Compare<_CMP_EQ_OQ>(shifted, kIntegerShift), size, entries[1]);
@@ -196,12 +195,26 @@ constexpr double kSixteenthShift = 0x1.8p+48;  // moves sixteenths into the low 
 // exp(-x^2) = 2^n 2^(j / 16) (1 + part), with log(2) in two parts, of which the first has 36 bits.
 // Neither x^2 nor the product of both values is rounded.
 struct Erfc {
-  PJRT_INLINE DoubleGroup Run(DoubleGroup x) {
+  static constexpr int kSteps = 3, kKept = 5;
+  PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
     const DoubleGroup size = Smaller(kErfcVanishes, Magnitude(x));
+    const DoubleGroup shifted = FusedLess(size * size, 0x1.71547652b82fep+0, kSixteenthShift);
+    const DoubleGroup n = shifted - kSixteenthShift;
+    const DoubleGroup most_of_r = FusedLess(size, size, n * -0x1.62e42fefap-1);
+    const DoubleGroup r = FusedLess(n, 0x1.cf79abc9e3b3ap-40, most_of_r);
+    // exp(r) - 1, to 2^-56.
+    const DoubleGroup p45 = Fused(r, 0x1.6c181fa13138ep-10, 0x1.11126f4650f62p-7);
+    const DoubleGroup p23 = Fused(Fused(p45, r, 0x1.55555554ace81p-5), r, 0x1.55555554047aap-3);
+    const DoubleGroup p = Fused(Fused(p23, r, 0x1.0000000000003p-1), r, 0x1.000000000000ap+0);
+    kept.Put(0, size);
+    kept.Put(1, shifted);
+    kept.Put(2, p * r);
+  }
+  PJRT_INLINE void Go(Kept kept) {
+    const DoubleGroup size = kept[0];
     const WordGroup place = ToWords(size + 2);
     const auto entries = EntriesAt<kScaledErfc>(ShiftedRight<50>(place));
-    const DoubleGroup t = size - (MiddleOfQuarter(place) - (2 - kErfcOffset));
-    const DoubleGroup value = entries[0], t2 = t * t;
+    const DoubleGroup t = size - (MiddleOfQuarter(place) - (2 - kErfcOffset)), t2 = t * t;
     const DoubleGroup p6 = entries[7], p7 = entries[8], p8 = entries[9], p9 = entries[10];
     const DoubleGroup p10 = LastBits<29>(p9), p11 = LastBits<26>(p8);
     const DoubleGroup p12 = LastBits<24>(p7), p13 = LastBits<21>(p6);
@@ -210,20 +223,17 @@ struct Erfc {
 #pragma GCC unroll 2
     for (int i = 5; i > 1; i -= 2) p = Fused(p, t2, Fused(entries[i + 1], t, entries[i]));
     const DoubleGroup slope = Fused(Fused(p, t, entries[2]), t, entries[1]);
-    const DoubleGroup shifted = FusedLess(size * size, 0x1.71547652b82fep+0, kSixteenthShift);
-    const DoubleGroup n = shifted - kSixteenthShift;
+    const DoubleGroup value = entries[0];
+    kept.Put(0, value);
+    kept.Put(3, slope * t);
+    kept.Put(4, Fused(slope, t, value));
+  }
+  PJRT_INLINE DoubleGroup End(DoubleGroup x, Kept kept) {
+    const DoubleGroup shifted = kept[1], n = shifted - kSixteenthShift;
     const DoubleGroup power = EntriesAt<kErfcPower>(ToWords(shifted))[0];
-    const DoubleGroup most_of_r = FusedLess(size, size, n * -0x1.62e42fefap-1);
-    const DoubleGroup r = FusedLess(n, 0x1.cf79abc9e3b3ap-40, most_of_r), r2 = r * r;
-    // exp(r) - 1, to 2^-57. With its first coefficient it takes one power of r less.
-    const DoubleGroup e = Fused(Fused(r, 0x1.6c1842fafe244p-10, 0x1.11126eecebd04p-7), r2,
-                                Fused(r, 0x1.555555547d375p-5, 0x1.5555555405268p-3));
-    const DoubleGroup part = Fused(e, r2, Fused(r, 0x1.0000000000004p-1, 0x1.000000000000ap+0)) * r;
-    const DoubleGroup most = value * power, most_low = Fused(value, power, -most);
-    const DoubleGroup other = Fused(slope, t * power, most_low),
-                      rest = Fused(most + other, part, other);
-    const DoubleGroup result = Scaled(most + rest, n);
-    return Choose(Compare<_CMP_LT_OQ>(x, 0), 2 - result, result);
+    const DoubleGroup rest = Fused(kept[4], kept[2], kept[3]) * power;
+    const DoubleGroup result = Scaled(Fused(kept[0], power, rest), n);
+    return Choose(IsNegative(x), 2 - result, result);
   }
 };
 
@@ -302,7 +312,7 @@ struct Cbrt {
 
 void FillPiecesF64(BlockKernels* k) {
   Entry(k, BlockOp::kErf, CType::kF64) = DoublesLoop<Erf>;
-  Entry(k, BlockOp::kErfc, CType::kF64) = DoublesLoop<Erfc>;
+  Entry(k, BlockOp::kErfc, CType::kF64) = LoopInSteps<Erfc>;
   Entry(k, BlockOp::kCbrt, CType::kF64) = DoublesLoop<Cbrt>;
 }
 #else
