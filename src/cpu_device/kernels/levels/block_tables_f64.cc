@@ -69,7 +69,7 @@ constexpr Columns<3> kTanAngles = {
 // (s + c t) / (c - s t) for t = tan(r), both in two parts.
 struct Tan {
   static constexpr double kLargest = kLargestAngle;
-  static constexpr int kSteps = 3, kKept = 4;
+  static constexpr int kSteps = 2, kKept = 4;
   PJRT_INLINE double RunRare(double x) { return __builtin_tan(x); }
   // As ReduceAngle does it, with the offset subtracted.
   PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
@@ -80,13 +80,7 @@ struct Tan {
     const auto near = EntriesAt<kTanAngles>(ToWords(shifted));
     const DoubleGroup most = FusedLess(k, kPart1, x), part = Fused(k, kPart2, near[kOffset]);
     const DoubleGroup r = most - part, lost = (most - r) - part;
-    kept.Put(0, r);
-    kept.Put(1, FusedLess(k, kPart3, lost));
-    kept.Put(2, near[kNearSine]);
-    kept.Put(3, near[kNearCosine]);
-  }
-  PJRT_INLINE void Go(Kept kept) {
-    const DoubleGroup r = kept[0], tail = kept[1], s = kept[2], c = kept[3];
+    const DoubleGroup tail = FusedLess(k, kPart3, lost), s = near[kNearSine], c = near[kNearCosine];
     const DoubleGroup r2 = r * r;
     const DoubleGroup p34 = Fused(r2, 0x1.2548eab8b8086p-7, 0x1.664c321f2de61p-6);
     const DoubleGroup p =
