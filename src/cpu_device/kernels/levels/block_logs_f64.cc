@@ -46,12 +46,33 @@ __attribute__((noinline)) DoubleGroup LogOfAny(DoubleGroup x) {
   return Choose(finite, LogOf(split, inside), LogOfSpecial(x));
 }
 // The logarithm of x from what LogOf gave for it.
+#if defined(__AVX512F__)
+PJRT_INLINE Doubles WithSpecials(Doubles log, Doubles x) {
+  // Of NaNs and infinity they themselves, of zeros minus infinity.
+  constexpr int kQuietNan = 0, kSignalingNan = 1, kZero = 2, kPlusInfinity = 5;
+  constexpr int kItself = 1, kMinusInfinite = 4;
+  constexpr uint64_t kResults = kItself << 4 * kQuietNan | kItself << 4 * kSignalingNan |
+                                kMinusInfinite << 4 * kZero | kItself << 4 * kPlusInfinity;
+  constexpr int kNegative = 0x40 | 0x10;
+  return _mm512_mask_mov_pd(_mm512_fixupimm_pd(log, x, AllWords(kResults), 0),
+                            _mm512_fpclass_pd_mask(x, kNegative), All(__builtin_nan("")));
+}
+PJRT_INLINE Mask IsDenormal(Doubles x) { return _mm512_fpclass_pd_mask(x, 0x20); }
+PJRT_INLINE DoubleGroup Mended(DoubleGroup x, DoubleGroup log) {
+  if (__builtin_expect(!AnyOf(IsBeyond(x)), 1)) return log;
+  const MaskGroup others =
+      Either(PJRT_EACH(MaskGroup, IsDenormal(x.v[i])), Compare<_CMP_GT_OQ>(x, kMost));
+  if (__builtin_expect(AnyOf(others), 0)) log = Choose(others, LogOfAny(x), log);
+  return PJRT_EACH(DoubleGroup, WithSpecials(log.v[i], x.v[i]));
+}
+#else
 PJRT_INLINE DoubleGroup Mended(DoubleGroup x, DoubleGroup log) {
   const MaskGroup beyond = IsBeyond(x);
   if (__builtin_expect(!AnyOf(beyond), 1)) return log;
   const MaskGroup finite = Both(Compare<_CMP_LT_OQ>(0.0, x), Compare<_CMP_LT_OQ>(x, kInfinity));
   return Choose(beyond, AnyOf(Both(beyond, finite)) ? LogOfAny(x) : LogOfSpecial(x), log);
 }
+#endif
 
 struct Log {
   PJRT_INLINE DoubleGroup Run(DoubleGroup x) { return Mended(x, LogOf(SplitLog(x), x)); }
