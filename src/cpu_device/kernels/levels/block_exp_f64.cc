@@ -8,7 +8,7 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-#if !defined(__AVX2__)  // the other levels have all but Exp by tables, in other files
+#if !defined(__AVX2__)  // the other levels have all by tables, in other files
 // With e = exp(-|x|): 1 / (1 + e), or e / (1 + e) left of 0. e and the divisor are kept in two
 // parts, and the first quotient is corrected by what the second parts add.
 struct Logistic {
@@ -168,9 +168,9 @@ struct Erfc {
 
 }  // namespace
 
+#if !defined(__AVX2__)
 void FillExpF64(BlockKernels* k) {
   SetUnary<double, f64::Exp, double, double>(k, BlockOp::kExp);
-#if !defined(__AVX2__)
   SetUnary<double, Log, double, double>(k, BlockOp::kLog);
   SetUnary<double, Log1p, double, double>(k, BlockOp::kLog1p);
   SetUnary<double, Tanh, double, double>(k, BlockOp::kTanh);
@@ -178,7 +178,9 @@ void FillExpF64(BlockKernels* k) {
   SetUnary<double, Logistic, double, double>(k, BlockOp::kLogistic);
   SetUnary<double, Erf, double, double>(k, BlockOp::kErf);
   SetUnary<double, Erfc, double, double>(k, BlockOp::kErfc);
-#endif
 }
+#else
+void FillExpF64(BlockKernels*) {}
+#endif
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
