@@ -196,6 +196,53 @@ TEST_P(StreamedStoresTest, AResultMayTakeTheMemoryOfAnInput) {
   }
 }
 
+TEST_P(StreamedStoresTest, MoreInputsThanAreAskedForOfAllWidths) {
+  const int64_t count = kStreamBytes / 8 + 1234;
+  LoopProgram p;
+  p.dims = {count};
+  p.num_outer = 1;
+  std::vector<int64_t> input_bytes;
+  LoopValue sum = -1;
+  for (int i = 0; i < kMostAsked + 3; ++i) {
+    const PrimitiveType type = i % 3 == 0 ? U8 : i % 3 == 1 ? U32 : U64;
+    input_bytes.push_back(count * ByteWidth(type));
+    LoopInstr widen;
+    widen.kind = LoopInstr::kConvert;
+    widen.type = CType::kU64;
+    widen.args[0] = Load(&p, type, {0, {1}});
+    const LoopValue x = type == U64 ? widen.args[0] : Append(&p, widen);
+    sum = sum < 0 ? x
+                  : Append(&p, LoopInstr::Op(BlockOp::kXor, CType::kU64, CType::kU64, sum, x, -1));
+  }
+  Store(&p, sum, U64, {0, {1}});
+  ExpectSameBits(p, input_bytes, {count * 8});
+}
+
+// What is asked for need not be there, and what lies beside the bytes stays.
+TEST_P(StreamedStoresTest, BytesAreWrittenWhateverIsAskedForMeanwhile) {
+  const BlockKernels& k = *GetParam()->block;
+  const std::vector<char> source(2000, 7);
+  for (const int64_t bytes : {0, 1, 63, 64, 65, 256, 1000, 1024}) {
+    for (const int64_t offset : {0, 1, 32, 63}) {
+      for (int64_t count = 0; count <= kMostAsked; ++count) {
+        for (const int64_t step : {1, 24, 64, 512}) {
+          std::vector<AskedMemory> asked;
+          for (int64_t i = 0; i < count; ++i)
+            asked.push_back({source.data() + 1000 * i, 6000 * i, i % 2 == 0 ? step : 64});
+          Lines result(1200);
+          std::memset(result.data(), 77, result.size());
+          k.stream_asking(result.data() + offset, source.data() + 3, bytes, asked.data(), count);
+          k.end_stream();
+          for (int64_t i = 0; i < result.size(); ++i) {
+            ASSERT_EQ(result.data()[i], i >= offset && i < offset + bytes ? 7 : 77)
+                << bytes << " at " << offset << ", " << count << " arrays, byte " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
 // Stored packed, streamed or not, and read packed again.
 TEST_P(StreamedStoresTest, PackedResults) {
   for (const PrimitiveType type : {S4, U4, S2, U2}) {
