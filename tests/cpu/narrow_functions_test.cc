@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
@@ -136,6 +137,52 @@ TEST(NarrowFunctionsTest, OfTwoHaveTheBitsOfTheWayThroughF32) {
         forms[0](got.data(), first.data(), second.data(), nullptr, kCount);
         for (int i = 0; i < kCount; ++i) {
           ASSERT_EQ(got[i], want[i]) << "of " << i << " and " << second[i];
+        }
+        got = first;
+        forms[0](got.data(), got.data(), second.data(), nullptr, kCount);
+        EXPECT_EQ(got, want) << "in place of the first";
+        forms[0](second.data(), first.data(), second.data(), nullptr, kCount);
+        EXPECT_EQ(second, want) << "in place of the second";
+      }
+    });
+  }
+}
+
+TEST(NarrowFunctionsTest, OfTwoUsualNumbersHaveTheBitsOfTheWayThroughF32) {
+  // No infinity, NaN or zero among the first, which all take the usual way together.
+  std::mt19937 random(13);
+  std::uniform_real_distribution<float> size(0.05f, 20.0f);
+  const float seconds[] = {0,    -0.0f,   1,     -1,     2,      3,        -5,     0.5f,
+                           1.5f, -2.5f,   0.75f, 0.125f, 1e-7f,  7.5f,     127,    128,
+                           255,  -256.0f, 1023,  1025,   2048,   -4096,    511.5f, 12.5f,
+                           31,   0.3f,    63.5f, 257,    -0.25f, 0x1p-24f, 30000,  16.25f};
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
+      for (bool negative : {false, true}) {
+        std::vector<float> a(kCount), b(kCount);
+        for (int i = 0; i < kCount; ++i) {
+          a[i] = size(random) * (negative && random() % 2 != 0 ? -1 : 1);
+          b[i] = i % 2 != 0 ? seconds[random() % std::size(seconds)] : size(random) - 10;
+        }
+        std::vector<uint16_t> first(kCount), second(kCount), got(kCount);
+        kernels->store[type](first.data(), a.data(), kCount);
+        kernels->store[type](second.data(), b.data(), kCount);
+        const std::vector<float> x = Loaded(*kernels, type, first);
+        const std::vector<float> y = Loaded(*kernels, type, second);
+        const std::vector<uint16_t> want = ByF32(*kernels, type, op, x, y);
+        forms[0](got.data(), first.data(), second.data(), nullptr, kCount);
+        for (int i = 0; i < kCount; ++i) {
+          ASSERT_EQ(got[i], want[i]) << "of " << x[i] << " and " << y[i];
+        }
+        for (float each : seconds) {
+          const std::vector<float> all(kCount, each);
+          forms[static_cast<int>(Scalars::kSecond)](got.data(), first.data(), &each, nullptr,
+                                                    kCount);
+          ASSERT_EQ(got, ByF32(*kernels, type, op, x, all)) << each << " second";
+          if (each == 0) continue;
+          forms[static_cast<int>(Scalars::kFirst)](got.data(), &each, second.data(), nullptr,
+                                                   kCount);
+          ASSERT_EQ(got, ByF32(*kernels, type, op, all, y)) << each << " first";
         }
         got = first;
         forms[0](got.data(), got.data(), second.data(), nullptr, kCount);
