@@ -40,7 +40,10 @@ struct Bf16 {
   PJRT_INLINE Words Rounded(Floats x) {
     return _mm512_add_epi32((Words)x, _mm512_set1_epi32(0x8000));
   }
-  PJRT_INLINE Words Join(TwoFloats y) {
+  // Results between the steps of a loop.
+  using Kept = TwoFloats;
+  PJRT_INLINE void Keep(Kept* kept, TwoFloats y) { *kept = y; }
+  PJRT_INLINE Words Join(const Kept& y) {
     return _mm512_mask_mov_epi16(ShiftRight(Rounded(y.first), 16), 0xaaaaaaaau, Rounded(y.second));
   }
 };
@@ -53,24 +56,30 @@ struct F16 {
     return {_mm512_cvtph_ps(_mm512_castsi512_si256(x)),
             _mm512_cvtph_ps(_mm512_extracti64x4_epi64(x, 1))};
   }
-  // From memory the instruction does without a permutation.
+  // From memory and to it instructions do without a permutation.
   PJRT_INLINE TwoFloats Load(const uint16_t* from) {
     const __m256i* const halves = reinterpret_cast<const __m256i*>(from);
     return {_mm512_cvtph_ps(_mm256_loadu_si256(halves)),
             _mm512_cvtph_ps(_mm256_loadu_si256(halves + 1))};
   }
-  PJRT_INLINE Words Join(TwoFloats y) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(y.first, 0)),
-                              _mm512_cvtps_ph(y.second, 0), 1);
+  struct Kept {
+    alignas(64) uint16_t words[32];
+  };
+  PJRT_INLINE void Keep(void* kept, TwoFloats y) {
+    const __m256i first = _mm512_cvtps_ph(y.first, 0), second = _mm512_cvtps_ph(y.second, 0);
+    __builtin_memcpy(kept, &first, sizeof(first));
+    __builtin_memcpy(static_cast<char*>(kept) + sizeof(first), &second, sizeof(second));
   }
+  PJRT_INLINE Words Join(const Kept& y) { return _mm512_load_si512(y.words); }
 };
 template <class Type>
 inline constexpr bool kIsBf16 = Type::kType == NarrowType::kBf16;
 
 // A function has three steps. Bound prepares arguments as words, of which there are 32 in a vector;
 // Run computes; Fix mends results y of arguments x as words, where 0, infinity or NaN need it.
-// `size` is x without signs. Of AnyWords there is nothing to prepare.
+// `size` is x without signs. Of AnyWords there is nothing to prepare, of AnyResult nothing to mend.
 struct AnyWords {};
+struct AnyResult {};
 
 PJRT_INLINE Words WithSigns(Words size, Words x) {  // size has none
   return _mm512_ternarylogic_epi32(size, x, EachWord(0x8000), 0xf8);
@@ -93,10 +102,8 @@ PJRT_INLINE Words Mend(Words y, Words x, int argument, int more) {
 }
 
 // x or, beyond these bounds, one of them; a NaN stays.
-template <class Type>
-PJRT_INLINE Floats Within(Floats x, float bf16, float f16) {
-  const float most = kIsBf16<Type> ? bf16 : f16;
-  return Larger(All(-most), Smaller(All(most), x));
+PJRT_INLINE Floats Within(Floats x, float least, float most) {
+  return Larger(All(least), Smaller(All(most), x));
 }
 // The way through f32, for arguments that are rare and have rules or reductions of their own.
 template <class Type, BlockOp kOp>
@@ -112,13 +119,17 @@ __attribute__((noinline)) Words ByF32(Words x) {
   return _mm512_load_si512(words);
 }
 PJRT_INLINE Floats Fetch(const float (&row)[1][16], Words piece) { return Fetch(row[0], piece); }
-// The polynomial of the piece of x, at t.
+// The polynomial of the piece whose number is in the last bits, at t.
 template <int kCount, int kParts, int kCut>
-PJRT_INLINE Floats Polynomial(const Pieces<kCount, kParts, kCut>& pieces, Words x, Floats t) {
-  const Words piece = ShiftRight(x, 23 - kCut);
+PJRT_INLINE Floats PolynomialOf(const Pieces<kCount, kParts, kCut>& pieces, Words piece, Floats t) {
   Floats p = Fetch(pieces.c[0], piece);
   for (int i = 1; i < kCount; ++i) p = Fused(p, t, Fetch(pieces.c[i], piece));
   return p;
+}
+// Of the piece of x.
+template <int kCount, int kParts, int kCut>
+PJRT_INLINE Floats Polynomial(const Pieces<kCount, kParts, kCut>& pieces, Words x, Floats t) {
+  return PolynomialOf(pieces, ShiftRight(x, 23 - kCut), t);
 }
 PJRT_INLINE Words AtLeast(Floats x, float lowest) {
   return _mm512_max_epi32((Words)x, (Words)All(lowest));
@@ -158,9 +169,10 @@ constexpr float kExpF16[] = {0x1.9e376ap-10f, 0x1.3d69dep-7f, 0x1.c64306p-5f,
                              0x1.ebf9f6p-3f,  0x1.62e47p-1f,  0x1p+0f};
 // x log2(e) = n + r; 2^n times a polynomial of r.
 template <class Type>
-struct Exp : AnyWords {
+struct Exp : AnyWords, AnyResult {
   PJRT_INLINE Floats Run(Floats x) {
-    x = Within<Type>(x, 104, 20);
+    constexpr float kMost = kIsBf16<Type> ? 104 : 20;
+    x = Within(x, -kMost, kMost);
     if constexpr (kIsBf16<Type>) {
       const Floats n = Nearest(x * All(kLog2E));
       const Floats r = Fused(x, All(kLog2E), -n);
@@ -172,40 +184,29 @@ struct Exp : AnyWords {
       return TimesPower(Polynomial(kExpF16, r), shifted);
     }
   }
-  PJRT_INLINE Words Fix(Words y, Words, Words) { return y; }
 };
 
 constexpr float kLogisticBf16[] = {0x1.316156p-37f, 0x1.cc3052p-35f, 0x1.ec14b2p-33f,
                                    0x1.62dbdap-31f, 0x1.fffffap-31f};
-constexpr float kLogisticF16[] = {0x1.68e5fp-40f,  0x1.3c0d4cp-37f, 0x1.c69112p-35f,
-                                  0x1.ebfafcp-33f, 0x1.62e428p-31f, 0x1.fffffep-31f};
-// 1 / (1 + exp(-x)), each of them times 2^-30, so that the divisor is finite where the result is a
-// denormal.
+// For bf16 1 / (1 + exp(-x)), each of them times 2^-30, so that the divisor is finite where the
+// result is a denormal; for f16 by pieces, of which that around 0 keeps results that lie halfway.
 template <class Type>
-struct Logistic : AnyWords {
+struct Logistic : AnyWords, AnyResult {
   PJRT_INLINE Floats Run(Floats x) {
-    x = Within<Type>(x, 95, 20);
-    constexpr float kUnit = 0x1p-30f;
     if constexpr (kIsBf16<Type>) {
+      constexpr float kUnit = 0x1p-30f;
+      x = Within(x, -95, 95);
       const Floats n = Nearest(x * All(-kLog2E));
       const Floats r = Fused(x, All(-kLog2E), -n);
       const Floats power = Scaled(Polynomial(kLogisticBf16, r), n);
       return All(kUnit) / (All(kUnit) + power);
     } else {
-      const Floats shifted = Fused(x, All(-kLog2E), All(kShift));
+      x = Within(x, -17.4f, 8.4f);
+      constexpr float kWidth = 0.8125f;
+      const Floats shifted = Fused(x, All(1 / kWidth), All(kShift));
       const Floats n = shifted - All(kShift);
-      const Floats r = Fused(x, All(-kLog2E), -n);
-      const Floats power = TimesPower(Polynomial(kLogisticF16, r), shifted);
-      const Floats y = All(kUnit) / (All(kUnit) + power);
-      // Exact, because many results lie halfway.
-      const Floats near = Fused(x, All(0.25f), All(0.5f));
-      const Words size = (Words)Magnitude(x);
-      return _mm512_mask_mov_ps(y, _mm512_cmplt_epi32_mask(size, (Words)All(0x1p-7f)), near);
+      return PolynomialOf(kLogisticF16, (Words)shifted, Fused(n, All(-kWidth), x));
     }
-  }
-  PJRT_INLINE Words Fix(Words y, Words x, Words) {
-    if constexpr (!kIsBf16<Type>) y = Mend(y, x, 0xb13f, -1);
-    return y;
   }
 };
 
@@ -441,7 +442,7 @@ constexpr float kErfcPowerBf16[] = {0x1.3f96bep-4f, 0x1.cefc5cp-3f, 0x1.644444p-
 // Of the magnitude: for bf16 2 to a power that pieces give, which reaches to denormals and 0; for
 // f16 by pieces alone, whose polynomials begin in their middle.
 template <class Type>
-struct Erfc : AnyWords {
+struct Erfc : AnyWords, AnyResult {
   PJRT_INLINE Floats Run(Floats x) {
     const Floats size = Smaller(All(kIsBf16<Type> ? 15.9375f : 0x1.ffcp+1f), Magnitude(x));
     Floats y;
@@ -458,7 +459,6 @@ struct Erfc : AnyWords {
     }
     return Choose(IsNegative(x), All(2) - y, y);
   }
-  PJRT_INLINE Words Fix(Words y, Words, Words) { return y; }
 };
 
 // Both steps of a loop: of two short ones more iterations overlap than of a long one, and an
@@ -474,22 +474,30 @@ PJRT_INLINE TwoFloats RunOn(const uint16_t* from) {
   }
   return {Function::Run(parts.first), Function::Run(parts.second)};
 }
-template <class Function, class Type>
-PJRT_INLINE Words JoinOn(Words x, TwoFloats y) {
-  return Function::Fix(Type::Join(y), x, _mm512_and_si512(x, EachWord(0x7fff)));
+template <class Function>
+PJRT_INLINE Words FixOn(Words y, Words x) {
+  if constexpr (std::is_base_of_v<AnyResult, Function>)
+    return y;
+  else
+    return Function::Fix(y, x, _mm512_and_si512(x, EachWord(0x7fff)));
 }
 template <class Function, class Type>
 void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
   uint16_t* const d = static_cast<uint16_t*>(dst);
   const uint16_t* const x = static_cast<const uint16_t*>(a);
   constexpr int64_t kTogether = 8;
-  TwoFloats y[kTogether];
+  typename Type::Kept y[kTogether];
   int64_t i = 0;
   for (; i + 32 * kTogether <= n; i += 32 * kTogether) {
-    for (int j = 0; j < kTogether; ++j) y[j] = RunOn<Function, Type>(x + i + 32 * j);
+    if constexpr (!kIsBf16<Type> && std::is_base_of_v<AnyResult, Function>) {
+      for (int j = 0; j < kTogether; ++j)
+        Type::Keep(d + i + 32 * j, RunOn<Function, Type>(x + i + 32 * j));
+      continue;
+    }
+    for (int j = 0; j < kTogether; ++j) Type::Keep(&y[j], RunOn<Function, Type>(x + i + 32 * j));
     for (int j = 0; j < kTogether; ++j) {
       const Words words = _mm512_loadu_si512(x + i + 32 * j);
-      _mm512_storeu_si512(d + i + 32 * j, JoinOn<Function, Type>(words, y[j]));
+      _mm512_storeu_si512(d + i + 32 * j, FixOn<Function>(Type::Join(y[j]), words));
     }
   }
   for (; i < n; i += 32) {
@@ -497,8 +505,8 @@ void Loop(void* dst, const void* a, const void*, const void*, int64_t n) {
     const Words last = _mm512_maskz_loadu_epi16(rest, x + i);
     uint16_t words[32];
     _mm512_storeu_si512(words, last);
-    const Words result = JoinOn<Function, Type>(last, RunOn<Function, Type>(words));
-    _mm512_mask_storeu_epi16(d + i, rest, result);
+    Type::Keep(&y[0], RunOn<Function, Type>(words));
+    _mm512_mask_storeu_epi16(d + i, rest, FixOn<Function>(Type::Join(y[0]), last));
   }
 }
 
