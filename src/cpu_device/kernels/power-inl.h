@@ -74,6 +74,9 @@ PJRT_INLINE Floats WithRulesOfPower(Floats power, Floats x, Floats y) {
 // UsualNormalOf is NormalOf where x is a normal number; what else it serves, kOnlyUsual tells.
 #if defined(__AVX512F__)
 PJRT_INLINE Mask Either(Mask a, Mask b) { return a | b; }
+PJRT_INLINE Floats AddedWhere(Mask mask, Floats x, Floats more) {
+  return _mm512_mask_add_ps(x, mask, x, more);
+}
 constexpr bool kOnlyUsual = false;
 PJRT_INLINE Normal UsualNormalOf(Floats x) {
   return {_mm512_getexp_ps(x), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
@@ -96,6 +99,7 @@ PJRT_INLINE Floats WithSignOfUsualPower(Floats power, Floats x, Floats y) {
 }
 #else
 PJRT_INLINE Mask Either(Mask a, Mask b) { return _mm256_or_ps(a, b); }
+PJRT_INLINE Floats AddedWhere(Mask mask, Floats x, Floats more) { return x + Keep(mask, more); }
 // NaN as the exponent of an x that is not normal.
 constexpr bool kOnlyUsual = true;
 PJRT_INLINE Normal UsualNormalOf(Floats x) {
@@ -166,7 +170,7 @@ struct NarrowPower {
 
 // The angle of (x, y) for results that are rounded to f16 or less: relative error below 2^-19. With
 // t = smaller / larger of |y| and |x|: arctan(t) = t + t^3 P(t^2), added to a multiple of pi/2 or
-// subtracted from it. With AVX-512 0.19 ns an element, where that of f32 takes 0.37.
+// subtracted from it.
 struct NarrowAtan2 {
   PJRT_INLINE Floats Run(Floats y, Floats x) {
     const Floats height = Magnitude(y), width = Magnitude(x);
@@ -174,15 +178,37 @@ struct NarrowAtan2 {
     const Floats smaller = Smaller(width, height);
     const Mask equal = Compare<_CMP_EQ_OQ>(smaller, larger);  // infinities as well
     const Floats t = Choose(equal, All(1), smaller / larger);
+    return AngleOf(t, Compare<_CMP_GT_OQ>(height, width), y, x);
+  }
+  PJRT_INLINE Floats AngleOf(Floats t, Mask steep, Floats y, Floats x) {
     const Floats s = t * t;
     const Floats p = Polynomial({0x1.09a026p-7f, -0x1.35a0b4p-5f, 0x1.5b81d6p-4f, -0x1.156478p-3f,
                                  0x1.978222p-3f, -0x1.5548a4p-2f},
                                 s);
     const Floats arc = Turned(Fused(t * s, p, t), x);
-    const Mask steep = Compare<_CMP_GT_OQ>(height, width);
-    const Floats straight = Keep(IsNegative(x), All(0x1.921fb6p+1f));
-    return WithSign(Choose(steep, All(0x1.921fb6p+0f) - arc, straight + arc), y);
+    const Floats flat = AddedWhere(IsNegative(x), arc, All(0x1.921fb6p+1f));
+    return WithSign(Choose(steep, All(0x1.921fb6p+0f) - arc, flat), y);
   }
+#if defined(__AVX512F__)
+  // Run for two vectors, which without NaNs, two zeros and two infinities take less.
+  struct Two {
+    Floats first, second;
+  };
+  PJRT_INLINE Two RunTwo(Floats y, Floats other_y, Floats x, Floats other_x) {
+    constexpr int kSmaller = 0xa, kLarger = 0xb;  // in size, without a sign; a number for a NaN
+    const Floats smaller = _mm512_range_ps(x, y, kSmaller);
+    const Floats other_smaller = _mm512_range_ps(other_x, other_y, kSmaller);
+    const Floats t = smaller / _mm512_range_ps(x, y, kLarger);
+    const Floats other_t = other_smaller / _mm512_range_ps(other_x, other_y, kLarger);
+    Mask usual = Compare<_CMP_ORD_Q>(t, other_t);
+    usual = _mm512_mask_cmp_ps_mask(usual, x, y, _CMP_ORD_Q);
+    usual = _mm512_mask_cmp_ps_mask(usual, other_x, other_y, _CMP_ORD_Q);
+    if (__builtin_expect(usual != 0xffff, 0)) return {Run(y, x), Run(other_y, other_x)};
+    const Mask steep = Compare<_CMP_GT_OQ>(Magnitude(y), smaller);
+    const Mask other_steep = Compare<_CMP_GT_OQ>(Magnitude(other_y), other_smaller);
+    return {AngleOf(t, steep, y, x), AngleOf(other_t, other_steep, other_y, other_x)};
+  }
+#endif
 };
 
 // x - trunc(x / y) y, exact while the quotient has no more than 24 bits. Rounding can make it one
