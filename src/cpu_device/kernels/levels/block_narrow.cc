@@ -105,6 +105,10 @@ PJRT_INLINE Words Mend(Words y, Words x, int argument, int more) {
 PJRT_INLINE Floats Within(Floats x, float least, float most) {
   return Larger(All(least), Smaller(All(most), x));
 }
+// x - floor(x), which 2^x is Scaled from; 0 where x is infinite.
+PJRT_INLINE Floats AboveFloor(Floats x) {
+  return _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
 // The way through f32, for arguments that are rare and have rules or reductions of their own.
 template <class Type, BlockOp kOp>
 __attribute__((noinline)) Words ByF32(Words x) {
@@ -186,8 +190,8 @@ struct Exp : AnyWords, AnyResult {
   }
 };
 
-constexpr float kLogisticBf16[] = {0x1.316156p-37f, 0x1.cc3052p-35f, 0x1.ec14b2p-33f,
-                                   0x1.62dbdap-31f, 0x1.fffffap-31f};
+constexpr float kLogisticBf16[] = {0x1.ac69cep-37f, 0x1.b0fd1ap-35f, 0x1.ed878ap-33f,
+                                   0x1.62dd36p-31f, 0x1.ffff8p-31f};
 // For bf16 1 / (1 + exp(-x)), each of them times 2^-30, so that the divisor is finite where the
 // result is a denormal; for f16 by pieces, of which that around 0 keeps results that lie halfway.
 template <class Type>
@@ -195,10 +199,8 @@ struct Logistic : AnyWords, AnyResult {
   PJRT_INLINE Floats Run(Floats x) {
     if constexpr (kIsBf16<Type>) {
       constexpr float kUnit = 0x1p-30f;
-      x = Within(x, -95, 95);
-      const Floats n = Nearest(x * All(-kLog2E));
-      const Floats r = Fused(x, All(-kLog2E), -n);
-      const Floats power = Scaled(Polynomial(kLogisticBf16, r), n);
+      const Floats exponent = x * All(-kLog2E);
+      const Floats power = Scaled(Polynomial(kLogisticBf16, AboveFloor(exponent)), exponent);
       return All(kUnit) / (All(kUnit) + power);
     } else {
       x = Within(x, -17.4f, 8.4f);
@@ -448,8 +450,7 @@ struct Erfc : AnyWords, AnyResult {
     Floats y;
     if constexpr (kIsBf16<Type>) {
       const Floats power = Polynomial(kErfcBf16, AtLeast(size, 0x1p-4f), size);
-      const Floats above = _mm512_reduce_ps(power, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-      y = Scaled(Polynomial(kErfcPowerBf16, above), power);
+      y = Scaled(Polynomial(kErfcPowerBf16, AboveFloor(power)), power);
     } else {
       const Words bits = AtLeast(size, 0x1p-2f);
       constexpr int kHalfPiece = 1 << 19;
