@@ -29,12 +29,14 @@ PJRT_INLINE Vector<float> LoadPart(const uint16_t* from, uint64_t used) {
 #endif
 
 // The upper halves are the result.
+PJRT_INLINE Bits RoundedNumbers(Vector<float> x) {
+  const Bits bits = (Bits)x;
+  return bits + 0x7fffu + ((bits >> 16) & 1);
+}
 PJRT_INLINE Bits Rounded(Vector<float> x) {
   constexpr uint32_t kQuiet = 0x400000u;
-  const Bits bits = (Bits)x;
-  const Bits rounded = bits + 0x7fffu + ((bits >> 16) & 1);
-  return (Bits)Blend<float>(CompareUnequal<float>(x, x), (Vector<float>)rounded,
-                            (Vector<float>)(bits | kQuiet));
+  return (Bits)Blend<float>(CompareUnequal<float>(x, x), (Vector<float>)RoundedNumbers(x),
+                            (Vector<float>)((Bits)x | kQuiet));
 }
 PJRT_INLINE Vector<float> Round(Vector<float> x) {
   return (Vector<float>)(Rounded(x) & 0xffff0000u);
@@ -46,7 +48,12 @@ PJRT_INLINE __m512i RoundTwo(Vector<float> x, Vector<float> y) {
       _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
                        12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512i upper = _mm512_add_epi16(_mm512_add_epi16(counted, counted), _mm512_set1_epi16(1));
-  return _mm512_permutex2var_epi16((__m512i)Rounded(x), upper, (__m512i)Rounded(y));
+  const auto both = [upper](Bits a, Bits b) __attribute__((always_inline)) {
+    return _mm512_permutex2var_epi16((__m512i)a, upper, (__m512i)b);
+  };
+  const bool nan = _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q) != 0;
+  if (__builtin_expect(nan, 0)) return both(Rounded(x), Rounded(y));
+  return both(RoundedNumbers(x), RoundedNumbers(y));
 }
 PJRT_INLINE void StoreTwoPart(uint16_t* to, Vector<float> x, Vector<float> y, uint64_t used) {
   _mm512_mask_storeu_epi16(to, static_cast<__mmask32>(used), RoundTwo(x, y));
