@@ -3,7 +3,7 @@
 // Functions of bf16 and f16, from memory to memory. Of 65536 arguments, short polynomials give the
 // same results as the functions of f32 rounded, which tests/cpu/narrow_functions_test.cc compares
 // one by one: the coefficients are such that each result lies between the two numbers where
-// rounding turns to its neighbours. An element takes 0.07 to 0.17 ns, and a third to two thirds of
+// rounding turns to its neighbours. An element takes 0.15 to 0.28 ns, and a third to two thirds of
 // what the way through blocks of f32 takes. Levels without AVX-512 go that way.
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/floats-inl.h"

@@ -30,7 +30,9 @@ PJRT_INLINE Words OddFromSecond(Words first, Words second) {
 }
 // Even elements and odd ones: nothing has to cross lanes.
 struct Bf16 {
+#if defined(__AVX512F__)
   static constexpr int kDigits = 7, kBias = 127, kNan = 0x7fc0;
+#endif
   static constexpr uint32_t kKeptOfNan = 0xffff0000;
   PJRT_INLINE TwoFloats Load(const uint16_t* from) {
     Words x;
@@ -61,17 +63,13 @@ struct Bf16 {
 };
 // One half and the other. From memory and to it instructions do without a permutation.
 struct F16 {
-  static constexpr int kDigits = 10, kBias = 15, kNan = 0x7e00;
   static constexpr uint32_t kKeptOfNan = 0xffffe000;
 #if defined(__AVX512F__)
+  static constexpr int kDigits = 10, kBias = 15, kNan = 0x7e00;
   PJRT_INLINE TwoFloats Load(const uint16_t* from) {
     const __m256i* const halves = reinterpret_cast<const __m256i*>(from);
     return {_mm512_cvtph_ps(_mm256_loadu_si256(halves)),
             _mm512_cvtph_ps(_mm256_loadu_si256(halves + 1))};
-  }
-  PJRT_INLINE Words Join(TwoFloats y) {
-    return (Words)_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(y.first, 0)),
-                                     _mm512_cvtps_ph(y.second, 0), 1);
   }
   PJRT_INLINE void Store(uint16_t* to, TwoFloats y) {
     const __m256i first = _mm512_cvtps_ph(y.first, 0), second = _mm512_cvtps_ph(y.second, 0);
@@ -82,9 +80,6 @@ struct F16 {
   PJRT_INLINE TwoFloats Load(const uint16_t* from) {
     const __m128i* const halves = reinterpret_cast<const __m128i*>(from);
     return {_mm256_cvtph_ps(_mm_loadu_si128(halves)), _mm256_cvtph_ps(_mm_loadu_si128(halves + 1))};
-  }
-  PJRT_INLINE Words Join(TwoFloats y) {
-    return (Words)_mm256_set_m128i(_mm256_cvtps_ph(y.second, 0), _mm256_cvtps_ph(y.first, 0));
   }
   PJRT_INLINE void Store(uint16_t* to, TwoFloats y) {
     const __m128i first = _mm256_cvtps_ph(y.first, 0), second = _mm256_cvtps_ph(y.second, 0);
@@ -102,7 +97,7 @@ struct Operand {
 
   explicit Operand(const void* operand)
       : words(static_cast<const uint16_t*>(operand)), each(All(kScalar ? Single(operand) : 0)) {}
-  // A NaN comes without what a store leaves out: see Join.
+  // A NaN comes without what a store leaves out.
   PJRT_INLINE float Single(const void* operand) {
     const float x = *static_cast<const float*>(operand);
     return x == x ? x : BitCast<float>((ToBits(x) & Type::kKeptOfNan) | 0x400000u);
