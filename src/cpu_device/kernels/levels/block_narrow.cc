@@ -328,7 +328,8 @@ struct Cbrt {
     // 0 and infinities stay, too.
     const __mmask32 kept =
         _mm512_cmpge_epu16_mask(_mm512_sub_epi16(size, EachWord(1)), EachWord(Type::kInfinity - 1));
-    return KeepNans<Type>(WithSigns(_mm512_mask_mov_epi16(y, kept, size), x), x, size);
+    y = WithSigns(y, x);
+    return kept == 0 ? y : KeepNans<Type>(_mm512_mask_mov_epi16(y, kept, x), x, size);
   }
 };
 
