@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -499,6 +500,10 @@ TEST(C128MathTest, RootsAreWithinTwoUlp) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<Z> cbrt = CallUnary<Z>(*kernels, BlockOp::kCbrt, CType::kC128, z);
     const std::vector<Z> rsqrt = CallUnary<Z>(*kernels, BlockOp::kRsqrt, CType::kC128, z);
+    const std::vector<Z> sqrt = CallUnary<Z>(*kernels, BlockOp::kSqrt, CType::kC128, z);
+    const std::vector<Z> sign = CallUnary<Z>(*kernels, BlockOp::kSign, CType::kC128, z);
+    // Levels without fused multiply-add divide by rounded sizes.
+    const double bound = std::string(kernels->level) == "baseline" ? 3 : 2;
     for (size_t i = 0; i < z.size(); ++i) {
       const long double x = z[i].real(), y = z[i].imag(), size = std::hypot(x, y);
       const long double root = std::cbrt(size), angle = std::atan2(y, x) / 3;
@@ -512,6 +517,37 @@ TEST(C128MathTest, RootsAreWithinTwoUlp) {
       EXPECT_LE(UlpError(rsqrt[i].real(), (x < 0 ? small : large) / size), 2)
           << kernels->level << Show(z[i]);
       EXPECT_LE(UlpError(rsqrt[i].imag(), im / size), 2) << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(sqrt[i].real(), x < 0 ? small : large), bound)
+          << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(sqrt[i].imag(), -im), bound) << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(sign[i].real(), x / size), bound) << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(sign[i].imag(), y / size), bound) << kernels->level << Show(z[i]);
+    }
+  }
+}
+
+// Beside the ends of what groups of vectors take in f32.
+TEST(C128MathTest, RootsDoNotDependOnTheirNeighboursWhereSquaresLeaveTheRangeOfF32) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(31);
+  std::uniform_real_distribution<double> mantissa(1, 2), near(-64, -48), far(52, 68);
+  std::vector<Z> z;
+  for (int i = 0; i < 4000; ++i) {
+    const auto part = [&] {
+      const double exponent = i % 2 == 0 ? near(random) : far(random);
+      return std::ldexp(mantissa(random), static_cast<int>(exponent));
+    };
+    const double re = part();
+    z.emplace_back(re, i % 7 == 0 ? 0 : i % 5 == 0 ? part() * 0x1p-500 : part());
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (BlockOp op : {BlockOp::kSqrt, BlockOp::kRsqrt, BlockOp::kCbrt, BlockOp::kSign}) {
+      const std::vector<Z> all = CallUnary<Z>(*kernels, op, CType::kC128, z);
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Z alone = CallUnary<Z>(*kernels, op, CType::kC128, std::vector<Z>{z[i]})[0];
+        EXPECT_TRUE(SameValue(all[i], alone))
+            << kernels->level << " op " << static_cast<int>(op) << " of " << Show(z[i]);
+      }
     }
   }
 }

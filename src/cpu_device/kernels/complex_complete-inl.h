@@ -39,6 +39,8 @@ C64 CompleteCbrt(C64 z);
 C64 CompletePower(C64 a, C64 b);
 C64 CompleteAtan2(C64 y, C64 x);
 
+C128 CompleteSign(C128 z);
+C128 CompleteSqrt(C128 z);
 C128 CompleteLog(C128 z);
 C128 CompleteLog1p(C128 z);
 C128 CompleteRsqrt(C128 z);

@@ -115,28 +115,6 @@ template <class Function, C128 (*kComplete)(C128)>
 void MarkingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   OverGroups<RunMarking<Function, kComplete>>(dst, a, n);
 }
-// The same in two steps, first all of Function::Begin: of two short loops more iterations overlap
-// than of a long one, which made inverse roots 2.2 -> 1.1 ns an element.
-template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunInTwo(C128* to, const C128* from, int64_t count) {
-  constexpr int64_t kTogether = 16;
-  typename Function::Half half[kTogether];
-  for (; count > 0; count -= kTogether) {
-    const int64_t now = count < kTogether ? count : kTogether;
-    for (int64_t i = 0; i < now; ++i) half[i] = Function::Begin(LoadComplexes(from + i * kLanes));
-    for (int64_t i = 0; i < now; ++i, to += kLanes, from += kLanes) {
-      const ComplexGroup z = LoadComplexes(from);
-      MaskGroup marked;
-      StoreComplexes(to, Function::End(z, half[i], &marked));
-      if (__builtin_expect(AnyOf(marked), 0)) ReplaceMarked<Function, kComplete>(to, z, marked);
-    }
-  }
-}
-template <class Function, C128 (*kComplete)(C128)>
-void LoopInTwo(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunInTwo<Function, kComplete>>(dst, a, n);
-}
-
 // x rounded to some digits.
 template <int kDigits>
 PJRT_INLINE DoubleGroup CutOff(DoubleGroup x) {
@@ -158,6 +136,11 @@ PJRT_INLINE DoubleGroup Rounded(PairGroup x) { return x.high + x.low; }
 PJRT_INLINE PairGroup Square(PairGroup x) {
   const DoubleGroup square = x.high * x.high, lost = Fused(x.high, x.high, -square);
   return {square, Fused(x.low, Fused(x.high, 2, x.low), lost)};
+}
+// The sum of squares of two numbers, the larger one first.
+PJRT_INLINE PairGroup SumOfSquares(DoubleGroup a, DoubleGroup b) {
+  const DoubleGroup square = a * a, sum = Fused(b, b, square);
+  return {sum, Fused(b, b, square - sum) + Fused(a, a, -square)};
 }
 // The sum of positive numbers; its second part is below the first one's last bit.
 PJRT_INLINE PairGroup Sum(PairGroup a, PairGroup b) {

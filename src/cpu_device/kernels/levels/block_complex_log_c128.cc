@@ -48,11 +48,6 @@ PJRT_INLINE PairGroup PreciseHalfLog(PairGroup x) {
   const DoubleGroup cross = FusedLess(h + h, h_low, more - lost);
   return {log, Fused(h * h2, p, log_low + cross)};
 }
-// The sum of squares of two numbers, the larger one first.
-PJRT_INLINE PairGroup SumOfSquares(DoubleGroup a, DoubleGroup b) {
-  const DoubleGroup square = a * a, sum = Fused(b, b, square);
-  return {sum, Fused(b, b, square - sum) + Fused(a, a, -square)};
-}
 
 // The angle of (x, y) with coordinates of these sizes, a being the smaller one and b the other one.
 // correct(from, arc) is the arc with what `from` and x have lost.

@@ -376,6 +376,8 @@ C64 CompleteCbrt(C64 z) { return InF64<Cbrt>::Run(z); }
 C64 CompletePower(C64 a, C64 b) { return InF64<Power>::Run(a, b); }
 C64 CompleteAtan2(C64 y, C64 x) { return InF64<Atan2>::Run(y, x); }
 
+C128 CompleteSign(C128 z) { return InLongDouble<Sign>::Run(z); }
+C128 CompleteSqrt(C128 z) { return Sqrt::Run(z); }
 C128 CompleteLog(C128 z) { return Log::Run(z); }
 C128 CompleteLog1p(C128 z) { return Log1p::Run(z); }
 C128 CompleteRsqrt(C128 z) { return InLongDouble<Rsqrt>::Run(z); }
@@ -414,14 +416,15 @@ void FillComplexMath(BlockKernels* k) {
   BinaryByPieces<complexes::Atan2C64, InF64<Atan2>, float>(k, BlockOp::kAtan2);
   UnaryByPieces<complexes::AbsOf, Abs, float, float>(k, BlockOp::kAbs);
   UnaryByPieces<complexes::SignC64, InF64<Sign>, float>(k, BlockOp::kSign);
+
+  UnaryByPieces<complexes::SqrtOf, Sqrt, double>(k, BlockOp::kSqrt);
+  UnaryByPieces<complexes::SignC128, InLongDouble<Sign>, double>(k, BlockOp::kSign);
 #endif
   Entry(k, BlockOp::kDivide, CType::kC64) = DivideC64<false, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kFirst) = DivideC64<true, false>;
   Entry(k, BlockOp::kDivide, CType::kC64, Scalars::kSecond) = DivideC64<false, true>;
 
   UnaryByPieces<complexes::AbsOf, Abs, double, double>(k, BlockOp::kAbs);
-  UnaryByPieces<complexes::SqrtOf, Sqrt, double>(k, BlockOp::kSqrt);
-  UnaryByPieces<complexes::SignC128, InLongDouble<Sign>, double>(k, BlockOp::kSign);
   BinaryByPieces<DivideModerate, Divide, double>(k, BlockOp::kDivide);
 }
 
