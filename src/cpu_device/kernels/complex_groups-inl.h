@@ -87,6 +87,30 @@ template <class Function, C128 (*kComplete)(C128)>
 void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   OverGroups<RunComplexes<Function, kComplete>>(dst, a, n);
 }
+// The same where Function::AnyRare tells first whether to look for them.
+template <class Function, C128 (*kComplete)(C128)>
+__attribute__((noinline)) void StoreAllButRare(C128* to, const C128* from,
+                                               const ComplexGroup& result) {
+  const ComplexGroup z = LoadComplexes(from);
+  const MaskGroup rare = Function::IsRare(z);
+  StoreComplexes(to, result);
+  if (AnyOf(rare)) ReplaceRare<kComplete>(to, z, rare);
+}
+template <class Function, C128 (*kComplete)(C128)>
+PJRT_INLINE void RunChecked(C128* to, const C128* from, int64_t count) {
+  for (; count > 0; --count, to += kLanes, from += kLanes) {
+    const ComplexGroup z = LoadComplexes(from), result = Function::Run(z);
+    if (__builtin_expect(Function::AnyRare(z), 0)) {
+      StoreAllButRare<Function, kComplete>(to, from, result);
+    } else {
+      StoreComplexes(to, result);
+    }
+  }
+}
+template <class Function, C128 (*kComplete)(C128)>
+void CheckedLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  OverGroups<RunChecked<Function, kComplete>>(dst, a, n);
+}
 
 // Function::Run of all elements but those that it marks, of which Function::RunCarefully has all
 // that are not rare.

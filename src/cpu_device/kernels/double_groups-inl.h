@@ -79,6 +79,9 @@ PJRT_INLINE WordGroup operator&(WordGroup a, WordGroup b) {
 PJRT_INLINE WordGroup operator|(WordGroup a, WordGroup b) {
   return PJRT_EACH(WordGroup, a.v[i] | b.v[i]);
 }
+PJRT_INLINE WordGroup operator^(WordGroup a, WordGroup b) {
+  return PJRT_EACH(WordGroup, a.v[i] ^ b.v[i]);
+}
 PJRT_INLINE WordGroup ToWords(DoubleGroup x) { return PJRT_EACH(WordGroup, (Words)x.v[i]); }
 PJRT_INLINE DoubleGroup ToDoubles(WordGroup x) { return PJRT_EACH(DoubleGroup, (Doubles)x.v[i]); }
 PJRT_INLINE DoubleGroup Magnitude(DoubleGroup x) {

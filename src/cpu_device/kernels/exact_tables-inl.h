@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sines and cosines, and powers of e and their inverses, from tables at points that are so near to
+// multiples of pi / 16 and log(2) / 16 that both functions there are f64 numbers but for 2^-61: no
+// second parts are to be fetched. See level-inl.h for who may include it.
+#ifndef PJRT_SRC_CPU_DEVICE_KERNELS_EXACT_TABLES_INL_H_
+#define PJRT_SRC_CPU_DEVICE_KERNELS_EXACT_TABLES_INL_H_
+
+#include "src/cpu_device/kernels/complex_groups-inl.h"
+
+#if defined(__AVX2__)
+namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+namespace {
+
+// Sine and cosine of k pi / 16 + offset, and the offset, of so few digits that its subtraction is
+// exact.
+enum { kPointSine, kPointCosine, kPointOffset };
+constexpr Columns<3> kPoints = {
+    {{{-0.0, 0x1.8f8b83c52b698p-3, 0x1.87de2a6afe4f4p-2, 0x1.1c73b39ac9e89p-1, 0x1.6a09e68426026p-1,
+       0x1.a9b66290fd3d4p-1, 0x1.d906bcf324bebp-1, 0x1.f6297cff880aap-1, 1, 0x1.f6297cff880aap-1,
+       0x1.d906bcf324bebp-1, 0x1.a9b66290fd3d4p-1, 0x1.6a09e68426026p-1, 0x1.1c73b39ac9e89p-1,
+       0x1.87de2a6afe4f4p-2, 0x1.8f8b83c52b698p-3}},
+     {{1, 0x1.f6297cff880aap-1, 0x1.d906bcf324bebp-1, 0x1.a9b66290fd3d4p-1, 0x1.6a09e64bc1773p-1,
+       0x1.1c73b39ac9e89p-1, 0x1.87de2a6afe4f4p-2, 0x1.8f8b83c52b698p-3, 0, -0x1.8f8b83c52b698p-3,
+       -0x1.87de2a6afe4f4p-2, -0x1.1c73b39ac9e89p-1, -0x1.6a09e64bc1773p-1, -0x1.a9b66290fd3d4p-1,
+       -0x1.d906bcf324bebp-1, -0x1.f6297cff880aap-1}},
+     {{0, -0x1.7627a00000000p-35, 0x1.5591400000000p-38, -0x1.1390a00000000p-36,
+       0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38, 0x1.7627a00000000p-35,
+       0, -0x1.7627a00000000p-35, 0x1.5591400000000p-38, -0x1.1390a00000000p-36,
+       -0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38,
+       0x1.7627a00000000p-35}}}};
+
+// A sine and a cosine but for a sign that `turn` has for both. The sign of a zero is right. Second
+// parts are up to 2^-7 of the first.
+struct UnitPoint {
+  PairGroup sine, cosine;
+  WordGroup turn;
+};
+// For |x| <= kLargestAngle, as ReduceAngle of angle_groups-inl.h.
+PJRT_INLINE UnitPoint UnitPointOf(DoubleGroup x) {
+  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
+                   kPart3 = -0x1.d747f23e32ed7p-86;
+  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const auto point = EntriesAt<kPoints>(ToWords(shifted));
+  const DoubleGroup s = point[kPointSine], c = point[kPointCosine];
+  const DoubleGroup most = FusedLess(k, kPart1, x) - point[kPointOffset];
+  const DoubleGroup r = FusedLess(k, kPart2, most);
+  const DoubleGroup tail = FusedLess(k, kPart3, FusedLess(k, kPart2, most - r));
+  const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
+  const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
+  const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
+  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
+  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
+  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), tail);
+  const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
+  const DoubleGroup sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
+  const DoubleGroup sine_lost = Fused(c, r, s - sine), cosine_lost = FusedLess(s, r, c - cosine);
+  return {{sine, Fused(s, less_cosine, Fused(c, more_sine, sine_lost))},
+          {cosine, Fused(c, less_cosine, FusedLess(s, more_sine, cosine_lost))},
+          ShiftedLeft<59>(ToWords(shifted))};
+}
+
+// Half of exp(k log(2) / 16 + offset) and of its inverse, as the bits of which k << 48 is taken
+// away or added, and the offset.
+enum { kUp, kDown, kPowerOffset };
+constexpr Columns<3> kExactPowers = {
+    {{{1, 0x1.0b5586cf78913p+0, 0x1.172b83c7b9007p+0, 0x1.2387a6e76e976p+0, 0x1.306fe0a318520p+0,
+       0x1.3dea64c103fd4p+0, 0x1.4bfdad537bc4bp+0, 0x1.5ab07dd4a4c19p+0, 0x1.6a09e6aeaf0afp+0,
+       0x1.7a11473e8dbfbp+0, 0x1.8ace54228c2a1p+0, 0x1.9c49182a67961p+0, 0x1.ae89f995b1a54p+0,
+       0x1.c199bdd823491p+0, 0x1.d5818dcfade5fp+0, 0x1.ea4afa2a83bd6p+0}},
+     {{1, 0x1.ea4afa2a83bd6p-1, 0x1.d5818dcfe986ap-1, 0x1.c199bdd82f73cp-1, 0x1.ae89f995b1a54p-1,
+       0x1.9c49182a67961p-1, 0x1.8ace54228c2a1p-1, 0x1.7a11473e8dbfbp-1, 0x1.6a09e621386ebp-1,
+       0x1.5ab07dd4a4c19p-1, 0x1.4bfdad537bc4bp-1, 0x1.3dea64c103fd4p-1, 0x1.306fe0a318520p-1,
+       0x1.2387a6e7767b0p-1, 0x1.172b83c7dc74ep-1, 0x1.0b5586cf78913p-1}},
+     {{0, -0x1.ea47840000000p-36, -0x1.9c265c0000000p-36, 0x1.578f000000000p-36,
+       -0x1.5013000000000p-39, -0x1.92de5c0000000p-36, 0x1.3617ac0000000p-36, 0x1.741cf00000000p-36,
+       0x1.901e62e000000p-27, -0x1.741cf00000000p-36, -0x1.3617ac0000000p-36, 0x1.92de5c0000000p-36,
+       0x1.5013000000000p-39, -0x1.c666c40000000p-36, -0x1.b02ee00000000p-38,
+       0x1.ea47840000000p-36}}}};
+constexpr Columns<3> MakeHalfPowers() {
+  Columns<3> bits = kExactPowers;
+  for (uint64_t i = 0; i < 16; ++i) {
+    const double up = bits.column[kUp].entry[i] / 2, down = bits.column[kDown].entry[i] / 2;
+    bits.column[kUp].entry[i] =
+        __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, up) - (i << 48));
+    bits.column[kDown].entry[i] =
+        __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, down) + (i << 48));
+  }
+  return bits;
+}
+constexpr Columns<3> kHalfPowers = MakeHalfPowers();
+
+// sinh and cosh of |x| < 700. Second parts are up to 0.03 of a cosh, and 0.6 of a sinh or all of
+// it.
+struct HyperbolicPoint {
+  PairGroup sinh, cosh;
+};
+PJRT_INLINE HyperbolicPoint HyperbolicPointOf(DoubleGroup x) {
+  // log(2) / 16 in two parts, of which the first has 36 bits.
+  constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
+  const DoubleGroup size = Magnitude(x);
+  const DoubleGroup shifted = Fused(size, 0x1.71547652b82fep+4, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const auto power = EntriesAt<kHalfPowers>(ToWords(shifted));
+  const WordGroup n = ShiftedLeft<48>(ToWords(shifted));
+  const DoubleGroup p = ToDoubles(ToWords(power[kUp]) + n);
+  const DoubleGroup q = ToDoubles(ToWords(power[kDown]) - n);
+  const DoubleGroup most = FusedLess(k, kStep, size) - power[kPowerOffset];
+  const DoubleGroup r = FusedLess(k, kStepLow, most), tail = FusedLess(k, kStepLow, most - r);
+  const DoubleGroup s = p - q, s_low = (p - s) - q, c = p + q, c_low = (p - c) + q;
+  const DoubleGroup r2 = r * r, cubed = r * r2;
+  const DoubleGroup sinh12 = Fused(r2, 0x1.a01b118a75c35p-13, 0x1.11111110df174p-7);
+  const DoubleGroup cosh12 = Fused(r2, 0x1.6c17f353d3ca1p-10, 0x1.55555554e4e34p-5);
+  const DoubleGroup more_sinh = Fused(cubed, Fused(r2, sinh12, 0x1.5555555555556p-3), tail);
+  const DoubleGroup less_cosh = r2 * Fused(r2, cosh12, 0.5), sinh = Fused(c, r, s);
+  const DoubleGroup sinh_lost = Fused(c, r, s - sinh) + s_low;
+  return {{sinh, Fused(s, less_cosh, Fused(c, more_sinh, sinh_lost))},
+          {c, Fused(c, less_cosh, Fused(s, r + more_sinh, c_low))}};
+}
+PJRT_INLINE DoubleGroup RoundedProduct(PairGroup a, PairGroup b) {
+  return Fused(a.high, b.high, Fused(a.low, b.high + b.low, a.high * b.low));
+}
+
+}  // namespace
+}  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
+#endif
+
+#endif  // PJRT_SRC_CPU_DEVICE_KERNELS_EXACT_TABLES_INL_H_
