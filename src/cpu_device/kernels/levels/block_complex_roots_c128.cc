@@ -345,7 +345,7 @@ __attribute__((noinline)) void EndMarked(C128* to, const C128* from, const Singl
   if (AnyOf(marked)) ReplaceMarked<Function, kComplete>(to, z, marked);
 }
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunInTwo(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunRoots(C128* to, const C128* from, int64_t count) {
   constexpr int64_t kTogether = 16;
   Roots roots[kTogether / kSide];
   for (; count > 0; count -= kTogether) {
@@ -372,8 +372,8 @@ PJRT_INLINE void RunInTwo(C128* to, const C128* from, int64_t count) {
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
-void LoopInTwo(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunInTwo<Function, kComplete>>(dst, a, n);
+void RootsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  OverGroups<RunRoots<Function, kComplete>>(dst, a, n);
 }
 
 }  // namespace
@@ -382,8 +382,8 @@ void FillComplexRootsC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kSign, CType::kC128) = ComplexesLoop<Sign, CompleteSign>;
   Entry(k, BlockOp::kSqrt, CType::kC128) = ComplexesLoop<Sqrt, CompleteSqrt>;
-  Entry(k, BlockOp::kRsqrt, CType::kC128) = LoopInTwo<Rsqrt, CompleteRsqrt>;
-  Entry(k, BlockOp::kCbrt, CType::kC128) = LoopInTwo<Cbrt, CompleteCbrt>;
+  Entry(k, BlockOp::kRsqrt, CType::kC128) = RootsLoop<Rsqrt, CompleteRsqrt>;
+  Entry(k, BlockOp::kCbrt, CType::kC128) = RootsLoop<Cbrt, CompleteCbrt>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
