@@ -49,9 +49,8 @@ PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
                    kPart3 = -0x1.d747f23e32ed7p-86;
   const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
   const DoubleGroup k = shifted - kIntegerShift;
-  const DoubleGroup most = FusedLess(k, kPart1, x), part = k * kPart2;
-  const DoubleGroup r = most - part;
-  const DoubleGroup lost = (most - r) - part;
+  const DoubleGroup most = FusedLess(k, kPart1, x), r = FusedLess(k, kPart2, most);
+  const DoubleGroup lost = FusedLess(k, kPart2, most - r);
   return {r, FusedLess(k, kPart3, lost), ToWords(shifted)};
 }
 

@@ -146,39 +146,22 @@ template <class Function, C128 (*kComplete)(C128)>
 void MarkingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   OverGroups<RunMarking<Function, kComplete>>(dst, a, n);
 }
-// The same in two steps, first all of Function::Begin: of two short loops more iterations overlap
-// than of a long one, but with AVX2 what lies between takes more than that.
+// The same where Function::AnyMarked tells first whether to look for marks.
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void EndGroup(C128* to, const C128* from, const typename Function::Half& half) {
-  const ComplexGroup result = Function::End(half);
-  if (__builtin_expect(Function::AnyMarked(half), 0)) {
-    StoreAllButMarked<Function, kComplete>(to, from, result, Function::Marked(half));
-  } else {
-    StoreComplexes(to, result);
-  }
-}
-template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunInTwo(C128* to, const C128* from, int64_t count) {
-#if defined(__AVX512F__)
-  constexpr int64_t kTogether = 8;
-  typename Function::Half half[kTogether];
-  for (; count > 0; count -= kTogether) {
-    const int64_t now = count < kTogether ? count : kTogether;
-    for (int64_t i = 0; i < now; ++i) half[i] = Function::Begin(LoadComplexes(from + i * kLanes));
-    for (int64_t i = 0; i < now; ++i, to += kLanes, from += kLanes) {
-      EndGroup<Function, kComplete>(to, from, half[i]);
+PJRT_INLINE void RunWatching(C128* to, const C128* from, int64_t count) {
+  for (; count > 0; --count, to += kLanes, from += kLanes) {
+    typename Function::Watched watched;
+    const ComplexGroup result = Function::Run(LoadComplexes(from), &watched);
+    if (__builtin_expect(Function::AnyMarked(watched), 0)) {
+      StoreAllButMarked<Function, kComplete>(to, from, result, Function::Marked(watched));
+    } else {
+      StoreComplexes(to, result);
     }
   }
-#else
-  for (; count > 0; --count, to += kLanes, from += kLanes) {
-    const typename Function::Half half = Function::Begin(LoadComplexes(from));
-    EndGroup<Function, kComplete>(to, from, half);
-  }
-#endif
 }
 template <class Function, C128 (*kComplete)(C128)>
-void LoopInTwo(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunInTwo<Function, kComplete>>(dst, a, n);
+void WatchingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  OverGroups<RunWatching<Function, kComplete>>(dst, a, n);
 }
 
 // x rounded to some digits.

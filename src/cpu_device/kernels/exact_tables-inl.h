@@ -30,35 +30,45 @@ constexpr Columns<3> kPoints = {
        -0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38,
        0x1.7627a00000000p-35}}}};
 
+// An angle as such a point and r + tail, for |x| <= kLargestAngle, as ReduceAngle of
+// angle_groups-inl.h. Sine and cosine are those of the point but for a sign that `turn` has.
+struct PointAngle {
+  DoubleGroup sine, cosine, r, tail;
+  WordGroup turn;
+};
+PJRT_INLINE PointAngle PointAngleOf(DoubleGroup x) {
+  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
+                   kPart3 = -0x1.d747f23e32ed7p-86;
+  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const auto point = EntriesAt<kPoints>(ToWords(shifted));
+  const DoubleGroup most = FusedLess(k, kPart1, x) - point[kPointOffset];
+  const DoubleGroup r = FusedLess(k, kPart2, most);
+  const DoubleGroup tail = FusedLess(k, kPart3, FusedLess(k, kPart2, most - r));
+  return {point[kPointSine], point[kPointCosine], r, tail, ShiftedLeft<59>(ToWords(shifted))};
+}
+
 // A sine and a cosine but for a sign that `turn` has for both. The sign of a zero is right. Second
 // parts are up to 2^-7 of the first.
 struct UnitPoint {
   PairGroup sine, cosine;
   WordGroup turn;
 };
-// For |x| <= kLargestAngle, as ReduceAngle of angle_groups-inl.h.
 PJRT_INLINE UnitPoint UnitPointOf(DoubleGroup x) {
-  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
-                   kPart3 = -0x1.d747f23e32ed7p-86;
-  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
-  const DoubleGroup k = shifted - kIntegerShift;
-  const auto point = EntriesAt<kPoints>(ToWords(shifted));
-  const DoubleGroup s = point[kPointSine], c = point[kPointCosine];
-  const DoubleGroup most = FusedLess(k, kPart1, x) - point[kPointOffset];
-  const DoubleGroup r = FusedLess(k, kPart2, most);
-  const DoubleGroup tail = FusedLess(k, kPart3, FusedLess(k, kPart2, most - r));
+  const PointAngle angle = PointAngleOf(x);
+  const DoubleGroup s = angle.sine, c = angle.cosine, r = angle.r;
   const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
   const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
   const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
   const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
   const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
-  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), tail);
+  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
   const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
   const DoubleGroup sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
   const DoubleGroup sine_lost = Fused(c, r, s - sine), cosine_lost = FusedLess(s, r, c - cosine);
   return {{sine, Fused(s, less_cosine, Fused(c, more_sine, sine_lost))},
           {cosine, Fused(c, less_cosine, FusedLess(s, more_sine, cosine_lost))},
-          ShiftedLeft<59>(ToWords(shifted))};
+          angle.turn};
 }
 
 // Half of exp(k log(2) / 16 + offset) and of its inverse, as the bits of which k << 48 is taken

@@ -4,8 +4,9 @@
 // block_complex_tables_c128.cc. Of logistic functions exponentials and cosines are cut into two
 // parts, of which the products of the first are exact, so that little is left to do where nothing
 // cancels; elements where it does go a longer way. Largest errors seen in a part of which a 32nd of
-// its terms or more is left, over some 10^7 numbers: Expm1 2.1, Logistic 1.8, Tan and Tanh 1.3 ULP,
-// or 2.4 where that is a denormal. On an Emerald Rapids they take 1.9, 2.9 and 2.6 ns an element.
+// its terms or more is left, over some 10^7 numbers: Expm1 2.1, Logistic 1.6, or 4.1 beside the
+// zeros of its real part left of -17, Tan and Tanh 1.3 ULP, or 2.4 where that is a denormal. On an
+// Emerald Rapids they take 1.9, 3.0 and 2.7 ns an element.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/complex_tables_c128-inl.h"
 #include "src/cpu_device/kernels/exact_tables-inl.h"
@@ -51,8 +52,8 @@ PJRT_INLINE CutGroup CutExpOf(DoubleGroup x) {
   const auto powers = EntriesAt<kPowerBits>(ToWords(m.shifted));
   const DoubleGroup p = ToDoubles(ToWords(powers[0]) + ShiftedLeft<48>(ToWords(m.shifted)));
   const DoubleGroup r = m.r, r2 = r * r, more = Fused(r2, ExpSeries(r, r2), powers[1]);
-  const DoubleGroup high = CutOff<26>(Fused(p, r, p)), low = p - high;
-  return {high, Fused(p, r + more, low)};
+  const DoubleGroup high = CutOff<26>(Fused(p, r, p));
+  return {high, Fused(p, r + more, p - high)};
 }
 // The same, where the second part is up to 0.03 of the first.
 PJRT_INLINE PairGroup ExpPairOf(DoubleGroup x) {
@@ -68,28 +69,27 @@ struct CutAngle {
   DoubleGroup side;
 };
 PJRT_INLINE CutAngle CutAngleOf(DoubleGroup x) {
-  const Angle angle = ReduceAngle(x);
-  const auto turn = EntriesAt<kAngles>(angle.k);
-  const DoubleGroup s = turn[kSine], c = turn[kCosine], r = angle.r;
+  const PointAngle angle = PointAngleOf(x);
+  const DoubleGroup s = angle.sine, c = angle.cosine, r = angle.r;
   const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
   const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
   const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
-  const DoubleGroup cosine12 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
-  const DoubleGroup cosine012 = Fused(r2, cosine12, 0x1.555555555329dp-5);
+  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
+  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
   const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
-  const DoubleGroup less_cosine = Fused(r4, cosine012, r2 * -0.5);
+  const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
   const DoubleGroup most = Fused(c, r, s);
   const DoubleGroup sine = CutOff<26>(most), cosine = OnGrid(FusedLess(s, r, c));
-  const DoubleGroup sine_lost = Fused(c, r, s - sine) + turn[kSineRest];
-  const DoubleGroup cosine_lost = FusedLess(s, r, c - cosine) + turn[kCosineRest];
+  const DoubleGroup sine_lost = Fused(c, r, s - sine), cosine_lost = FusedLess(s, r, c - cosine);
   const DoubleGroup sine_low = Fused(s, less_cosine, Fused(c, more_sine, sine_lost));
   const DoubleGroup cosine_low = Fused(c, less_cosine, FusedLess(s, more_sine, cosine_lost));
-  const WordGroup sign = ShiftedLeft<59>(angle.k);
-  return {{sine, sine_low}, {Turned(cosine, sign), Turned(cosine_low, sign)}, Turned(most, sign)};
+  return {{sine, sine_low},
+          {Turned(cosine, angle.turn), Turned(cosine_low, angle.turn)},
+          Turned(most, angle.turn)};
 }
-// What a product is more than that of the first parts.
-PJRT_INLINE DoubleGroup LowOfProduct(CutGroup a, CutGroup b) {
-  return Fused(a.high, b.low, a.low * (b.high + b.low));
+// What a product is more than that of the first parts; `all` is both parts of a.
+PJRT_INLINE DoubleGroup LowOfProduct(CutGroup a, DoubleGroup all, CutGroup b) {
+  return Fused(a.low, b.high, all * b.low);
 }
 
 // exp(x) = 2^n power (1 + (r + more)), to 2^-64.
@@ -187,48 +187,78 @@ PJRT_INLINE MaskGroup IsOutsideOfTanh(DoubleGroup x, DoubleGroup angle) {
   return Either(Compare<_CMP_NLT_UQ>(Magnitude(x), 1e300),
                 Compare<_CMP_NLE_UQ>(Magnitude(angle), kLargestAngle));
 }
-// Whether exp(-x) may underflow, an angle is large or the divisor has lost digits beside a pole.
-PJRT_INLINE MaskGroup IsMarked(DoubleGroup x, DoubleGroup angle, DoubleGroup divisor,
-                               double least) {
-  constexpr double kFar = 680;
-  const DoubleGroup larger = Larger(x + (kLargestAngle - kFar), Magnitude(angle));
-  return Either(Compare<_CMP_NLE_UQ>(larger, kLargestAngle), Compare<_CMP_NGT_UQ>(divisor, least));
+// What tells whether exp(-x) may underflow or an angle is large, by a sum of both sizes, or `rest`
+// is negative, which says that digits were lost.
+struct SizeAndRest {
+  DoubleGroup size, rest;
+};
+PJRT_INLINE MaskGroup IsBeyond(const SizeAndRest& x) {
+  return Either(Compare<_CMP_NLE_UQ>(x.size, kLargestAngle), Compare<_CMP_LT_OQ>(x.rest, 0.0));
+}
+// Whether an element may be. The sum of sizes has the NaNs of all.
+PJRT_INLINE bool AnyBeyond(const SizeAndRest& x) {
+  Doubles sum = x.size.v[0], least = x.rest.v[0];
+  if constexpr (kWays > 1) {
+    sum = sum + x.size.v[kWays - 1];
+    least = Smaller(least, x.rest.v[kWays - 1]);
+  }
+  return Any(Compare<_CMP_NLE_UQ>(sum, All(kLargestAngle)), Compare<_CMP_LT_OQ>(least, All(0)));
+}
+PJRT_INLINE PairGroup InverseOf(PairGroup x) {
+  const DoubleGroup inverse = DoubleGroup(1.0) / x.high;
+  return {inverse, inverse * FusedLess(inverse, x.low, FusedLess(inverse, x.high, 1.0))};
+}
+PJRT_INLINE DoubleGroup OverInverse(DoubleGroup x, PairGroup inverse) {
+  return Fused(x, inverse.high, x * inverse.low);
+}
+PJRT_INLINE DoubleGroup OverInverse(PairGroup x, PairGroup inverse) {
+  return Fused(x.high, inverse.high, Fused(x.high, inverse.low, x.low * inverse.high));
 }
 
 // 1 / (1 + exp(-z)): for u = exp(-|x|), left and right of 0 the real parts are L = u (u + cos y)
 // and R = 1 + u cos y over L + R, and the imaginary one is u sin y over it.
 struct Logistic {
+  // More is negative where little left of u + cos y may have lost digits.
+  struct Watched {
+    DoubleGroup size, divisor, more;
+  };
+  PJRT_INLINE SizeAndRest RestOf(const Watched& x) {
+    return {x.size, Smaller(x.more, x.divisor - kPole)};
+  }
+  PJRT_INLINE bool AnyMarked(const Watched& x) { return AnyBeyond(RestOf(x)); }
+  PJRT_INLINE MaskGroup Marked(const Watched& x) { return IsBeyond(RestOf(x)); }
   static constexpr double kPole = 0x1p-3;
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) {
-    const CutGroup u = OnGrid(CutExpOf(-Smaller(Magnitude(z.re), 680)));
-    const CutGroup c = CutAngleOf(z.im).cosine;
-    const CutGroup sum = {u.high + c.high, u.low + c.low};
-    const DoubleGroup divisor = Fused(u.high, sum.high + c.high, 1.0);
+    Watched x;
+    Run({WithSign(Smaller(Magnitude(z.re), 680.0), z.re), z.im}, &x);
     return Either(IsOutsideOfTanh(z.re, z.im),
-                  Both(Cancels(z.re, u, sum), Compare<_CMP_GT_OQ>(divisor, kPole)));
+                  Both(Compare<_CMP_LT_OQ>(x.more, 0.0), Compare<_CMP_GT_OQ>(x.divisor, kPole)));
   }
-  // Whether so little is left of u + cos y that it may have lost digits.
-  PJRT_INLINE MaskGroup Cancels(DoubleGroup x, CutGroup u, CutGroup sum) {
-    const DoubleGroup all = u.high + u.low, bound = Larger(all * 0.125, Smaller(all, 0x1p-20));
-    return Both(Compare<_CMP_LT_OQ>(Magnitude(sum.high + sum.low), bound), IsNegative(x));
-  }
-  PJRT_INLINE ComplexGroup Run(ComplexGroup z, MaskGroup* marked) {
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z, Watched* watched) {
     const DoubleGroup size = Magnitude(z.re);
     const CutGroup u = CutExpOf(-size);
     const CutAngle angle = CutAngleOf(z.im);
-    const CutGroup c = angle.cosine;
-    const CutGroup near = OnGrid(u), sum = {near.high + c.high, near.low + c.low};
-    const DoubleGroup right = Fused(near.high, c.high, 1.0), right_low = LowOfProduct(near, c);
-    const DoubleGroup left = u.high * sum.high, left_low = LowOfProduct(u, sum);
+    const CutGroup c = angle.cosine, near = OnGrid(u);
+    const CutGroup sum = {near.high + c.high, near.low + c.low};
     const CutGroup all = {sum.high + c.high, sum.low + c.low};
-    const PairGroup divisor = Normal(Fused(near.high, all.high, 1.0), LowOfProduct(near, all));
-    const DoubleGroup inverse = DoubleGroup(1.0) / divisor.high;
-    const MaskGroup is_left = Compare<_CMP_LT_OQ>(z.re, 0.0);
-    const PairGroup part = {Choose(is_left, left, right), Choose(is_left, left_low, right_low)};
-    const PairGroup turning = {u.high * angle.sine.high, LowOfProduct(u, angle.sine)};
-    *marked = Either(IsMarked(size, z.im, divisor.high, kPole), Cancels(z.re, near, sum));
-    return {Quotient(part, divisor, inverse),
-            WithSign(Quotient(turning, divisor, inverse), angle.side)};
+    const DoubleGroup power = u.high + u.low;
+    const PairGroup divisor =
+        Normal(Fused(near.high, all.high, 1.0), LowOfProduct(near, power, all));
+    const PairGroup inverse = InverseOf(divisor);
+    const MaskGroup left = IsNegative(z.re);
+    const auto choose = [&](CutGroup of_left, CutGroup of_right) {
+      return CutGroup{Choose(left, of_left.high, of_right.high),
+                      Choose(left, of_left.low, of_right.low)};
+    };
+    const CutGroup first = choose(u, near), second = choose(sum, c);
+    // Where the second one's first part is 0 its second part has all digits.
+    const DoubleGroup low = Fused(first.high, second.low, first.low * (second.high + second.low));
+    const DoubleGroup re = Fused(first.high, second.high, Choose(left, 0.0, 1.0)) + low;
+    const DoubleGroup im = Fused(u.high, angle.sine.high, LowOfProduct(u, power, angle.sine));
+    const DoubleGroup least = Larger(power * 0.125, Smaller(power, 0x1p-20));
+    *watched = {Fused(size, kLargestAngle / 680, Magnitude(z.im)), divisor.high,
+                Choose(left, Magnitude(sum.high + sum.low) - least, 0.0)};
+    return {OverInverse(re, inverse), WithSign(OverInverse(im, inverse), angle.side)};
   }
   PJRT_INLINE ComplexGroup RunCarefully(ComplexGroup z) {
     const OverPole o = OverPoleOf(Magnitude(z.re), z.im * 0.5);
@@ -249,54 +279,28 @@ struct Logistic {
 
 // sinh 2x and sin 2y over cosh 2x + cos 2y.
 struct Tanh {
+  using Watched = SizeAndRest;
+  PJRT_INLINE bool AnyMarked(const Watched& x) { return AnyBeyond(x); }
+  PJRT_INLINE MaskGroup Marked(const Watched& x) { return IsBeyond(x); }
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutsideOfTanh(z.re, z.im); }
-  struct Half {
-    PairGroup re, im, divisor;
-    DoubleGroup inverse, size;
-  };
-  PJRT_INLINE Half Begin(ComplexGroup z) {
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z, Watched* watched) {
+    constexpr double kPole = 0x1p-6;
     const DoubleGroup x = z.re + z.re, y = z.im + z.im;
     const HyperbolicPoint h = HyperbolicPointOf(x);
     const UnitPoint a = UnitPointOf(y);
     const DoubleGroup c = Turned(a.cosine.high, a.turn), c_low = Turned(a.cosine.low, a.turn);
     const DoubleGroup sum = h.cosh.high + c, lost = (h.cosh.high - sum) + c;
     const PairGroup divisor = Normal(sum, lost + (h.cosh.low + c_low));
-    return {{Turned(h.sinh.high, ToWords(x)), Turned(h.sinh.low, ToWords(x))},
-            {Turned(a.sine.high, a.turn), Turned(a.sine.low, a.turn)},
-            divisor,
-            DoubleGroup(1.0) / divisor.high,
-            Fused(Magnitude(x), kLargestAngle / 680, Magnitude(y))};
-  }
-  static constexpr double kPole = 0x1p-6;
-  PJRT_INLINE bool AnyMarked(const Half& half) {
-    // A NaN is in the sum of sizes.
-    Doubles size = half.size.v[0], least = half.divisor.high.v[0];
-    if constexpr (kWays > 1) {
-      size = size + half.size.v[kWays - 1];
-      least = Smaller(least, half.divisor.high.v[kWays - 1]);
-    }
-    return Any(Compare<_CMP_NLE_UQ>(size, All(kLargestAngle)),
-               Compare<_CMP_LT_OQ>(least, All(kPole)));
-  }
-  PJRT_INLINE MaskGroup Marked(const Half& half) {
-    return Either(Compare<_CMP_NLE_UQ>(half.size, kLargestAngle),
-                  Compare<_CMP_LT_OQ>(half.divisor.high, kPole));
-  }
-  PJRT_INLINE DoubleGroup Times(PairGroup inverse, PairGroup x) {
-    return Fused(inverse.high, x.high, Fused(inverse.low, x.high, inverse.high * x.low));
-  }
-  PJRT_INLINE ComplexGroup End(const Half& half) {
-    const DoubleGroup rest = FusedLess(half.inverse, half.divisor.high, 1.0);
-    const PairGroup inverse = {half.inverse,
-                               half.inverse * FusedLess(half.inverse, half.divisor.low, rest)};
-    return {Times(inverse, half.re), WithSign(Times(inverse, half.im), half.im.high)};
+    const PairGroup inverse = InverseOf(divisor);
+    *watched = {Fused(Magnitude(x), kLargestAngle / 680, Magnitude(y)), divisor.high - kPole};
+    return {WithSign(OverInverse(h.sinh, inverse), x),
+            WithSign(OverInverse(a.sine, inverse), Turned(a.sine.high, a.turn))};
   }
   // v (1 + u) and 4 u sin y cos y over v^2 + 4 u cos(y)^2, with v = 1 - u.
   PJRT_INLINE ComplexGroup RunCarefully(ComplexGroup z) {
     const OverPole o = OverPoleOf(Magnitude(z.re) * 2.0, z.im);
     const PairGroup above = Sum({1.0, 0.0}, o.of_x.power);
-    const DoubleGroup re =
-        Quotient(::pjrt::cpu::PJRT_KERNEL_LEVEL::Times(o.of_x.less, above), o.divisor, o.inverse);
+    const DoubleGroup re = Quotient(Times(o.of_x.less, above), o.divisor, o.inverse);
     const DoubleGroup im = Quotient(o.turning, o.divisor, o.inverse) * 4.0;
     return {WithSign(re, z.re), WithSign(ScaledInside(im, o.of_x.scale), o.turning.high)};
   }
@@ -305,11 +309,12 @@ struct Tanh {
 PJRT_INLINE ComplexGroup Swapped(ComplexGroup z) { return {z.im, z.re}; }
 struct Tan {
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return Tanh::IsRare(Swapped(z)); }
-  using Half = Tanh::Half;
-  PJRT_INLINE Half Begin(ComplexGroup z) { return Tanh::Begin(Swapped(z)); }
-  PJRT_INLINE bool AnyMarked(const Half& half) { return Tanh::AnyMarked(half); }
-  PJRT_INLINE MaskGroup Marked(const Half& half) { return Tanh::Marked(half); }
-  PJRT_INLINE ComplexGroup End(const Half& half) { return Swapped(Tanh::End(half)); }
+  using Watched = Tanh::Watched;
+  PJRT_INLINE bool AnyMarked(const Watched& x) { return Tanh::AnyMarked(x); }
+  PJRT_INLINE MaskGroup Marked(const Watched& x) { return Tanh::Marked(x); }
+  PJRT_INLINE ComplexGroup Run(ComplexGroup z, Watched* watched) {
+    return Swapped(Tanh::Run(Swapped(z), watched));
+  }
   PJRT_INLINE ComplexGroup RunCarefully(ComplexGroup z) {
     return Swapped(Tanh::RunCarefully(Swapped(z)));
   }
@@ -320,9 +325,9 @@ struct Tan {
 void FillComplexTanhC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kExpm1, CType::kC128) = MarkingLoop<Expm1, CompleteExpm1>;
-  Entry(k, BlockOp::kLogistic, CType::kC128) = MarkingLoop<Logistic, CompleteLogistic>;
-  Entry(k, BlockOp::kTanh, CType::kC128) = LoopInTwo<Tanh, CompleteTanh>;
-  Entry(k, BlockOp::kTan, CType::kC128) = LoopInTwo<Tan, CompleteTan>;
+  Entry(k, BlockOp::kLogistic, CType::kC128) = WatchingLoop<Logistic, CompleteLogistic>;
+  Entry(k, BlockOp::kTanh, CType::kC128) = WatchingLoop<Tanh, CompleteTanh>;
+  Entry(k, BlockOp::kTan, CType::kC128) = WatchingLoop<Tan, CompleteTan>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
