@@ -227,15 +227,16 @@ using MoveBoxFn = void (*)(void* dst, int64_t dst_row, int64_t dst_col, const vo
 // Rows of `bytes` contiguous bytes, copied one after the other; strides in bytes, of any sign.
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
-// Memory to be asked for while something else is written: for each line written the next `step`
-// bytes from `next` on, and into the second cache those `far` bytes further on.
+// Memory to be asked for while something else is written: for each line written `step` bytes more,
+// from `next` on, and into the second cache those `far` bytes further on.
 struct AskedMemory {
   const char* next;
   int64_t far, step;
 };
-// Writes bytes past the caches, and asks for at most kMostAsked arrays.
+// Writes bytes past the caches, asks for parts of at most kMostAsked arrays, and moves their `next`
+// behind these.
 constexpr int64_t kMostAsked = 8;
-using StreamAskingFn = void (*)(void* dst, const void* src, int64_t bytes, const AskedMemory* asked,
+using StreamAskingFn = void (*)(void* dst, const void* src, int64_t bytes, AskedMemory* asked,
                                 int64_t count);
 
 // Turns a tile (turned_tile.h) of elements of one size and writes it; reads `next` meanwhile and

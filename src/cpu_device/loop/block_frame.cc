@@ -273,7 +273,7 @@ void BlockFrame::State::Unpack(int input, char* block, int64_t from, int64_t n) 
 }
 
 // Points begin a byte.
-void BlockFrame::State::Pack(int store, const char* block, int64_t from, int64_t n) const {
+void BlockFrame::State::Pack(int store, const char* block, int64_t from, int64_t n) {
   const int bits = BitWidth(frame_.program_.stores[store].packed);
   char* const to = outputs_[store] + from * bits / 8;
   const BlockKernels& k = frame_.kernels_;
@@ -305,7 +305,7 @@ void BlockFrame::State::Load(int input, char* block, int64_t from, int64_t n) co
 }
 
 // The other way round.
-void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_t n) const {
+void BlockFrame::State::Store(int store, const char* block, int64_t from, int64_t n) {
   if (frame_.program_.stores[store].packed != INVALID) return Pack(store, block, from, n);
   const int size = ByteWidth(frame_.program_.stores[store].type);
   const int size_log2 = SizeLog2(size);
@@ -377,7 +377,7 @@ char* BlockFrame::State::RepeatAt(size_t index, int64_t from, int64_t n) {
 
 void BlockFrame::State::Execute(int64_t from, int64_t n) {
   char** const s = slots_;
-  const bool asks = asked_.empty() && !frame_.ahead_.empty();
+  const bool asks = AsksAhead();
   int64_t number = 0;
   for (const BlockInstr& instr : frame_.code_.instrs) {
     if (asks) AskAhead(number++, n);
@@ -562,23 +562,66 @@ void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
   Execute(from, n);
 }
 
+// What a block takes beside its operations counts: while what is streamed waits for memory, the
+// processor computes ahead only as far as it can hold instructions. So instructions are looked up
+// once, and a block moves pointers. On an Emerald Rapids, of memcpy's bandwidth at 256 MiB, tanh of
+// f64 takes .56 instead of .49, the exponential of bf16 .78 instead of .68.
 void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
   FindInPlace(from);
   const int64_t n = frame_.block_size_;
   AimAsked(n);
+  // An operation on the slots, or bytes of `a` that are streamed to `dst`, or another instruction.
+  struct Step {
+    BlockFn op;
+    char **dst, **a, **b, **c;
+    int64_t count;
+    const BlockInstr* other;
+  };
+  absl::InlinedVector<Step, 4> steps;
+  char* none = nullptr;
+  const auto at = [&](int32_t slot) { return slot >= 0 ? slots_ + slot : &none; };
+  for (const BlockInstr& instr : frame_.code_.instrs) {
+    Step step = {nullptr, nullptr, at(instr.a), at(instr.b), at(instr.c), instr.scalar ? 1 : n,
+                 &instr};
+    if (instr.kind == BlockInstr::kOp) {
+      step.op = instr.op;
+      step.dst = at(instr.dst);
+    } else if (instr.kind == BlockInstr::kStore && instr.index == asking_store_ &&
+               frame_.program_.stores[instr.index].packed == INVALID) {
+      step.dst = at(frame_.code_.num_slots + instr.index);
+      step.count = n * ByteWidth(frame_.program_.stores[instr.index].type);
+      step.other = nullptr;
+    }
+    steps.push_back(step);
+  }
   struct Moving {
     char** at;
-    int64_t step;
+    int64_t bytes;
   };
   absl::InlinedVector<Moving, 8> moving;
   for (const Place& place : frame_.places_) {
     if (place.step != 0) moving.push_back({slots_ + place.slot, n * place.step});
   }
+  const StreamAskingFn stream = frame_.kernels_.stream_asking;
+  AskedMemory* const asked = asked_.data();
+  const int64_t num_asked = static_cast<int64_t>(asked_.size());
+  const bool asks = AsksAhead(), repeats = !frame_.repeats_.empty();
+  const absl::Span<const Step> all_steps = steps;
+  const absl::Span<const Moving> all_moving = moving;
   for (; to - from >= n; from += n) {
-    FindRepeats(from, n);
-    Execute(from, n);
-    for (const Moving& m : moving) *m.at += m.step;
-    for (size_t i = 0; i < asked_.size(); ++i) asked_[i].next += n * frame_.ahead_[i].size;
+    if (repeats) FindRepeats(from, n);
+    int64_t number = 0;
+    for (const Step& step : all_steps) {
+      if (asks) AskAhead(number++, n);
+      if (step.op != nullptr) {
+        step.op(*step.dst, *step.a, *step.b, *step.c, step.count);
+      } else if (step.other == nullptr) {
+        stream(*step.dst, *step.a, step.count, asked, num_asked);
+      } else {
+        ExecuteOther(*step.other, from, n, step.count);
+      }
+    }
+    for (const Moving& m : all_moving) *m.at += m.bytes;
   }
   if (from == to) return;
   FindRepeats(from, to - from);

@@ -87,21 +87,22 @@ class BlockFrame {
     void Execute(int64_t from, int64_t n);
     void ExecuteOther(const BlockInstr& instr, int64_t from, int64_t n, int64_t count);
     void ChooseStreamed();
+    bool AsksAhead() const { return asked_.empty() && !frame_.ahead_.empty(); }
     // Of the lines of a block behind this one a share, before the instruction with number `instr`,
     // where no store asks for them.
     void AskAhead(int64_t instr, int64_t n) const;
     // Points `asked_` behind the block of n points at hand.
     void AimAsked(int64_t n);
     void Load(int input, char* block, int64_t from, int64_t n) const;
-    void Store(int store, const char* block, int64_t from, int64_t n) const;
+    void Store(int store, const char* block, int64_t from, int64_t n);
     bool IsStreamed(int store) const { return frame_.streams_ && is_streamed_[store]; }
     // Writes what a block stores past the caches, and asks for what is read further on.
-    void Stream(int store, char* to, const char* from, int64_t bytes) const {
+    void Stream(int store, char* to, const char* from, int64_t bytes) {
       const int64_t asked = store == asking_store_ ? static_cast<int64_t>(asked_.size()) : 0;
       frame_.kernels_.stream_asking(to, from, bytes, asked_.data(), asked);
     }
     void Unpack(int input, char* block, int64_t from, int64_t n) const;
-    void Pack(int store, const char* block, int64_t from, int64_t n) const;
+    void Pack(int store, const char* block, int64_t from, int64_t n);
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
     void Fill(const BlockInstr& instr, int64_t n) const;
     void RunChain(int32_t index, int64_t n);

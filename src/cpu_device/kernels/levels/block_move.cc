@@ -237,46 +237,58 @@ void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stri
 // a dozen or so of both that are under way, and what comes then waits and computes nothing. kEven:
 // as many lines of each array as are written. kCount: of the arrays, or 0 for any number.
 template <int kCount, bool kEven>
-void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* asked,
-                  int64_t count) {
-  const char *next[kMostAsked], *until[kMostAsked];
-  int64_t far[kMostAsked];
-  if (kCount > 0) count = kCount;
-  for (int64_t k = 0; k < count; ++k) {
-    next[k] = until[k] = asked[k].next;
-    far[k] = asked[k].far;
-  }
-  for (int64_t i = 0; i < bytes; i += kLine) {
-    StreamLine(to + i, from + i);
-    for (int64_t k = 0; k < count; ++k) {
-      if (kEven) {
-        __builtin_prefetch(next[k] + i, 0);
-        __builtin_prefetch(next[k] + i + far[k], 0, 2);
-        continue;
-      }
-      until[k] += asked[k].step;
-      for (; next[k] < until[k]; next[k] += kLine) {
-        __builtin_prefetch(next[k], 0);
-        __builtin_prefetch(next[k] + far[k], 0, 2);
+void StreamAndAsk(char* to, const char* from, int64_t bytes, AskedMemory* asked, int64_t count) {
+  if constexpr (kEven) {
+    const char *near[kCount], *far[kCount];
+    for (int k = 0; k < kCount; ++k) {
+      near[k] = asked[k].next;
+      far[k] = asked[k].next + asked[k].far;
+      asked[k].next += bytes;
+    }
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < bytes; i += kLine) {
+      StreamLine(to + i, from + i);
+      for (int k = 0; k < kCount; ++k) {
+        __builtin_prefetch(near[k] + i, 0);
+        __builtin_prefetch(far[k] + i, 0, 2);
       }
     }
+  } else {
+    const char *next[kMostAsked], *until[kMostAsked];
+    if (kCount > 0) count = kCount;
+    for (int64_t k = 0; k < count; ++k) next[k] = until[k] = asked[k].next;
+    for (int64_t i = 0; i < bytes; i += kLine) {
+      StreamLine(to + i, from + i);
+      for (int64_t k = 0; k < count; ++k) {
+        until[k] += asked[k].step;
+        for (; next[k] < until[k]; next[k] += kLine) {
+          __builtin_prefetch(next[k], 0);
+          __builtin_prefetch(next[k] + asked[k].far, 0, 2);
+        }
+      }
+    }
+    for (int64_t k = 0; k < count; ++k) asked[k].next = until[k];
   }
 }
-void StreamAsking(void* dst, const void* src, int64_t bytes, const AskedMemory* asked,
-                  int64_t count) {
-  char* const to = static_cast<char*>(dst);
-  const char* const from = static_cast<const char*>(src);
-  const int64_t whole = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % kLine);
-  const int64_t first = whole < bytes ? whole : bytes;
-  const int64_t lines = (bytes - first) / kLine * kLine;
-  if (first > 0) CopyInLine(to, from, first);
+void StreamAsking(void* dst, const void* src, int64_t bytes, AskedMemory* asked, int64_t count) {
+  char* to = static_cast<char*>(dst);
+  const char* from = static_cast<const char*>(src);
+  if (const int64_t first = -reinterpret_cast<intptr_t>(to) & (kLine - 1); first > 0) {
+    const int64_t n = first < bytes ? first : bytes;
+    CopyInLine(to, from, n);
+    to += n;
+    from += n;
+    bytes -= n;
+  }
+  if (const int64_t last = bytes & (kLine - 1); last > 0) {
+    bytes -= last;
+    CopyInLine(to + bytes, from + bytes, last);
+  }
   const bool even = count > 0 && asked[0].step == kLine && asked[count - 1].step == kLine;
   const auto stream = count == 1   ? (even ? StreamAndAsk<1, true> : StreamAndAsk<1, false>)
                       : count == 2 ? (even ? StreamAndAsk<2, true> : StreamAndAsk<2, false>)
                                    : StreamAndAsk<0, false>;
-  stream(to + first, from + first, lines, asked, count);
-  const int64_t done = first + lines;
-  if (done < bytes) CopyInLine(to + done, from + done, bytes - done);
+  stream(to, from, bytes, asked, count);
 }
 
 // start + i * step modulo 2^64, as a signed integer.
