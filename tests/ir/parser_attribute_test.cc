@@ -49,6 +49,15 @@ TEST_F(ParserAttributeTest, HexadecimalNumbersOfFloatTypesAreBits) {
   EXPECT_THAT(ErrorOf("-0x3C00 : f16"), HasSubstr("[PJRT-P012]"));
 }
 
+TEST_F(ParserAttributeTest, StablehloAndChloHaveNoOtherAttributesThanTheirs) {
+  EXPECT_THAT(ErrorOf("#stablehlo.nothing<3>"),
+              HasSubstr("unknown attribute: expected one that the dialect stablehlo has, found "
+                        "'stablehlo.nothing'"));
+  EXPECT_THAT(ErrorOf("#stablehlo<nothing X>"), HasSubstr("found 'stablehlo.nothing'"));
+  EXPECT_THAT(ErrorOf("#chlo<nothing>"), HasSubstr("found 'chlo.nothing'"));
+  EXPECT_EQ(Parse("#other.nothing<3>").ToString(), "#other.nothing<3>");
+}
+
 TEST_F(ParserAttributeTest, ValuesAreRoundedToTheirType) {
   EXPECT_EQ(Parse("1.1 : f32").AsFloat(), static_cast<double>(1.1f));
   EXPECT_EQ(Parse("1.0e300 : f32").AsFloat(), INFINITY);

@@ -254,6 +254,33 @@ TEST(VerifyElementwiseTest, OnlyTolerancesOfModeToleranceCount) {
   EXPECT_NE(accuracy("ulps = 2, mode = #stablehlo.result_accuracy_mode<HIGHEST>"), "ok");
 }
 
+TEST(VerifyElementwiseTest, ChloFunctionsOfRealNumbersTakeNoComplexOnes) {
+  for (const char* op : {"digamma", "erf", "erf_inv", "erfc", "lgamma"}) {
+    const auto verdict = [&](const std::string& type) {
+      return Verdict("%a: " + type,
+                     "%0 = chlo." + std::string(op) + " %a : " + type + " -> " + type);
+    };
+    EXPECT_EQ(verdict("tensor<2xbf16>"), "ok") << op;
+    EXPECT_EQ(verdict("tensor<2xcomplex<f32>>"), "V002") << op;
+  }
+  for (const char* op : {"polygamma", "zeta"}) {
+    EXPECT_EQ(Verdict("%a: tensor<2xcomplex<f32>>",
+                      "%0 = chlo." + std::string(op) +
+                          " %a, %a : tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>> -> "
+                          "tensor<2xcomplex<f32>>"),
+              "V002")
+        << op;
+  }
+}
+
+TEST(VerifyElementwiseTest, ChloOpsAreWrittenWithTheTypesOfTheirResults) {
+  const std::string verdict = Verdict("%a: tensor<2xf32>", "%0 = chlo.erf %a : tensor<2xf32>");
+  EXPECT_EQ(
+      verdict.substr(0, verdict.find(", found")),
+      "parser: [PJRT-P001] <input>:2:33: unexpected token: expected '->' and the types of the "
+      "results");
+}
+
 TEST(VerifyElementwiseTest, MessagesSayWhereWhatWasGivenAndWhatWasExpected) {
   ParseOptions options;
   options.source_name = "m.mlir";

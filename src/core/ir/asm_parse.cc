@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/ir/element.h"
 #include "src/core/ir/row_checks.h"
@@ -316,8 +317,10 @@ bool AsmParser::ParseArrow() {
   ParsedTypes types;
   if (!ParseTypes(&types)) return false;
   if (!p_.Accept(TokenKind::kArrow)) {
-    return types.size() == 1 ? SetUniformType(types[0], at)
-                             : p_.Unexpected("'->' and the types of the results");
+    // MHLO's ops of one type are written with that alone, CHLO's are not.
+    return types.size() == 1 && !absl::StartsWith(op_.name, "chlo.")
+               ? SetUniformType(types[0], at)
+               : p_.Unexpected("'->' and the types of the results");
   }
   return p_.ParseResultTypes(&op_.result_types) && p_.CheckOperandTypes(op_, types, at);
 }

@@ -374,6 +374,10 @@ bool Parser::ParseHashAttribute(Attribute* attribute) {
     }
     lexer_.set_position(position);
     tok_ = token;
+    if (dialect == "stablehlo" || dialect == "chlo") {
+      return Fail(ParseError::kAttribute, token.begin, "unknown attribute",
+                  absl::StrCat("one that the dialect ", dialect, " has"), Quoted(full));
+    }
   }
   const char* end = token.end;
   if (has_body) {
