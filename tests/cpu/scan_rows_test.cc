@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/kernel_level.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/kernels/window.h"
 #include "tests/cpu/kernel_test_util.h"
 
@@ -78,12 +79,14 @@ void Check(CType type, const std::vector<T>& pattern) {
                 absl::StrCat(level->name, " type ", static_cast<int>(type), " monoid ",
                              static_cast<int>(monoid), ", ", lines, " lines of ", n);
             std::vector<T> out(lines * (n + 1) + 1, T{1}), values = starts;
-            scan(out.data(), n + 1, in.data(), stride, values.data(), lines, n, is_reverse);
+            scan(out.data(), n + 1, in.data(), stride, values.data(), lines, n, is_reverse,
+                 /*streams=*/false);
             EXPECT_TRUE(HasLines<T>(out, T{1}, expected, lines, stride, n)) << what;
             EXPECT_EQ(std::memcmp(values.data(), running.data(), values.size() * sizeof(T)), 0)
                 << what;
             values = starts;
-            scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse);
+            scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse,
+                 /*streams=*/false);
             EXPECT_EQ(std::memcmp(in.data(), expected.data(), in.size() * sizeof(T)), 0)
                 << what << " in place";
           }
@@ -130,12 +133,14 @@ void CheckNarrow(PrimitiveType type, const std::vector<uint16_t>& pattern) {
                                                   ", ", lines, " lines of ", n, " ", is_reverse);
             std::vector<uint16_t> out(lines * (n + 1) + 1, 1);
             std::vector<float> values = starts;
-            scan(out.data(), n + 1, in.data(), stride, values.data(), lines, n, is_reverse);
+            scan(out.data(), n + 1, in.data(), stride, values.data(), lines, n, is_reverse,
+                 /*streams=*/false);
             EXPECT_TRUE(HasLines<uint16_t>(out, 1, expected, lines, stride, n)) << what;
             for (int64_t l = 0; l < lines; ++l)
               EXPECT_TRUE(SameValue(values[l], running[l])) << what << " line " << l;
             values = starts;
-            scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse);
+            scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse,
+                 /*streams=*/false);
             EXPECT_EQ(in, expected) << what << " in place";
           }
         }
@@ -210,6 +215,40 @@ TEST(ScanRowsTest, IntegersWrapAround) {
   Check<uint32_t>(CType::kU32, {4000000000u, 7, 5, 2147483648u, 0, 12});
   Check<int64_t>(CType::kS64, {INT64_MAX, -7, 5, INT64_MIN, 1, 12});
   Check<uint64_t>(CType::kU64, {UINT64_MAX, 7, 5, uint64_t{1} << 63, 0, 12});
+}
+
+// Lines that are whole cache lines, to other places and in place.
+TEST(ScanRowsTest, LinesThatAreWrittenPastTheCachesAreTheSame) {
+  for (const Kernels* level : AllKernels()) {
+    if (!level->supported() || !level->window->scans_stream) continue;
+    const ScanRowsFn scan =
+        level->window->scan_rows[static_cast<int>(Monoid::kAdd)][static_cast<int>(CType::kS32)];
+    const ScanRowsFn narrow = level->window->scan_bf16_rows[static_cast<int>(Monoid::kAdd)];
+    for (const int64_t lines : {1, 15, 16, 17, 31, 32, 33, 70}) {
+      for (const int64_t n : {32, 64, 160}) {
+        for (const bool is_reverse : {false, true}) {
+          const int64_t stride = n + 32;
+          std::vector<int32_t> memory[2];
+          int32_t* result[2];
+          for (const bool streams : {false, true}) {
+            std::vector<int32_t>& in = memory[streams];
+            in.resize(lines * stride + 16);
+            const int64_t address = reinterpret_cast<intptr_t>(in.data());
+            int32_t* const at = result[streams] = in.data() + (AlignUp(address) - address) / 4;
+            for (int64_t k = 0; k < lines * stride; ++k)
+              at[k] = 0x3f803f80 + static_cast<int32_t>(k % 64);
+            std::vector<int32_t> running(lines, 1);
+            scan(at, stride, at, stride, running.data(), lines, n, is_reverse, streams);
+            std::vector<float> sums(lines, 1);
+            narrow(at, 2 * stride, at, 2 * stride, sums.data(), lines, n, is_reverse, streams);
+            level->block->end_stream();
+          }
+          EXPECT_EQ(std::memcmp(result[0], result[1], lines * stride * 4), 0)
+              << level->name << " " << lines << " lines of " << n << (is_reverse ? ", back" : "");
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

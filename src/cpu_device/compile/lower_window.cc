@@ -103,6 +103,7 @@ absl::Status EmitScan(Lowering& lowering, const ir::Op& op, int dim, bool is_rev
     const WindowKernels& window = *lowering.kernels().window;
     const int monoid = static_cast<int>(*combiner.monoid);
     p.scan_rows = window.scan_rows[monoid][type];
+    p.scans_stream = window.scans_stream;
     if (p.arrays[0].type == BF16 || p.arrays[0].type == F16) {
       const bool is_bf16 = p.arrays[0].type == BF16;
       p.scan_stored_rows = (is_bf16 ? window.scan_bf16_rows : window.scan_f16_rows)[monoid];

@@ -24,9 +24,11 @@ using FoldWindowFn = void (*)(void* out, const void* in, int64_t places, int64_t
 
 // Along lines of n neighbours each element becomes all that was folded up to it: out[l * out_stride
 // + i] = running[l] = running[l] op in[l * in_stride + i], for l < lines and i from 0 to n - 1, or
-// back from n - 1 to 0. Strides in elements. `out` may be `in` where the strides are equal.
+// back from n - 1 to 0. Strides in elements. `out` may be `in` where the strides are equal. With
+// `streams`, where the level has it, `out` is whole cache lines, and those of as many lines as a
+// vector has cells are written past the caches; BlockKernels::end_stream comes after.
 using ScanRowsFn = void (*)(void* out, int64_t out_stride, const void* in, int64_t in_stride,
-                            void* running, int64_t lines, int64_t n, bool is_reverse);
+                            void* running, int64_t lines, int64_t n, bool is_reverse, bool streams);
 
 // Channels side by side, each with a window and weights of its own: out[p * out_stride + j] = sum
 // over t < taps, in order, of in[p * in_stride + offsets[t] + j] * weights[t * weight_stride + j],
@@ -52,6 +54,7 @@ struct WindowKernels {
   // Of elements as they lie in memory, where `running` is f32: rounded after each operation.
   ScanRowsFn scan_bf16_rows[kNumMonoids];
   ScanRowsFn scan_f16_rows[kNumMonoids];
+  bool scans_stream;  // whether a vector is a cache line, so that they can write past the caches
   BlockFn fold_bf16[kNumMonoids];  // the same for one operation on each of n elements
   BlockFn fold_f16[kNumMonoids];
   ChannelConvFn channel_conv[kNumCTypes];  // f32, f64 and integers of 32 and 64 bits

@@ -5,11 +5,12 @@
 // operand; of arrays too large for the caches the last row is kept apart. Where elements of a line
 // are neighbours, a kernel turns squares of them in registers; of narrow types that it does not
 // have, a stretch of each line is converted in a buffer before, and of arrays too large for the
-// caches whose lines are whole cache lines, a stretch of the result stays in it and is then written
-// past them; for other types and for bodies, a tile of some elements of all lines is turned,
-// scanned that way, and turned back. In other cases (several arrays, a body across lines) element i
-// of all lines is gathered, folded into the running values, and written. The order of operations is
-// the same in all: from the initial value on, one element after the other.
+// caches whose lines are whole cache lines, the kernel writes past them or, where its vectors are
+// shorter, a stretch of the result stays in the buffer and is then written past them; for other
+// types and for bodies, a tile of some elements of all lines is turned, scanned that way, and
+// turned back. In other cases (several arrays, a body across lines) element i of all lines is
+// gathered, folded into the running values, and written. The order of operations is the same in
+// all: from the initial value on, one element after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -253,7 +254,8 @@ void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scr
   char* const to = context.buffer(a.to) + base * size;
   char* const lines = together_bytes_ > 0 ? scratch + lines_ * kSlot : to;
   p_.scan_stored_rows(lines, p_.line_stride, context.buffer(a.from) + (a.from_offset + base) * size,
-                      p_.line_stride, scratch, n, p_.length, p_.is_reverse);
+                      p_.line_stride, scratch, n, p_.length, p_.is_reverse,
+                      /*streams=*/false);
   if (together_bytes_ == 0) return;
   p_.kernels->stream_rows(to, 0, lines, 0, n * p_.length * size, 1);
   p_.kernels->end_stream();
@@ -281,6 +283,9 @@ void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* sc
   char* const stretch = scratch;
   char* const running = scratch + kStretchStride * lines_;
   FillInit(context, running, n);
+  // Vectors that go to memory one by one do so while the next ones are computed: 256 MiB of f64
+  // took 31 ms by the buffer and take 24, of f32 36 and 29 (Emerald Rapids).
+  const bool streams_itself = is_streamed_ && p_.scans_stream && !converts_;
   const int64_t most = kStretch / wide;
   for (int64_t done = 0; done < p_.length; done += most) {
     const int64_t steps = std::min(most, p_.length - done);
@@ -293,9 +298,14 @@ void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* sc
       Prefetch(row + (p_.is_reverse ? -next : steps) * size, next * size);
       load(stretch + l * kStretchStride, row, steps);
     }
+    if (streams_itself) {
+      scan(to, line_stride, from, line_stride, running, n, steps, p_.is_reverse, true);
+      continue;
+    }
     const bool is_in_place = load != nullptr;
     scan(stretch, kStretchStride / wide, is_in_place ? stretch : from,
-         is_in_place ? kStretchStride / wide : line_stride, running, n, steps, p_.is_reverse);
+         is_in_place ? kStretchStride / wide : line_stride, running, n, steps, p_.is_reverse,
+         false);
     if (store == nullptr) {
       copy(to, stride, stretch, kStretchStride, steps * size, n);
       continue;

@@ -35,6 +35,7 @@ struct ScanParams {
   BlockFn stored_op = nullptr;
   // Both along lines of neighbours. Null where there is none.
   ScanRowsFn scan_rows = nullptr, scan_stored_rows = nullptr;
+  bool scans_stream = false;  // WindowKernels::scans_stream
   // What rounds the running values of `op` to their type after each step; null for nothing.
   ConvertFn round = nullptr;
   std::shared_ptr<BodyKernel> body;  // any number; rounds by itself

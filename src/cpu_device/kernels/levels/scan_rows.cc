@@ -9,11 +9,14 @@
 #include "src/cpu_device/kernels/fold-inl.h"
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/small_float-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 #include "src/cpu_device/kernels/transpose-inl.h"
 #include "src/cpu_device/kernels/window-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
+
+constexpr bool kStreams = PJRT_VECTOR_BYTES == kLine;
 
 // A cell is what is turned: an element,
 template <typename T>
@@ -237,9 +240,19 @@ struct Square {
   // by itself take turns.
   static constexpr int kAhead = 3;
 
+  // A vector that is a cache line can be streamed.
+  template <typename Row>
+  PJRT_INLINE void StoreRow(Stored* out, const Row& row, bool streams) {
+    if (kStreams && streams) {
+      StreamLine(out, &row);
+    } else {
+      __builtin_memcpy(out, &row, sizeof(row));
+    }
+  }
+
   template <bool kReverse>
   PJRT_INLINE void Scan(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                        Running* running) {
+                        Running* running, bool streams) {
     typename Vector::Row rows[kLines];
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i)
@@ -252,8 +265,7 @@ struct Square {
     }
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
-    for (int i = 0; i < kLines; ++i)
-      __builtin_memcpy(out + i * out_stride, &rows[i], sizeof(rows[i]));
+    for (int i = 0; i < kLines; ++i) StoreRow(out + i * out_stride, rows[i], streams);
   }
 
   // Two squares of different lines, whose chains of operations run side by side: sums of f16 took
@@ -261,7 +273,7 @@ struct Square {
   // registers hold one.
   template <bool kReverse>
   PJRT_INLINE void ScanTwo(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                           Running* running) {
+                           Running* running, bool streams) {
     typename Vector::Row rows[2][kLines];
 #pragma GCC unroll 1
     for (int g = 0; g < 2; ++g) {
@@ -284,7 +296,7 @@ struct Square {
       TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows[g]);
 #pragma GCC unroll 16
       for (int i = 0; i < kLines; ++i)
-        __builtin_memcpy(out + (g * kLines + i) * out_stride, &rows[g][i], sizeof(rows[g][i]));
+        StoreRow(out + (g * kLines + i) * out_stride, rows[g][i], streams);
     }
   }
 
@@ -337,7 +349,7 @@ void ScanLine(typename Source::Stored* out, const typename Source::Stored* in,
 template <class Op, class Source, bool kReverse, int kVectors>
 void ScanVectors(typename Source::Stored* out, int64_t out_stride,
                  const typename Source::Stored* in, int64_t in_stride,
-                 typename Source::Number* running, int64_t n) {
+                 typename Source::Number* running, int64_t n, bool streams) {
   using S = Square<Op, Source>;
   // Some elements more are turned as well where each by itself takes longer.
   constexpr int64_t kFew = S::LinePart::kIsQuick ? 2 : Source::kPerCell > 1 ? 7 : S::kElements;
@@ -364,9 +376,9 @@ void ScanVectors(typename Source::Stored* out, int64_t out_stride,
   for (int64_t i = 0; i < whole; i += S::kElements) {
     const int64_t at = kReverse ? whole - S::kElements - i : i;
     if constexpr (kVectors == 2) {
-      S::template ScanTwo<kReverse>(out + at, out_stride, in + at, in_stride, values);
+      S::template ScanTwo<kReverse>(out + at, out_stride, in + at, in_stride, values, streams);
     } else {
-      S::template Scan<kReverse>(out + at, out_stride, in + at, in_stride, values);
+      S::template Scan<kReverse>(out + at, out_stride, in + at, in_stride, values, streams);
     }
   }
   if (!kReverse) scan_part();
@@ -376,7 +388,7 @@ void ScanVectors(typename Source::Stored* out, int64_t out_stride,
 
 template <class Op, class Source>
 void ScanRows(void* out, int64_t out_stride, const void* in, int64_t in_stride, void* running,
-              int64_t lines, int64_t n, bool is_reverse) {
+              int64_t lines, int64_t n, bool is_reverse, bool streams) {
   constexpr int kLines = Square<Op, Source>::kLines;
   auto* const d = static_cast<typename Source::Stored*>(out);
   const auto* const s = static_cast<const typename Source::Stored*>(in);
@@ -386,13 +398,15 @@ void ScanRows(void* out, int64_t out_stride, const void* in, int64_t in_stride, 
     for (; l + 2 * kLines <= lines; l += 2 * kLines) {
       (is_reverse ? ScanVectors<Op, Source, true, 2>
                   : ScanVectors<Op, Source, false, 2>)(d + l * out_stride, out_stride,
-                                                       s + l * in_stride, in_stride, r + l, n);
+                                                       s + l * in_stride, in_stride, r + l, n,
+                                                       streams);
     }
   }
   for (; l + kLines <= lines; l += kLines) {
     (is_reverse ? ScanVectors<Op, Source, true, 1>
                 : ScanVectors<Op, Source, false, 1>)(d + l * out_stride, out_stride,
-                                                     s + l * in_stride, in_stride, r + l, n);
+                                                     s + l * in_stride, in_stride, r + l, n,
+                                                     streams);
   }
   for (; l < lines; ++l)
     ScanLine<Op, Source>(d + l * out_stride, s + l * in_stride, r + l, n, is_reverse);
@@ -440,6 +454,7 @@ struct NarrowScans {
 }  // namespace
 
 void FillScans(WindowKernels* kernels) {
+  kernels->scans_stream = kStreams;
   const Scans scans{kernels};
   ForEachFoldOfWidth<int32_t, uint32_t>(scans);
   ForEachFoldOfWidth<int64_t, uint64_t>(scans);
