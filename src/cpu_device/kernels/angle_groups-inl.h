@@ -54,6 +54,19 @@ PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
   return {r, FusedLess(k, kPart3, lost), ToWords(shifted)};
 }
 
+// sin(r + tail) - r and cos(r) - 1 for |r| <= pi / 32.
+struct SmallAngle {
+  DoubleGroup more_sine, less_cosine;
+};
+PJRT_INLINE SmallAngle SmallAngleOf(DoubleGroup r, DoubleGroup tail) {
+  const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
+  const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
+  const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
+  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
+  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
+  return {Fused(cubed, Fused(r4, sine23, sine01), tail), r2 * Fused(r4, cosine23, cosine01)};
+}
+
 }  // namespace
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
 #endif

@@ -6,6 +6,7 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_EXACT_TABLES_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_EXACT_TABLES_INL_H_
 
+#include "src/cpu_device/kernels/angle_groups-inl.h"
 #include "src/cpu_device/kernels/complex_groups-inl.h"
 
 #if defined(__AVX2__)
@@ -57,13 +58,7 @@ struct UnitPoint {
 PJRT_INLINE UnitPoint UnitPointOf(DoubleGroup x) {
   const PointAngle angle = PointAngleOf(x);
   const DoubleGroup s = angle.sine, c = angle.cosine, r = angle.r;
-  const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
-  const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
-  const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
-  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
-  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
-  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
-  const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
+  const auto [more_sine, less_cosine] = SmallAngleOf(r, angle.tail);
   const DoubleGroup sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
   const DoubleGroup sine_lost = Fused(c, r, s - sine), cosine_lost = FusedLess(s, r, c - cosine);
   return {{sine, Fused(s, less_cosine, Fused(c, more_sine, sine_lost))},

@@ -71,13 +71,7 @@ struct CutAngle {
 PJRT_INLINE CutAngle CutAngleOf(DoubleGroup x) {
   const PointAngle angle = PointAngleOf(x);
   const DoubleGroup s = angle.sine, c = angle.cosine, r = angle.r;
-  const DoubleGroup r2 = r * r, r4 = r2 * r2, cubed = r * r2;
-  const DoubleGroup sine01 = Fused(r2, 0x1.1111111110471p-7, -0x1.5555555555555p-3);
-  const DoubleGroup sine23 = Fused(r2, 0x1.71cda2e53bfc4p-19, -0x1.a01a0139c25adp-13);
-  const DoubleGroup cosine01 = Fused(r2, 0x1.555555555329dp-5, -0.5);
-  const DoubleGroup cosine23 = Fused(r2, 0x1.a003317cef198p-16, -0x1.6c16c0df5ef68p-10);
-  const DoubleGroup more_sine = Fused(cubed, Fused(r4, sine23, sine01), angle.tail);
-  const DoubleGroup less_cosine = r2 * Fused(r4, cosine23, cosine01);
+  const auto [more_sine, less_cosine] = SmallAngleOf(r, angle.tail);
   const DoubleGroup most = Fused(c, r, s);
   const DoubleGroup sine = CutOff<26>(most), cosine = OnGrid(FusedLess(s, r, c));
   const DoubleGroup sine_lost = Fused(c, r, s - sine), cosine_lost = FusedLess(s, r, c - cosine);
