@@ -352,6 +352,41 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<float>("f32", {47005, 90}, 1, true);
 }
 
+// The memory of an argument that the caller lends begins at a multiple of 16 bytes, no line.
+TEST(ScanTest, MemoryThatIsLentAndDonatedNeedNotBeginALine) {
+  const int64_t rows = 4101, columns = 1024;
+  PjRtClient& client = OneThreadClient();
+  auto executable = client.Compile(R"(
+    func.func @main(%x: tensor<4101x1024xf32> {tf.aliasing_output = 0 : i32}) -> tensor<4101x1024xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %y = stablehlo.negate %x : tensor<4101x1024xf32>
+      %0 = "stablehlo.reduce_window"(%y, %zero) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %s = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {window_dimensions = array<i64: 1, 1024>, padding = dense<[[0, 0], [1023, 0]]> : tensor<2x2xi64>}
+        : (tensor<4101x1024xf32>, tensor<f32>) -> tensor<4101x1024xf32>
+      return %0 : tensor<4101x1024xf32>
+    })",
+                                   CompileOptions());
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  std::vector<float> memory(rows * columns + 32, 1);
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
+  float* const begin = memory.data() + (-address % 64 + 16) / sizeof(float);
+  auto lent = client.BufferFromHostBuffer(begin, F32, {rows, columns}, std::nullopt,
+                                          PjRtClient::HostBufferSemantics::kMutableZeroCopy,
+                                          nullptr, DefaultMemory(client), nullptr);
+  ASSERT_TRUE(lent.ok()) << lent.status();
+  auto results = (*executable)->Execute({{lent->get()}}, ExecuteOptions());
+  ASSERT_TRUE(results.ok()) << results.status();
+  const auto result = (*results)[0][0]->ToLiteralSync();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(*client.UnsafeBufferPointer((*results)[0][0].get()),
+            reinterpret_cast<uintptr_t>(begin));
+  for (int64_t i = 0; i < rows * columns; ++i)
+    ASSERT_EQ(begin[i], -static_cast<float>(i % columns + 1)) << i;
+}
+
 TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedRowByRow) {
   CheckScan<float>("f32", {4101, 1031}, 0, false);
   CheckScan<double>("f64", {3, 700, 1024}, 1, true);

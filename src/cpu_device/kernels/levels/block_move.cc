@@ -237,13 +237,13 @@ void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stri
 // a dozen or so of both that are under way, and what comes then waits and computes nothing. kEven:
 // as many lines of each array as are written. kCount: of the arrays, or 0 for any number.
 template <int kCount, bool kEven>
-void StreamAndAsk(char* to, const char* from, int64_t bytes, AskedMemory* asked, int64_t count) {
+void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* asked,
+                  int64_t count) {
   if constexpr (kEven) {
     const char *near[kCount], *far[kCount];
     for (int k = 0; k < kCount; ++k) {
       near[k] = asked[k].next;
       far[k] = asked[k].next + asked[k].far;
-      asked[k].next += bytes;
     }
 #pragma GCC unroll 4
     for (int64_t i = 0; i < bytes; i += kLine) {
@@ -267,12 +267,12 @@ void StreamAndAsk(char* to, const char* from, int64_t bytes, AskedMemory* asked,
         }
       }
     }
-    for (int64_t k = 0; k < count; ++k) asked[k].next = until[k];
   }
 }
 void StreamAsking(void* dst, const void* src, int64_t bytes, AskedMemory* asked, int64_t count) {
   char* to = static_cast<char*>(dst);
   const char* from = static_cast<const char*>(src);
+  const int64_t all = bytes;
   if (const int64_t first = -reinterpret_cast<intptr_t>(to) & (kLine - 1); first > 0) {
     const int64_t n = first < bytes ? first : bytes;
     CopyInLine(to, from, n);
@@ -289,6 +289,7 @@ void StreamAsking(void* dst, const void* src, int64_t bytes, AskedMemory* asked,
                       : count == 2 ? (even ? StreamAndAsk<2, true> : StreamAndAsk<2, false>)
                                    : StreamAndAsk<0, false>;
   stream(to, from, bytes, asked, count);
+  for (int64_t k = 0; k < count; ++k) asked[k].next += all * asked[k].step / kLine;
 }
 
 // start + i * step modulo 2^64, as a signed integer.
