@@ -347,6 +347,11 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   CheckScan<bfloat16>("bf16", {8197, 1031}, 1, false);
   CheckScan<half>("f16", {14053, 600}, 1, true);
   CheckScan<float>("f32", {65569, 64}, 1, true);
+  // Rows of whole cache lines, of which a vector is one at some levels.
+  CheckScan<float>("f32", {4107, 1040}, 1, false);
+  CheckScan<double>("f64", {2071, 1016}, 1, false);
+  CheckScan<bfloat16>("bf16", {8219, 1056}, 1, true);
+  CheckScan<half>("f16", {14071, 608}, 1, false);
   // Rows that share cache lines, several at once.
   CheckScan<bfloat16>("bf16", {28003, 300}, 1, false);
   CheckScan<float>("f32", {47005, 90}, 1, true);
