@@ -311,6 +311,42 @@ TEST(C64MathTest, ExponentialsAndSinesAreNearlyRoundedOnceInAllRanges) {
   }
 }
 
+// Of which some go by f32 and others by f64 or one at a time, all together or a few of many.
+TEST(C64MathTest, ElementsDoNotDependOnHowManyBesideThemAreRare) {
+  using Z = std::complex<float>;
+  std::mt19937 random(41);
+  std::uniform_real_distribution<float> part(-3, 3), large(8, 100), exponent(-149, 127);
+  std::vector<Z> z;
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (int share = 0; share <= 100; share += 5) {
+    for (int i = 0; i < 131; ++i) {
+      const bool rare = static_cast<int>(random() % 100) < share;
+      const auto any = [&](int kind) {
+        if (!rare) return part(random);
+        if (kind == 0) return std::copysign(large(random), part(random));
+        if (kind == 1) return std::copysign(std::exp2(exponent(random)), part(random));
+        return kind == 2 ? 0 : infinity;
+      };
+      const int kind = static_cast<int>(random() % 64);
+      z.emplace_back(any(kind / 4 % 2), any(kind < 2 ? 3 : kind < 8 ? 2 : kind % 2));
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (BlockOp op : {BlockOp::kExp, BlockOp::kSin, BlockOp::kCos, BlockOp::kTan, BlockOp::kTanh,
+                       BlockOp::kLog, BlockOp::kLog1p, BlockOp::kCbrt}) {
+      const std::vector<Z> all = CallUnary<Z>(*kernels, op, CType::kC64, z);
+      std::vector<Z> in_place = z;
+      Find(*kernels, op, CType::kC64)(in_place.data(), in_place.data(), nullptr, nullptr,
+                                      static_cast<int64_t>(z.size()));
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Z alone = CallUnary<Z>(*kernels, op, CType::kC64, std::vector<Z>{z[i]})[0];
+        EXPECT_TRUE(SameValue(all[i], alone) && SameValue(in_place[i], alone))
+            << kernels->level << " op " << static_cast<int>(op) << " of " << Show(z[i]);
+      }
+    }
+  }
+}
+
 TEST(C64MathTest, ExponentialMinusOneKeepsItsDigitsWhereTheCosineIsSmall) {
   using Z = std::complex<float>;
   std::vector<Z> z = {{0x1.570cdap+3f, 0x1.5fdbcap+3f},

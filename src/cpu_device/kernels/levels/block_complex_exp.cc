@@ -165,48 +165,65 @@ PJRT_INLINE FloatMask IsRare(FloatParts z) {
   const FloatParts size = SizesOf(z);
   return Either(IsRare(size.re, Function::kRe), IsRare(size.im, Function::kIm));
 }
-template <class Function>
-__attribute__((noinline)) bool HasRare(const C64* x, int64_t count) {
-  int any = 0;
-  for (int64_t i = 0; i < count; ++i)
-    any |= Lanes(IsRare<Function>(LoadFloatParts(x + i * kFloats)));
-  return any != 0;
-}
 // What is rare goes in f64, and a common number takes its place in f32, where products of tiny
-// numbers would take very long.
+// numbers would take very long. Few elements are gathered before. False if nothing is rare.
 template <class Function>
-__attribute__((noinline)) void RunRarePiece(C64* d, const C64* x, int64_t count) {
-  typename Function::State states[kVectors];
+__attribute__((noinline)) bool RunRarePiece(C64* d, const C64* x, int64_t count) {
+  using Wide = typename Function::Wide;
+  static_assert(kPiece % doubles::kPiece == 0);
   FloatMask rare[kVectors];
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    rare[i] = IsRare<Function>(LoadFloatParts(x + i * kFloats));
+    found += __builtin_popcount(static_cast<unsigned>(Lanes(rare[i])));
+  }
+  if (found == 0) return false;
+  if (found == count * kFloats) {
+    doubles::Loop<Wide>(d, x, nullptr, nullptr, found);
+    return true;
+  }
+  const bool few = found <= kPiece / 4;
+  typename Function::State states[kVectors];
+  C64 wide[kPiece];
+  int64_t places[kPiece / 4], filled = 0;
   for (int64_t i = 0; i < count; ++i) {
     const FloatParts z = LoadFloatParts(x + i * kFloats);
-    rare[i] = IsRare<Function>(z);
     const FloatParts common = Choose(rare[i], {AllFloats(1), AllFloats(1)}, z);
     states[i] = Function::Start(common, SizesOf(common));
+    for (int lanes = few ? Lanes(rare[i]) : 0; lanes != 0; lanes &= lanes - 1) {
+      const int64_t at = i * kFloats + ElementOfFloats(__builtin_ctz(lanes));
+      places[filled] = at;
+      wide[filled++] = x[at];
+    }
   }
-  C64 wide[kPiece];
-  doubles::Loop<typename Function::Wide>(wide, x, nullptr, nullptr, count * kFloats);
+  // Whole pieces take no copies.
+  for (; few && filled % doubles::kPiece != 0; ++filled) wide[filled] = {1, 1};
+  doubles::Loop<Wide>(wide, few ? wide : x, nullptr, nullptr, few ? filled : count * kFloats);
   FinishPiece<Function>(states, d, count);
-  for (int64_t i = 0; i < count * kFloats; i += kFloats) {
+  for (int64_t i = 0; few && i < found; ++i) d[places[i]] = wide[i];
+  for (int64_t i = 0; !few && i < count * kFloats; i += kFloats) {
     const FloatParts common = LoadFloatParts(d + i), other = LoadFloatParts(wide + i);
     StoreFloatParts(d + i, Choose(rare[i / kFloats], other, common));
   }
+  return true;
 }
 
 // `count` vectors. Results may take the place of operands.
 template <class Function>
 PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count) {
-  typename Function::State states[kVectors];
   FloatBits excess_re = AllBits(0), excess_im = excess_re;
   for (int64_t i = 0; i < count; ++i) {
-    const FloatParts z = LoadFloatParts(x + i * kFloats), size = SizesOf(z);
-    states[i] = Function::Start(z, size);
+    const FloatParts size = SizesOf(LoadFloatParts(x + i * kFloats));
     excess_re = Larger32(excess_re, Excess(size.re, Function::kRe));
     excess_im = Larger32(excess_im, Excess(size.im, Function::kIm));
   }
   const bool beyond = AnyBeyond(excess_re, Function::kRe) || AnyBeyond(excess_im, Function::kIm);
-  if (__builtin_expect(beyond, 0) && HasRare<Function>(x, count))
-    return RunRarePiece<Function>(d, x, count);
+  if (__builtin_expect(beyond, 0) && RunRarePiece<Function>(d, x, count)) return;
+  typename Function::State states[kVectors];
+  for (int64_t i = 0; i < count; ++i) {
+    const FloatParts z = LoadFloatParts(x + i * kFloats);
+    states[i] = Function::Start(z, SizesOf(z));
+  }
   FinishPiece<Function>(states, d, count);
 }
 
