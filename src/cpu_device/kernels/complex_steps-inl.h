@@ -110,17 +110,44 @@ constexpr bool kHasWide = false;
 template <class Function>
 constexpr bool kHasWide<Function, std::void_t<typename Function::Wide>> = true;
 
-// `count` vectors. Results may take the place of operands.
+// Function::Outside, where there is one, tells lanes of what is rare by sizes alone.
+template <class Function, class = void>
+constexpr bool kHasOutside = false;
+template <class Function>
+constexpr bool kHasOutside<Function, std::void_t<decltype(&Function::Outside)>> = true;
+
+template <class Function>
+__attribute__((noinline)) bool AllOutside(const C64* x, int count) {
+  int all = -1;
+  for (int i = 0; i < count; ++i) all &= Function::Outside(LoadFloatParts(x + i * kFloats));
+  return (all & ((1 << kFloats) - 1)) == (1 << kFloats) - 1;
+}
+
+// `count` vectors. Results may take the place of operands. Says whether all was outside, which may
+// be asked before much is done: f32 numbers would take very long where they become denormals.
 template <class Function, int kOperands>
-void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count) {
+bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
+              [[maybe_unused]] bool ask = false) {
   using Operand = typename Function::Operand;
   constexpr int64_t kElements = kElementsOf<Operand>;
+  if constexpr (kHasOutside<Function>) {
+    if (ask && AllOutside<Function>(x[0], count)) {
+      RunPiece<typename Function::Wide>(d, x, 2 * count);
+      return true;
+    }
+  }
   typename Function::State states[Function::kPiece];
   int rare[Function::kPiece], any = 0;
   for (int i = 0; i < count; ++i) any |= StartAt<Function>(x, i * kElements, &states[i], false);
   C64 copies[kOperands][Function::kPiece * kElements];
   [[maybe_unused]] ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
   if (any != 0) {
+    if constexpr (kHasOutside<Function>) {
+      if (!ask && AllOutside<Function>(x[0], count)) {
+        RunPiece<typename Function::Wide>(d, x, 2 * count);
+        return true;
+      }
+    }
     any = 0;
     for (int i = 0; i < count; ++i)
       any |= rare[i] = StartAt<Function>(x, i * kElements, &states[i], true);
@@ -135,7 +162,7 @@ void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   }
   Function::Continue(states, count);
   for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
-  if (any == 0) return;
+  if (any == 0) return false;
   const C64* from[kOperands];
   for (int k = 0; k < kOperands; ++k) from[k] = copies[k];
   for (int64_t i = 0; i < count * kElements; ++i) {
@@ -148,6 +175,7 @@ void RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
       d[at] = CompleteAt<Function>(from, at);
     }
   }
+  return false;
 }
 
 // kOne: the number of the operand that is one element, or none of them.
@@ -165,8 +193,9 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
   Result* d = static_cast<Result*>(dst);
   const C64* x[kOperands];
   for (int k = 0; k < kOperands; ++k) x[k] = k == kOne ? rest[k] : from[k];
+  bool outside = false;
   for (; n >= kElements; n -= kElements, d += kElements) {
-    RunPiece<Function>(d, x, Function::kPiece);
+    outside = RunPiece<Function>(d, x, Function::kPiece, outside);
     for (int k = 0; k < kOperands; ++k) x[k] += k == kOne ? 0 : kElements;
   }
   if (n == 0) return;

@@ -317,6 +317,15 @@ struct WideLog {
 PJRT_INLINE FloatMask IsModerate(const FloatAngle& angle) {
   return IsNotBetween(Magnitude(angle.t), 1, ((127 - 50) << 23) - 1);
 }
+// What is neither that nor has a moderate logarithm, told by sizes with some room: a size that is
+// not between 2^-46 and 2^46, or a quotient below 2^-51.
+PJRT_INLINE int OutsideOfModerate(FloatParts z) {
+  const Floats width = Magnitude(z.re), height = Magnitude(z.im);
+  const Floats large = Larger(width, height), small = Smaller(width, height);
+  const Floats apart = (Floats)Minus32((FloatBits)large, (FloatBits)small);
+  const FloatMask tiny = Both(IsNotBetween(apart, 0, 52 << 23), IsNotBetween(small, 0, 0));
+  return Lanes(Either(tiny, IsNotBetween(large, (127 - 46) << 23, (127 + 46) << 23)));
+}
 struct Log {
   using Operand = FloatParts;
   using Wide = WideLog;
@@ -326,6 +335,7 @@ struct Log {
     HalfLog log;
   };
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog(z); }
+  PJRT_INLINE int Outside(FloatParts z) { return OutsideOfModerate(z); }
   PJRT_INLINE int Start(FloatParts z, State* state, bool careful) {
     const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
     const Floats dividend = ChooseOpposite(steep, z.re, z.im), divisor = Choose(steep, z.im, z.re);
@@ -378,6 +388,7 @@ struct Log1p {
   static constexpr int kPiece = 2;
   using State = Log::State;
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteLog1p(z); }
+  PJRT_INLINE int Outside(FloatParts z) { return OutsideOfModerate({z.re + AllFloats(1), z.im}); }
   PJRT_INLINE int Start(FloatParts z, State* state, bool careful) {
     const FloatPair re = SumOf(z.re, AllFloats(1));
     const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(re.high), Magnitude(z.im));
