@@ -123,11 +123,33 @@ __attribute__((noinline)) bool AllOutside(const C64* x, int count) {
   return (all & ((1 << kFloats) - 1)) == (1 << kFloats) - 1;
 }
 
+template <class Function, int kOperands>
+bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
+              bool ask = false);
+
+// Function::Wide of what is rare in `count` vectors, which are few elements, by one vector.
+template <class Function, int kOperands>
+PJRT_INLINE void RunGathered(ResultOf<Function, kOperands>* wide, const C64* const (&x)[kOperands],
+                             const int* rare, int count, int64_t* places) {
+  C64 few[kOperands][kDoubles];
+  const C64* from[kOperands];
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    for (int lanes = rare[i]; lanes != 0; lanes &= lanes - 1)
+      places[found++] = i * kFloats + ElementOfFloats(__builtin_ctz(lanes));
+  }
+  for (int k = 0; k < kOperands; ++k) {
+    for (int i = 0; i < kDoubles; ++i) few[k][i] = i < found ? x[k][places[i]] : C64{1, 1};
+    from[k] = few[k];
+  }
+  RunPiece<typename Function::Wide>(wide, from, 1);
+}
+
 // `count` vectors. Results may take the place of operands. Says whether all was outside, which may
 // be asked before much is done: f32 numbers would take very long where they become denormals.
 template <class Function, int kOperands>
 bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
-              [[maybe_unused]] bool ask = false) {
+              [[maybe_unused]] bool ask) {
   using Operand = typename Function::Operand;
   constexpr int64_t kElements = kElementsOf<Operand>;
   if constexpr (kHasOutside<Function>) {
@@ -155,6 +177,16 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   if (any != 0) {
     if constexpr (kHasWide<Function>) {
       static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
+      int found = 0;
+      for (int i = 0; i < count; ++i) found += __builtin_popcount(static_cast<unsigned>(rare[i]));
+      if (found <= kDoubles) {
+        int64_t places[kDoubles];
+        RunGathered<Function>(wide, x, rare, count, places);
+        Function::Continue(states, count);
+        for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
+        for (int i = 0; i < found; ++i) d[places[i]] = wide[i];
+        return false;
+      }
       RunPiece<typename Function::Wide>(wide, x, 2 * count);
     }
     for (int k = 0; k < kOperands; ++k)
