@@ -562,6 +562,28 @@ TEST(C128MathTest, RootsAreWithinTwoUlp) {
   }
 }
 
+TEST(C128MathTest, ExponentialMinusOneLeavesZerosAsTheyAreAmongOthers) {
+  using Z = std::complex<double>;
+  const Z others[] = {{0.5, 0.25}, {1e-20, 1e-10}, {0, 1e-170}, {-1, 0},
+                      {0, 3},      {-0.0, 0.5},    {800, 1},    {0x1p-40, 0}};
+  std::vector<Z> z;
+  for (int i = 0; i < 400; ++i) {
+    z.emplace_back(i % 2 == 0 ? 0.0 : -0.0, i % 4 < 2 ? 0.0 : -0.0);
+    if (i > 100 && i % 3 == 0) z.push_back(others[i / 3 % 8]);
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> all = CallUnary<Z>(*kernels, BlockOp::kExpm1, CType::kC128, z);
+    for (size_t i = 0; i < z.size(); ++i) {
+      const Z alone =
+          CallUnary<Z>(*kernels, BlockOp::kExpm1, CType::kC128, std::vector<Z>{z[i]})[0];
+      EXPECT_TRUE(SameValue(all[i], alone)) << kernels->level << Show(z[i]);
+      if (z[i] == 0.0) {
+        EXPECT_TRUE(SameValue(all[i], z[i])) << kernels->level << Show(z[i]);
+      }
+    }
+  }
+}
+
 // Beside the ends of what groups of vectors take in f32.
 TEST(C128MathTest, RootsDoNotDependOnTheirNeighboursWhereSquaresLeaveTheRangeOfF32) {
   using Z = std::complex<double>;

@@ -133,13 +133,26 @@ __attribute__((noinline)) void StoreAllButMarked(C128* to, const C128* from,
   StoreComplexes(to, result);
   if (AnyOf(marked)) ReplaceMarked<Function, kComplete>(to, z, marked);
 }
+// The same of a function that leaves zeros as they are.
+template <class Function, C128 (*kComplete)(C128)>
+__attribute__((noinline)) void ReplaceMarkedAndZeros(C128* to, const ComplexGroup& z,
+                                                     MaskGroup marked) {
+  const DoubleGroup size = Magnitude(z.re) + Magnitude(z.im);
+  const ComplexGroup result = LoadComplexes(to);
+  const MaskGroup zero = Compare<_CMP_EQ_OQ>(size, 0.0);
+  StoreComplexes(to, {Choose(zero, z.re, result.re), Choose(zero, z.im, result.im)});
+  marked = Both(marked, Compare<_CMP_NEQ_UQ>(size, 0.0));
+  if (AnyOf(marked)) ReplaceMarked<Function, kComplete>(to, z, marked);
+}
 template <class Function, C128 (*kComplete)(C128)>
 PJRT_INLINE void RunMarking(C128* to, const C128* from, int64_t count) {
   for (; count > 0; --count, to += kLanes, from += kLanes) {
     const ComplexGroup z = LoadComplexes(from);
     MaskGroup marked;
     StoreComplexes(to, Function::Run(z, &marked));
-    if (__builtin_expect(AnyOf(marked), 0)) ReplaceMarked<Function, kComplete>(to, z, marked);
+    if (__builtin_expect(AnyOf(marked), 0)) {
+      ReplaceMarkedAndZeros<Function, kComplete>(to, z, marked);
+    }
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
