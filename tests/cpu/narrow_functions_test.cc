@@ -5,6 +5,7 @@
 #include "src/cpu_device/loop/narrow_functions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <random>
@@ -145,6 +146,34 @@ TEST(NarrowFunctionsTest, OfTwoHaveTheBitsOfTheWayThroughF32) {
         EXPECT_EQ(second, want) << "in place of the second";
       }
     });
+  }
+}
+
+// Also where a result is so near the middle of two numbers that the last digit of f32 tells.
+TEST(NarrowFunctionsTest, PowersHaveTheSameBitsAtAllLevels) {
+  constexpr int kPower = static_cast<int>(BlockOp::kNarrowPower) - kNumUnaryBlockOps;
+  const std::vector<uint16_t> bases = EachArgument();
+  std::vector<uint16_t> result(kCount), other(kCount);
+  std::mt19937 random(17);
+  for (NarrowType type : {NarrowType::kBf16, NarrowType::kF16}) {
+    BlockFn first = nullptr;
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      const BlockFn power =
+          kernels
+              ->narrow_binary[static_cast<int>(type)][kPower][static_cast<int>(Scalars::kSecond)];
+      if (first == nullptr || power == nullptr) {
+        first = power;
+        continue;
+      }
+      for (int i = 0; i < 200; ++i) {
+        // Of 7 digits, as numbers of either type.
+        const float exponent = std::ldexp(static_cast<float>(random() % 256) - 128,
+                                          static_cast<int>(random() % 16) - 14);
+        first(result.data(), bases.data(), &exponent, nullptr, kCount);
+        power(other.data(), bases.data(), &exponent, nullptr, kCount);
+        EXPECT_EQ(result, other) << kernels->level << " of exponent " << exponent;
+      }
+    }
   }
 }
 

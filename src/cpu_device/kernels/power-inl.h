@@ -81,9 +81,10 @@ constexpr bool kOnlyUsual = false;
 PJRT_INLINE Normal UsualNormalOf(Floats x) {
   return {_mm512_getexp_ps(x), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
 }
-// x - floor(x), and whether one x is infinite or NaN.
+// x - floor(x), which the instruction for it would round down, and whether one x is infinite or
+// NaN.
 PJRT_INLINE Floats AboveFloor(Floats x) {
-  return _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  return x - _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
 PJRT_INLINE Mask IsNoNumber(Floats x, Floats) { return _mm512_fpclass_ps_mask(x, 0x99); }
 // `power` with the rules for the sign and for what does not exist, where x and y are numbers, and x
