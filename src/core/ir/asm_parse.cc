@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/core/ir/element.h"
 #include "src/core/ir/row_checks.h"
@@ -316,12 +315,7 @@ bool AsmParser::ParseArrow() {
   const char* const at = p_.tok_.begin;
   ParsedTypes types;
   if (!ParseTypes(&types)) return false;
-  if (!p_.Accept(TokenKind::kArrow)) {
-    // MHLO's ops of one type are written with that alone, CHLO's are not.
-    return types.size() == 1 && !absl::StartsWith(op_.name, "chlo.")
-               ? SetUniformType(types[0], at)
-               : p_.Unexpected("'->' and the types of the results");
-  }
+  if (!p_.Accept(TokenKind::kArrow)) return p_.Unexpected("'->' and the types of the results");
   return p_.ParseResultTypes(&op_.result_types) && p_.CheckOperandTypes(op_, types, at);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Angles of f64 as multiples of pi / 16 and a rest, with the multiples' sines and cosines. See
-// level-inl.h for who may include it.
+// Angles of f64 as multiples of pi / 16, or points near them, and a rest, with the sines and
+// cosines of these. See level-inl.h for who may include it.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_ANGLE_GROUPS_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_ANGLE_GROUPS_INL_H_
 
@@ -44,14 +44,48 @@ struct Angle {
 // subtraction loses is kept. So numbers as near to a multiple of pi / 2 as 2^-60 keep all their
 // digits.
 constexpr double kLargestAngle = 0x1p+20;
+constexpr double kAnglePart1 = 0x1.921fb54442d18p-3, kAnglePart2 = 0x1.1a62634p-57,
+                 kAnglePart3 = -0x1.d747f23e32ed7p-86;
 PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
-  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
-                   kPart3 = -0x1.d747f23e32ed7p-86;
   const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
   const DoubleGroup k = shifted - kIntegerShift;
-  const DoubleGroup most = FusedLess(k, kPart1, x), r = FusedLess(k, kPart2, most);
-  const DoubleGroup lost = FusedLess(k, kPart2, most - r);
-  return {r, FusedLess(k, kPart3, lost), ToWords(shifted)};
+  const DoubleGroup most = FusedLess(k, kAnglePart1, x), r = FusedLess(k, kAnglePart2, most);
+  const DoubleGroup lost = FusedLess(k, kAnglePart2, most - r);
+  return {r, FusedLess(k, kAnglePart3, lost), ToWords(shifted)};
+}
+
+// Sine and cosine of k pi / 16 + offset, which both are f64 numbers but for 2^-61, so that no
+// second parts are to be fetched, and the offset, of so few digits that its subtraction is exact.
+enum { kPointSine, kPointCosine, kPointOffset };
+constexpr Columns<3> kPoints = {
+    {{{-0.0, 0x1.8f8b83c52b698p-3, 0x1.87de2a6afe4f4p-2, 0x1.1c73b39ac9e89p-1, 0x1.6a09e68426026p-1,
+       0x1.a9b66290fd3d4p-1, 0x1.d906bcf324bebp-1, 0x1.f6297cff880aap-1, 1, 0x1.f6297cff880aap-1,
+       0x1.d906bcf324bebp-1, 0x1.a9b66290fd3d4p-1, 0x1.6a09e68426026p-1, 0x1.1c73b39ac9e89p-1,
+       0x1.87de2a6afe4f4p-2, 0x1.8f8b83c52b698p-3}},
+     {{1, 0x1.f6297cff880aap-1, 0x1.d906bcf324bebp-1, 0x1.a9b66290fd3d4p-1, 0x1.6a09e64bc1773p-1,
+       0x1.1c73b39ac9e89p-1, 0x1.87de2a6afe4f4p-2, 0x1.8f8b83c52b698p-3, 0, -0x1.8f8b83c52b698p-3,
+       -0x1.87de2a6afe4f4p-2, -0x1.1c73b39ac9e89p-1, -0x1.6a09e64bc1773p-1, -0x1.a9b66290fd3d4p-1,
+       -0x1.d906bcf324bebp-1, -0x1.f6297cff880aap-1}},
+     {{0, -0x1.7627a00000000p-35, 0x1.5591400000000p-38, -0x1.1390a00000000p-36,
+       0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38, 0x1.7627a00000000p-35,
+       0, -0x1.7627a00000000p-35, 0x1.5591400000000p-38, -0x1.1390a00000000p-36,
+       -0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38,
+       0x1.7627a00000000p-35}}}};
+
+// An angle as such a point and r + tail, for |x| <= kLargestAngle, as ReduceAngle. Sine and cosine
+// are those of the point but for a sign that `turn` has.
+struct PointAngle {
+  DoubleGroup sine, cosine, r, tail;
+  WordGroup turn;
+};
+PJRT_INLINE PointAngle PointAngleOf(DoubleGroup x) {
+  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const auto point = EntriesAt<kPoints>(ToWords(shifted));
+  const DoubleGroup most = FusedLess(k, kAnglePart1, x) - point[kPointOffset];
+  const DoubleGroup r = FusedLess(k, kAnglePart2, most);
+  const DoubleGroup tail = FusedLess(k, kAnglePart3, FusedLess(k, kAnglePart2, most - r));
+  return {point[kPointSine], point[kPointCosine], r, tail, ShiftedLeft<59>(ToWords(shifted))};
 }
 
 // sin(r + tail) - r and cos(r) - 1 for |r| <= pi / 32.

@@ -13,42 +13,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// Sine and cosine of k pi / 16 + offset, and the offset, of so few digits that its subtraction is
-// exact.
-enum { kPointSine, kPointCosine, kPointOffset };
-constexpr Columns<3> kPoints = {
-    {{{-0.0, 0x1.8f8b83c52b698p-3, 0x1.87de2a6afe4f4p-2, 0x1.1c73b39ac9e89p-1, 0x1.6a09e68426026p-1,
-       0x1.a9b66290fd3d4p-1, 0x1.d906bcf324bebp-1, 0x1.f6297cff880aap-1, 1, 0x1.f6297cff880aap-1,
-       0x1.d906bcf324bebp-1, 0x1.a9b66290fd3d4p-1, 0x1.6a09e68426026p-1, 0x1.1c73b39ac9e89p-1,
-       0x1.87de2a6afe4f4p-2, 0x1.8f8b83c52b698p-3}},
-     {{1, 0x1.f6297cff880aap-1, 0x1.d906bcf324bebp-1, 0x1.a9b66290fd3d4p-1, 0x1.6a09e64bc1773p-1,
-       0x1.1c73b39ac9e89p-1, 0x1.87de2a6afe4f4p-2, 0x1.8f8b83c52b698p-3, 0, -0x1.8f8b83c52b698p-3,
-       -0x1.87de2a6afe4f4p-2, -0x1.1c73b39ac9e89p-1, -0x1.6a09e64bc1773p-1, -0x1.a9b66290fd3d4p-1,
-       -0x1.d906bcf324bebp-1, -0x1.f6297cff880aap-1}},
-     {{0, -0x1.7627a00000000p-35, 0x1.5591400000000p-38, -0x1.1390a00000000p-36,
-       0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38, 0x1.7627a00000000p-35,
-       0, -0x1.7627a00000000p-35, 0x1.5591400000000p-38, -0x1.1390a00000000p-36,
-       -0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38,
-       0x1.7627a00000000p-35}}}};
-
-// An angle as such a point and r + tail, for |x| <= kLargestAngle, as ReduceAngle of
-// angle_groups-inl.h. Sine and cosine are those of the point but for a sign that `turn` has.
-struct PointAngle {
-  DoubleGroup sine, cosine, r, tail;
-  WordGroup turn;
-};
-PJRT_INLINE PointAngle PointAngleOf(DoubleGroup x) {
-  constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
-                   kPart3 = -0x1.d747f23e32ed7p-86;
-  const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
-  const DoubleGroup k = shifted - kIntegerShift;
-  const auto point = EntriesAt<kPoints>(ToWords(shifted));
-  const DoubleGroup most = FusedLess(k, kPart1, x) - point[kPointOffset];
-  const DoubleGroup r = FusedLess(k, kPart2, most);
-  const DoubleGroup tail = FusedLess(k, kPart3, FusedLess(k, kPart2, most - r));
-  return {point[kPointSine], point[kPointCosine], r, tail, ShiftedLeft<59>(ToWords(shifted))};
-}
-
 // A sine and a cosine but for a sign that `turn` has for both. The sign of a zero is right. Second
 // parts are up to 2^-7 of the first.
 struct UnitPoint {

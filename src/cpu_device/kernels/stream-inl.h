@@ -64,14 +64,28 @@ PJRT_INLINE void CopyInLine(void* to, const void* from, int64_t bytes) {
   }
 }
 
-// Any number of bytes: up to the first whole line, whole lines, and what is left. A line is written
-// in one way only: one that is under way past the caches must not be fetched back.
+// Any number of bytes: up to the first whole line, whole lines by `stream(to, from, bytes)`, and
+// what is left. A line is written in one way only: one that is under way past the caches must not
+// be fetched back.
+template <class StreamLines>
+PJRT_INLINE void StreamBytesBy(StreamLines stream, char* to, const char* from, int64_t bytes) {
+  if (const int64_t whole = -reinterpret_cast<intptr_t>(to) & (kLine - 1); whole > 0) {
+    const int64_t n = whole < bytes ? whole : bytes;
+    CopyInLine(to, from, n);
+    to += n;
+    from += n;
+    bytes -= n;
+  }
+  const int64_t rest = bytes & (kLine - 1);
+  bytes -= rest;
+  stream(to, from, bytes);
+  if (rest > 0) CopyInLine(to + bytes, from + bytes, rest);
+}
 PJRT_INLINE void StreamBytes(char* to, const char* from, int64_t bytes) {
-  const int64_t whole = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) % kLine);
-  int64_t i = whole < bytes ? whole : bytes;
-  CopyInLine(to, from, i);
-  for (; i + kLine <= bytes; i += kLine) StreamLine(to + i, from + i);
-  CopyInLine(to + i, from + i, bytes - i);
+  const auto lines = [](char* d, const char* s, int64_t n) {
+    for (int64_t i = 0; i < n; i += kLine) StreamLine(d + i, s + i);
+  };
+  StreamBytesBy(lines, to, from, bytes);
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

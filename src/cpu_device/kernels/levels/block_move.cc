@@ -270,26 +270,13 @@ void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* 
   }
 }
 void StreamAsking(void* dst, const void* src, int64_t bytes, AskedMemory* asked, int64_t count) {
-  char* to = static_cast<char*>(dst);
-  const char* from = static_cast<const char*>(src);
-  const int64_t all = bytes;
-  if (const int64_t first = -reinterpret_cast<intptr_t>(to) & (kLine - 1); first > 0) {
-    const int64_t n = first < bytes ? first : bytes;
-    CopyInLine(to, from, n);
-    to += n;
-    from += n;
-    bytes -= n;
-  }
-  if (const int64_t last = bytes & (kLine - 1); last > 0) {
-    bytes -= last;
-    CopyInLine(to + bytes, from + bytes, last);
-  }
   const bool even = count > 0 && asked[0].step == kLine && asked[count - 1].step == kLine;
   const auto stream = count == 1   ? (even ? StreamAndAsk<1, true> : StreamAndAsk<1, false>)
                       : count == 2 ? (even ? StreamAndAsk<2, true> : StreamAndAsk<2, false>)
                                    : StreamAndAsk<0, false>;
-  stream(to, from, bytes, asked, count);
-  for (int64_t k = 0; k < count; ++k) asked[k].next += all * asked[k].step / kLine;
+  const auto lines = [&](char* d, const char* s, int64_t n) { stream(d, s, n, asked, count); };
+  StreamBytesBy(lines, static_cast<char*>(dst), static_cast<const char*>(src), bytes);
+  for (int64_t k = 0; k < count; ++k) asked[k].next += bytes * asked[k].step / kLine;
 }
 
 // start + i * step modulo 2^64, as a signed integer.

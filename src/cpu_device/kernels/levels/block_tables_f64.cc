@@ -45,43 +45,20 @@ struct Cos {
   }
 };
 
-// The sines and cosines of angles near k pi / 16 that are all but numbers of f64 both, and how far
-// above k pi / 16 those angles are.
-enum { kNearSine, kNearCosine, kOffset };
-constexpr Columns<3> kTanAngles = {
-    {{{0, 0x1.8fd88070673c3p-3, 0x1.87e0f1a6d0749p-2, 0x1.1c676dc341b5dp-1, 0x1.69f547422eb91p-1,
-       0x1.a9be959f45516p-1, 0x1.d90629a565033p-1, 0x1.f625a88a4c41ap-1, 1, 0x1.f625a88a4c41ap-1,
-       0x1.d90629a565033p-1, 0x1.a9be959f45516p-1, 0x1.69f547422eb91p-1, 0x1.1c676dc341b5dp-1,
-       0x1.87e0f1a6d0749p-2, 0x1.8fd88070673c3p-3}},
-     {{1, 0x1.f625a88a4c41ap-1, 0x1.d90629a565033p-1, 0x1.a9be959f45516p-1, 0x1.6a1e846116cefp-1,
-       0x1.1c676dc341b5dp-1, 0x1.87e0f1a6d0749p-2, 0x1.8fd88070673c3p-3, 0, -0x1.8fd88070673c3p-3,
-       -0x1.87e0f1a6d0749p-2, -0x1.1c676dc341b5dp-1, -0x1.6a1e846116cefp-1, -0x1.a9be959f45516p-1,
-       -0x1.d90629a565033p-1, -0x1.f625a88a4c41ap-1}},
-     {{0, 0x1.39fc5p-13, 0x1.80ebp-17, -0x1.d850ap-14, -0x1.d2903p-13, 0x1.d850ap-14, -0x1.80ebp-17,
-       -0x1.39fc5p-13, 0, 0x1.39fc5p-13, 0x1.80ebp-17, -0x1.d850ap-14, 0x1.d2903p-13, 0x1.d850ap-14,
-       -0x1.80ebp-17, -0x1.39fc5p-13}}}};
-
 // (s + c t) / (c - s t) for t = tan(r), both in two parts.
 struct Tan {
   static constexpr double kLargest = kLargestAngle;
   static constexpr int kSteps = 2, kKept = 4;
   PJRT_INLINE double RunRare(double x) { return __builtin_tan(x); }
-  // As ReduceAngle does it, with the offset subtracted.
   PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
-    constexpr double kPart1 = 0x1.921fb54442d18p-3, kPart2 = 0x1.1a62634p-57,
-                     kPart3 = -0x1.d747f23e32ed7p-86;
-    const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
-    const DoubleGroup k = shifted - kIntegerShift;
-    const auto near = EntriesAt<kTanAngles>(ToWords(shifted));
-    const DoubleGroup most = FusedLess(k, kPart1, x), part = Fused(k, kPart2, near[kOffset]);
-    const DoubleGroup r = most - part, lost = (most - r) - part;
-    const DoubleGroup tail = FusedLess(k, kPart3, lost), s = near[kNearSine], c = near[kNearCosine];
+    const PointAngle angle = PointAngleOf(x);
+    const DoubleGroup s = angle.sine, c = angle.cosine, r = angle.r;
     const DoubleGroup r2 = r * r;
     const DoubleGroup p34 = Fused(r2, 0x1.2548eab8b8086p-7, 0x1.664c321f2de61p-6);
     const DoubleGroup p =
         Fused(Fused(Fused(p34, r2, 0x1.ba1ba316acd9dp-5), r2, 0x1.11111110f62ddp-3), r2,
               0x1.5555555555560p-2);
-    const DoubleGroup more = Fused(r * r2, p, tail);
+    const DoubleGroup more = Fused(r * r2, p, angle.tail);
     const DoubleGroup above = Fused(c, r, s), below = FusedLess(s, r, c);
     kept.Put(0, above);
     kept.Put(1, Fused(c, more, Fused(c, r, s - above)));
