@@ -80,13 +80,13 @@ void Check(CType type, const std::vector<T>& pattern) {
                              static_cast<int>(monoid), ", ", lines, " lines of ", n);
             std::vector<T> out(lines * (n + 1) + 1, T{1}), values = starts;
             scan(out.data(), n + 1, in.data(), stride, values.data(), lines, n, is_reverse,
-                 /*streams=*/false);
+                 /*stream=*/nullptr);
             EXPECT_TRUE(HasLines<T>(out, T{1}, expected, lines, stride, n)) << what;
             EXPECT_EQ(std::memcmp(values.data(), running.data(), values.size() * sizeof(T)), 0)
                 << what;
             values = starts;
             scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse,
-                 /*streams=*/false);
+                 /*stream=*/nullptr);
             EXPECT_EQ(std::memcmp(in.data(), expected.data(), in.size() * sizeof(T)), 0)
                 << what << " in place";
           }
@@ -110,7 +110,7 @@ void CheckNarrow(PrimitiveType type, const std::vector<uint16_t>& pattern) {
         EXPECT_EQ(type, F16) << level->name;
         continue;
       }
-      for (int64_t lines : {0, 1, 3, 4, 8, 15, 16, 17, 33}) {
+      for (int64_t lines : {0, 1, 3, 4, 8, 15, 16, 17, 33, 64, 97}) {
         for (int64_t n : {0, 1, 2, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 46, 63, 64, 99}) {
           for (bool is_reverse : {false, true}) {
             const int64_t stride = n + 3;
@@ -134,13 +134,13 @@ void CheckNarrow(PrimitiveType type, const std::vector<uint16_t>& pattern) {
             std::vector<uint16_t> out(lines * (n + 1) + 1, 1);
             std::vector<float> values = starts;
             scan(out.data(), n + 1, in.data(), stride, values.data(), lines, n, is_reverse,
-                 /*streams=*/false);
+                 /*stream=*/nullptr);
             EXPECT_TRUE(HasLines<uint16_t>(out, 1, expected, lines, stride, n)) << what;
             for (int64_t l = 0; l < lines; ++l)
               EXPECT_TRUE(SameValue(values[l], running[l])) << what << " line " << l;
             values = starts;
             scan(in.data(), stride, in.data(), stride, values.data(), lines, n, is_reverse,
-                 /*streams=*/false);
+                 /*stream=*/nullptr);
             EXPECT_EQ(in, expected) << what << " in place";
           }
         }
@@ -238,13 +238,52 @@ TEST(ScanRowsTest, LinesThatAreWrittenPastTheCachesAreTheSame) {
             for (int64_t k = 0; k < lines * stride; ++k)
               at[k] = 0x3f803f80 + static_cast<int32_t>(k % 64);
             std::vector<int32_t> running(lines, 1);
-            scan(at, stride, at, stride, running.data(), lines, n, is_reverse, streams);
+            ScanStream stream;
+            stream.results = streams;
+            scan(at, stride, at, stride, running.data(), lines, n, is_reverse, &stream);
             std::vector<float> sums(lines, 1);
-            narrow(at, 2 * stride, at, 2 * stride, sums.data(), lines, n, is_reverse, streams);
+            narrow(at, 2 * stride, at, 2 * stride, sums.data(), lines, n, is_reverse, &stream);
             level->block->end_stream();
           }
           EXPECT_EQ(std::memcmp(result[0], result[1], lines * stride * 4), 0)
               << level->name << " " << lines << " lines of " << n << (is_reverse ? ", back" : "");
+        }
+      }
+    }
+  }
+}
+
+// What a scan writes beside its results: whole cache lines, of which it tells how far it came.
+TEST(ScanRowsTest, LinesThatAreWrittenBesideAScanAreThoseGiven) {
+  for (const Kernels* level : AllKernels()) {
+    if (!level->supported()) continue;
+    const ScanRowsFn scan =
+        level->window->scan_rows[static_cast<int>(Monoid::kAdd)][static_cast<int>(CType::kF32)];
+    const ScanRowsFn narrow = level->window->scan_bf16_rows[static_cast<int>(Monoid::kAdd)];
+    for (const int64_t lines : {3, 16, 64, 80}) {
+      for (const int64_t bytes : {0, 64, 4096, 100000}) {
+        for (const bool is_narrow : {false, true}) {
+          constexpr int64_t kElements = 100;
+          std::vector<float> in(lines * kElements, 1), out(in.size()), running(lines, 0);
+          std::vector<char> from(bytes + 64), memory(bytes + 128, 'x');
+          for (int64_t i = 0; i < bytes; ++i) from[i] = static_cast<char>(i * 7 % 101);
+          const int64_t address = reinterpret_cast<intptr_t>(memory.data());
+          char* const to = memory.data() + AlignUp(address) - address;
+          ScanStream stream;
+          stream.to = to;
+          stream.from = stream.next = from.data();
+          stream.bytes = bytes;
+          (is_narrow ? narrow : scan)(out.data(), kElements, in.data(), kElements, running.data(),
+                                      lines, kElements, false, &stream);
+          level->block->end_stream();
+          const int64_t written = stream.to - to;
+          EXPECT_EQ(written % 64, 0);
+          EXPECT_EQ(stream.from - from.data(), written);
+          EXPECT_EQ(stream.next - from.data(), written);
+          EXPECT_EQ(stream.bytes, bytes - written);
+          EXPECT_EQ(std::memcmp(to, from.data(), written), 0) << level->name;
+          EXPECT_EQ(*stream.to, 'x') << level->name;
+          EXPECT_EQ(written > 0, lines >= 16 && bytes > 0) << level->name;
         }
       }
     }

@@ -355,25 +355,32 @@ TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedByStretchesOfTheirRows) {
   // Rows that share cache lines, several at once.
   CheckScan<bfloat16>("bf16", {28003, 300}, 1, false);
   CheckScan<float>("f32", {47005, 90}, 1, true);
+  CheckScan<half>("f16", {28043, 301}, 1, true);
+  // Longer ones, of which stretches are written.
+  CheckScan<float>("f32", {1409, 3001}, 1, false);
+  CheckScan<bfloat16>("bf16", {2819, 3001}, 1, true);
 }
 
 // The memory of an argument that the caller lends begins at a multiple of 16 bytes, no line.
-TEST(ScanTest, MemoryThatIsLentAndDonatedNeedNotBeginALine) {
-  const int64_t rows = 4101, columns = 1024;
+void CheckScanOfLentMemory(int64_t rows, int64_t columns) {
   PjRtClient& client = OneThreadClient();
-  auto executable = client.Compile(R"(
-    func.func @main(%x: tensor<4101x1024xf32> {tf.aliasing_output = 0 : i32}) -> tensor<4101x1024xf32> {
+  auto executable =
+      client.Compile(absl::StrReplaceAll(R"(
+    func.func @main(%x: ARRAY {tf.aliasing_output = 0 : i32}) -> ARRAY {
       %zero = stablehlo.constant dense<0.0> : tensor<f32>
-      %y = stablehlo.negate %x : tensor<4101x1024xf32>
+      %y = stablehlo.negate %x : ARRAY
       %0 = "stablehlo.reduce_window"(%y, %zero) ({
         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
           %s = stablehlo.add %a, %b : tensor<f32>
           stablehlo.return %s : tensor<f32>
-      }) {window_dimensions = array<i64: 1, 1024>, padding = dense<[[0, 0], [1023, 0]]> : tensor<2x2xi64>}
-        : (tensor<4101x1024xf32>, tensor<f32>) -> tensor<4101x1024xf32>
-      return %0 : tensor<4101x1024xf32>
+      }) {window_dimensions = array<i64: 1, COLUMNS>, padding = dense<[[0, 0], [BEFORE, 0]]> : tensor<2x2xi64>}
+        : (ARRAY, tensor<f32>) -> ARRAY
+      return %0 : ARRAY
     })",
-                                   CompileOptions());
+                                         {{"ARRAY", TensorText({rows, columns}, "f32")},
+                                          {"COLUMNS", absl::StrCat(columns)},
+                                          {"BEFORE", absl::StrCat(columns - 1)}}),
+                     CompileOptions());
   ASSERT_TRUE(executable.ok()) << executable.status();
   std::vector<float> memory(rows * columns + 32, 1);
   const auto address = reinterpret_cast<uintptr_t>(memory.data());
@@ -390,6 +397,11 @@ TEST(ScanTest, MemoryThatIsLentAndDonatedNeedNotBeginALine) {
             reinterpret_cast<uintptr_t>(begin));
   for (int64_t i = 0; i < rows * columns; ++i)
     ASSERT_EQ(begin[i], -static_cast<float>(i % columns + 1)) << i;
+}
+TEST(ScanTest, MemoryThatIsLentAndDonatedNeedNotBeginALine) {
+  CheckScanOfLentMemory(4101, 1024);
+  CheckScanOfLentMemory(4101, 1002);
+  CheckScanOfLentMemory(1409, 3001);
 }
 
 TEST(ScanTest, ArraysTooLargeForTheCachesAreSummedRowByRow) {

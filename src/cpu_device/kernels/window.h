@@ -22,13 +22,25 @@ using FoldRowsFn = void (*)(void* out, const void* const* rows, int64_t count, i
 using FoldWindowFn = void (*)(void* out, const void* in, int64_t places, int64_t place_stride,
                               int64_t taps, int64_t tap_stride, int64_t inner, const void* init);
 
+// What a scan writes past the caches; BlockKernels::end_stream comes after.
+struct ScanStream {
+  // Its results, of which `out` is whole cache lines, where WindowKernels::scans_stream: those of
+  // as many lines as a vector has cells.
+  bool results = false;
+  // And `bytes` from `from` on to the cache lines at `to`, for each of which it asks for one at
+  // `next`. They are moved behind what the scan came to.
+  char* to = nullptr;
+  const char *from = nullptr, *next = nullptr;
+  int64_t bytes = 0;
+};
+
 // Along lines of n neighbours each element becomes all that was folded up to it: out[l * out_stride
 // + i] = running[l] = running[l] op in[l * in_stride + i], for l < lines and i from 0 to n - 1, or
-// back from n - 1 to 0. Strides in elements. `out` may be `in` where the strides are equal. With
-// `streams`, where the level has it, `out` is whole cache lines, and those of as many lines as a
-// vector has cells are written past the caches; BlockKernels::end_stream comes after.
+// back from n - 1 to 0. Strides in elements. `out` may be `in` where the strides are equal.
+// `stream` may be null.
 using ScanRowsFn = void (*)(void* out, int64_t out_stride, const void* in, int64_t in_stride,
-                            void* running, int64_t lines, int64_t n, bool is_reverse, bool streams);
+                            void* running, int64_t lines, int64_t n, bool is_reverse,
+                            ScanStream* stream);
 
 // Channels side by side, each with a window and weights of its own: out[p * out_stride + j] = sum
 // over t < taps, in order, of in[p * in_stride + offsets[t] + j] * weights[t * weight_stride + j],

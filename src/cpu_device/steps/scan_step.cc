@@ -4,13 +4,14 @@
 // scanned. Where lines are neighbours, row i of the result is row i - 1 of it and row i of the
 // operand; of arrays too large for the caches the last row is kept apart. Where elements of a line
 // are neighbours, a kernel turns squares of them in registers; of narrow types that it does not
-// have, a stretch of each line is converted in a buffer before, and of arrays too large for the
-// caches whose lines are whole cache lines, the kernel writes past them or, where its vectors are
-// shorter, a stretch of the result stays in the buffer and is then written past them; for other
-// types and for bodies, a tile of some elements of all lines is turned, scanned that way, and
-// turned back. In other cases (several arrays, a body across lines) element i of all lines is
-// gathered, folded into the running values, and written. The order of operations is the same in
-// all: from the initial value on, one element after the other.
+// have, a stretch of each line is converted in a buffer before. Results too large for the caches
+// are written past them: of lines that are whole cache lines by the kernel, where its vectors are,
+// too; of short lines that follow each other, from a buffer, beside the next ones' computation; of
+// others, a stretch of each line at a time from a buffer. For other types and for bodies, a tile of
+// some elements of all lines is turned, scanned that way, and turned back. In other cases (several
+// arrays, a body across lines) element i of all lines is gathered, folded into the running values,
+// and written. The order of operations is the same in all: from the initial value on, one element
+// after the other.
 #include "src/cpu_device/steps/scan_step.h"
 
 #include <algorithm>
@@ -47,15 +48,17 @@ constexpr int64_t kTileSteps = 64;
 // So many bytes of each line are in the buffer at a time, and stand so far from those of the next.
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kStretchStride = kStretch + 64;
-// Lines that are shorter go to memory as they are turned, however many there are; so do those that
-// share cache lines, since one that is written in part must be fetched first.
+// Lines that are shorter have no stretches.
 constexpr int64_t kShortLine = 256;
-// Those that share lines and follow each other are streamed as one run, of up to so many bytes.
-constexpr int64_t kTogether = 32 * 1024;
-// Lines a block where the kernel for lines has them: a vector's worth, the widest there is, or two
-// of floats of 16 bits, which it folds side by side.
+// Lines that share cache lines and follow each other are streamed as one run, while the next ones
+// are computed: a block of them has up to so many bytes, and so many are one unit of work. 256 MiB
+// in rows of 300 bf16 took 58 ms when they were streamed afterwards, and take 45 (Emerald Rapids).
+constexpr int64_t kTogetherBytes = 64 * 1024;
+constexpr int64_t kTogetherBlocks = 8;
+// Lines a block where the kernel for lines has them: a vector's worth, the widest there is, or
+// those that it folds side by side.
 constexpr int64_t kVectorLines = 16;
-constexpr int64_t kNarrowLines = 2 * kVectorLines;
+constexpr int64_t kBf16Lines = 2 * kVectorLines, kF16Lines = 4 * kVectorLines;
 // Where stretches come from memory, the lines of a block begin in pages of their own: a processor
 // that reads ahead follows one line in a page. They begin at the same place of a cache line, so
 // that what is done at their ends repeats.
@@ -74,7 +77,7 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   const bool is_converted = p_.kernels->load[type] != nullptr || p_.kernels->store[type] != nullptr;
   const int64_t line_bytes = p_.length * ByteWidth(type);
   is_streamed_ = p_.outer * p_.inner * line_bytes >= kStreamBytes;
-  const bool fits_stretches = line_bytes >= kShortLine && line_bytes % kCacheLine == 0;
+  const int64_t along = !is_converted ? kVectorLines : type == BF16 ? kBf16Lines : kF16Lines;
   // Few lines fill no vector: one by one, they are quicker to convert beforehand.
   const bool is_few = p_.inner < kVectorLines;
   if (!is_converted) {
@@ -82,7 +85,13 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
     p_.stored_op = p_.op;
   }
   if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 && !(is_converted && is_few)) {
-    method_ = is_few || !is_streamed_ || !fits_stretches ? kAlongLines : kByStretches;
+    const bool is_long = line_bytes >= kShortLine;
+    const bool fits_together = p_.line_stride == p_.length && along * line_bytes <= kTogetherBytes;
+    method_ = is_few || !is_streamed_                   ? kAlongLines
+              : is_long && line_bytes % kCacheLine == 0 ? kByStretches
+              : fits_together                           ? kTogether
+              : is_long                                 ? kByStretches
+                                                        : kAlongLines;
   } else if (p_.scan_rows != nullptr && p_.scan_stride == 1 && p_.round == nullptr) {
     method_ = kByStretches;
     converts_ = true;
@@ -91,11 +100,22 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
   } else if (p_.stored_op != nullptr && p_.line_stride == 1) {
     method_ = kRowByRow;
   }
-  const int64_t along = is_converted && !converts_ ? kNarrowLines : kVectorLines;
-  lines_ = std::min(p_.inner, method_ == kAlongLines || method_ == kByStretches ? along
-                              : method_ == kTurned                              ? kTileLines
-                              : p_.line_stride == 1                             ? kContiguousLines
-                                                                                : kStridedLines);
+  switch (method_) {
+    case kAlongLines:
+    case kTogether:
+      lines_ = along;
+      break;
+    case kByStretches:
+      lines_ = converts_ ? kVectorLines : along;
+      break;
+    case kTurned:
+      lines_ = kTileLines;
+      break;
+    case kRowByRow:
+    case kMoved:
+      lines_ = p_.line_stride == 1 ? kContiguousLines : kStridedLines;
+  }
+  lines_ = std::min(p_.inner, lines_);
   if (p_.body != nullptr) lines_ = std::min(lines_, p_.body->max_block());
   lines_ = std::max<int64_t>(lines_, 1);
   if (method_ == kRowByRow && is_streamed_) {
@@ -103,17 +123,17 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
     const int64_t fewest = kFewestBytes / ByteWidth(type);
     lines_ = std::min(lines_, std::max(fewest, AlignUp(CeilDiv(p_.inner, parts), kCacheLine)));
   }
+  if (method_ == kTogether) {
+    along_ = lines_;
+    lines_ *= kTogetherBlocks;
+  }
   blocks_per_outer_ = CeilDiv(p_.inner, lines_);
   if (method_ == kByStretches && is_streamed_ && line_bytes >= kShortLine)
     apart_ = AlignUp(CeilDiv(kPage, line_bytes), kCacheLine / std::gcd(kCacheLine, line_bytes));
   const int64_t body_bytes = p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0;
   scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + body_bytes;
-  // The running values, and the lines.
-  if (method_ == kAlongLines && is_streamed_ && p_.line_stride == p_.length &&
-      lines_ * line_bytes <= kTogether) {
-    together_bytes_ = lines_ * line_bytes;
-    scratch_bytes_ = lines_ * kSlot + together_bytes_;
-  }
+  // The running values, and two blocks of lines.
+  if (method_ == kTogether) scratch_bytes_ = along_ * (kSlot + 2 * line_bytes);
   // The stretches, and the running values.
   if (method_ == kByStretches) scratch_bytes_ = (kStretchStride + kSlot) * lines_;
   // The tile in its compute type and in its memory type, the running values, and a body's result
@@ -251,14 +271,45 @@ void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scr
   const int64_t n = std::min(lines_, p_.inner - line);
   const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
   FillInit(context, scratch, n);
-  char* const to = context.buffer(a.to) + base * size;
-  char* const lines = together_bytes_ > 0 ? scratch + lines_ * kSlot : to;
-  p_.scan_stored_rows(lines, p_.line_stride, context.buffer(a.from) + (a.from_offset + base) * size,
-                      p_.line_stride, scratch, n, p_.length, p_.is_reverse,
-                      /*streams=*/false);
-  if (together_bytes_ == 0) return;
-  p_.kernels->stream_rows(to, 0, lines, 0, n * p_.length * size, 1);
-  p_.kernels->end_stream();
+  p_.scan_stored_rows(context.buffer(a.to) + base * size, p_.line_stride,
+                      context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride,
+                      scratch, n, p_.length, p_.is_reverse, nullptr);
+}
+
+void ScanStep::RunTogether(const RunContext& context, int64_t block, char* scratch) const {
+  const BlockKernels& k = *p_.kernels;
+  const ScanParams::Array& a = p_.arrays[0];
+  const int64_t size = ByteWidth(a.type);
+  const int64_t line = block % blocks_per_outer_ * lines_;
+  const int64_t n = std::min(lines_, p_.inner - line);
+  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.length;
+  const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
+  char* to = context.buffer(a.to) + base * size;
+  char* const running = scratch;
+  char* results = scratch + along_ * kSlot;
+  char* others = results + along_ * p_.length * size;
+  ScanStream stream;
+  for (int64_t done = 0; done < n; done += along_) {
+    const int64_t lines = std::min(along_, n - done), bytes = lines * p_.length * size;
+    FillInit(context, running, lines);
+    stream.next = from + bytes;
+    p_.scan_stored_rows(results, p_.length, from, p_.length, running, lines, p_.length,
+                        p_.is_reverse, &stream);
+    if (stream.bytes > 0) k.stream_rows(stream.to, 0, stream.from, 0, stream.bytes, 1);
+    stream.to = to;
+    stream.from = results;
+    stream.bytes = bytes;
+    // Lent memory that does not begin a cache line.
+    if (reinterpret_cast<uintptr_t>(to) % kCacheLine != 0) {
+      k.stream_rows(to, 0, results, 0, bytes, 1);
+      stream.bytes = 0;
+    }
+    from += bytes;
+    to += bytes;
+    std::swap(results, others);
+  }
+  if (stream.bytes > 0) k.stream_rows(stream.to, 0, stream.from, 0, stream.bytes, 1);
+  k.end_stream();
 }
 
 void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* scratch) const {
@@ -286,8 +337,11 @@ void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* sc
   // Vectors that go to memory one by one do so while the next ones are computed: 256 MiB of f64
   // took 31 ms by the buffer and take 24, of f32 36 and 29 (Emerald Rapids). Memory that a caller
   // lends need not begin a cache line.
-  const bool is_aligned = reinterpret_cast<uintptr_t>(context.buffer(a.to)) % kCacheLine == 0;
+  const bool is_aligned =
+      (reinterpret_cast<uintptr_t>(context.buffer(a.to)) | p_.length * size) % kCacheLine == 0;
   const bool streams_itself = is_streamed_ && p_.scans_stream && !converts_ && is_aligned;
+  ScanStream stream;
+  stream.results = streams_itself;
   const int64_t most = kStretch / wide;
   for (int64_t done = 0; done < p_.length; done += most) {
     const int64_t steps = std::min(most, p_.length - done);
@@ -301,13 +355,13 @@ void ScanStep::RunByStretches(const RunContext& context, int64_t block, char* sc
       load(stretch + l * kStretchStride, row, steps);
     }
     if (streams_itself) {
-      scan(to, line_stride, from, line_stride, running, n, steps, p_.is_reverse, true);
+      scan(to, line_stride, from, line_stride, running, n, steps, p_.is_reverse, &stream);
       continue;
     }
     const bool is_in_place = load != nullptr;
     scan(stretch, kStretchStride / wide, is_in_place ? stretch : from,
          is_in_place ? kStretchStride / wide : line_stride, running, n, steps, p_.is_reverse,
-         false);
+         nullptr);
     if (store == nullptr) {
       copy(to, stride, stretch, kStretchStride, steps * size, n);
       continue;
@@ -367,6 +421,8 @@ absl::Status ScanStep::Run(const RunContext& context) const {
         return RunRowByRow(context, block, scratch);
       case kAlongLines:
         return RunAlongLines(context, block, scratch);
+      case kTogether:
+        return RunTogether(context, block, scratch);
       case kByStretches:
         return RunByStretches(context, block, scratch);
       case kTurned:

@@ -56,18 +56,19 @@ class ScanStep final : public Step {
   // for them, at once or by stretches of each, or, also with a body, turned by tiles.
   void RunRowByRow(const RunContext& context, int64_t block, char* scratch) const;
   void RunAlongLines(const RunContext& context, int64_t block, char* scratch) const;
+  void RunTogether(const RunContext& context, int64_t block, char* scratch) const;
   void RunByStretches(const RunContext& context, int64_t block, char* scratch) const;
   void RunTurned(const RunContext& context, int64_t block, char* scratch) const;
   // The initial value, in its compute type or as it lies in memory, n times.
   void FillInit(const RunContext& context, char* to, int64_t n, bool is_stored = false) const;
-  enum Method : uint8_t { kRowByRow, kAlongLines, kByStretches, kTurned, kMoved };
+  enum Method : uint8_t { kRowByRow, kAlongLines, kTogether, kByStretches, kTurned, kMoved };
   ScanParams p_;
   Method method_ = kMoved;
-  bool converts_ = false;       // stretches
-  bool is_streamed_ = false;    // too much for the caches
-  int64_t together_bytes_ = 0;  // of lines that are streamed as one run
-  int64_t lines_ = 64;          // in a block
-  int64_t apart_ = 1;           // stretches: from one line of a block to its next
+  bool converts_ = false;     // stretches
+  bool is_streamed_ = false;  // too much for the caches
+  int64_t lines_ = 64;        // in a block
+  int64_t along_ = 0;         // lines that follow each other: those at a time
+  int64_t apart_ = 1;         // stretches: from one line of a block to its next
   int64_t blocks_per_outer_;
   int64_t scratch_bytes_;
 };
