@@ -500,14 +500,17 @@ TEST(ChoiceTest, KernelsChoosePlacesByEachRule) {
 
 // `kernels` choose from rows of n values of S as above.
 template <typename T, typename S, typename P>
-void CheckRows(const char* level, const ChoiceKernels& kernels, int64_t rows, int64_t n) {
-  const std::vector<S> a = Values<S>(rows * n, true);
+void CheckRows(const char* level, const ChoiceKernels& kernels, int64_t rows, int64_t n,
+               bool has_nans = true) {
+  const std::vector<S> a = Values<S>(rows * n, has_nans);
+  const bool are_long = n > kMostPlaces;
   for (int bits = 0; bits < 64; ++bits) {
     const Choice rule = RuleOfBits(kIsFloat<S> ? bits : bits & 7);
-    if (!rule.TakesFirstNan() && !rule.TakesSecondByNan()) continue;
+    if (!rule.TakesFirstNan() && (are_long || !rule.TakesSecondByNan())) continue;
     std::vector<T> values(rows);
     std::vector<P> places(rows + 1, 99);
-    kernels.choose_rows(rule, values.data(), places.data(), a.data(), rows, n);
+    const ChooseRowsFn choose = are_long ? kernels.choose_long_rows : kernels.choose_rows;
+    choose(rule, values.data(), places.data(), a.data(), rows, n);
     ASSERT_EQ(places[rows], 99) << "wrote behind the places";
     for (int64_t r = 0; r < rows; ++r) {
       Pair<T> expected{static_cast<T>(a[r * n]), 1};
@@ -540,6 +543,22 @@ TEST(ChoiceTest, KernelsChooseFromRowsByEachRule) {
                                              n);
         if (kernels->fold->f16_choice.choose_rows != nullptr)
           CheckRows<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, least(2), n);
+      }
+    }
+  }
+}
+
+TEST(ChoiceTest, KernelsChooseFromLongRowsOfNarrowFloatsByEachRule) {
+  for (const Kernels* kernels : AllKernels()) {
+    if (!kernels->supported()) continue;
+    for (const bool has_nans : {false, true}) {
+      for (int64_t n : {256, 257, 287, 288, 289, 1024, 3001, 70001}) {
+        CheckRows<float, bfloat16, uint32_t>(kernels->name, kernels->fold->bf16_choice, 3, n,
+                                             has_nans);
+        if (kernels->fold->f16_choice.choose_long_rows != nullptr) {
+          CheckRows<float, half, uint32_t>(kernels->name, kernels->fold->f16_choice, 3, n,
+                                           has_nans);
+        }
       }
     }
   }

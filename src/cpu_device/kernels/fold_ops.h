@@ -57,6 +57,8 @@ inline constexpr int64_t kMostPlaces = 255;  // fit any type
 using ChooseRowsFn = void (*)(const Choice& choice, void* values, void* places, const void* a,
                               int64_t rows, int64_t n);
 inline constexpr int64_t kLeastColumnBytes = 128;
+// The same of longer rows, with n up to this, any number of them, and a rule that TakesFirstNan().
+inline constexpr int64_t kLongestRow = 1 << 18;
 // companions[k] = companion + places[k] * step where places[k] is not 0.
 using TakePlacesFn = void (*)(void* companions, const void* places, int64_t companion, int64_t step,
                               int64_t n);
@@ -69,6 +71,7 @@ struct ChoiceKernels {
   ChooseFn choose[2] = {};  // by whether companions have 8 bytes or 4
   ChoosePlacesFn choose_places = nullptr;
   ChooseRowsFn choose_rows = nullptr;
+  ChooseRowsFn choose_long_rows = nullptr;  // null where it is as quick to find the extreme first
   FindFn find_first = nullptr, find_last = nullptr;
 };
 

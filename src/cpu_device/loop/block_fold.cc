@@ -399,16 +399,19 @@ void Folder::Choose(char* memory, const Fold& fold, const char* values, int64_t 
 bool Folder::CanChooseRows(const Fold& fold, int64_t rows, int64_t n) const {
   if (!fold.CountsCompanions() || !fold.rows_share_companions || p_.num_reduced != 1) return false;
   const Choice& rule = fold.reduce->choice->rule;
-  return (rule.TakesFirstNan() || rule.TakesSecondByNan()) && n >= 2 && n <= kMostPlaces &&
+  if (n > kMostPlaces)
+    return fold.choice->choose_long_rows != nullptr && rule.TakesFirstNan() && n <= kLongestRow;
+  return (rule.TakesFirstNan() || rule.TakesSecondByNan()) && n >= 2 &&
          rows * fold.value_sizes[fold.value()] >= kLeastColumnBytes;
 }
 
 void Folder::ChooseRows(char* memory, const Fold& fold, const char* values, int64_t rows, int64_t n,
                         int64_t point, int64_t at) const {
   const size_t v = fold.value();
-  fold.choice->choose_rows(fold.reduce->choice->rule,
-                           Accumulator(memory, fold, v) + at * fold.sizes[v], memory + fold.places,
-                           values, rows, n);
+  const ChooseRowsFn choose =
+      n > kMostPlaces ? fold.choice->choose_long_rows : fold.choice->choose_rows;
+  choose(fold.reduce->choice->rule, Accumulator(memory, fold, v) + at * fold.sizes[v],
+         memory + fold.places, values, rows, n);
   TakePlaces(memory, fold, rows, point, at);
 }
 

@@ -302,8 +302,9 @@ int64_t FindNarrow(const void* a, const void* x, int64_t n) {
 // T compares as the elements of a type do.
 template <typename T>
 ChoiceKernels KernelsOf() {
-  ChoiceKernels k = {
-      {Choose<T, uint32_t>, Choose<T, uint64_t>}, nullptr, nullptr, Find<true, T>, Find<false, T>};
+  ChoiceKernels k = {{Choose<T, uint32_t>, Choose<T, uint64_t>}};
+  k.find_first = Find<true, T>;
+  k.find_last = Find<false, T>;
   if constexpr (std::is_floating_point_v<T>) {
     k.choose_places = ChooseFloatPlaces<Direct<T>, T>;
   } else {
@@ -314,11 +315,11 @@ ChoiceKernels KernelsOf() {
 // The same of 16-bit floats.
 template <class Source, uint16_t kInfinity>
 ChoiceKernels KernelsOfNarrow() {
-  return {{Choose<float, uint32_t>, Choose<float, uint64_t>},
-          ChooseFloatPlaces<Source, float>,
-          nullptr,
-          FindNarrow<true, kInfinity>,
-          FindNarrow<false, kInfinity>};
+  ChoiceKernels k = {{Choose<float, uint32_t>, Choose<float, uint64_t>}};
+  k.choose_places = ChooseFloatPlaces<Source, float>;
+  k.find_first = FindNarrow<true, kInfinity>;
+  k.find_last = FindNarrow<false, kInfinity>;
+  return k;
 }
 template <typename P>
 void SetTakePlaces(TakePlacesFn* by_companion) {
