@@ -6,7 +6,6 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_EXP_WIDE_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_EXP_WIDE_INL_H_
 
-#define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_vectors-inl.h"
 #include "src/cpu_device/kernels/double_groups-inl.h"
@@ -24,10 +23,9 @@ struct Quotients {
   Numbers dividend;
   DoubleGroup divisor;
 };
-// number * dividend / divisor
 struct Products {
   Numbers number;
-  DoubleGroup dividend, divisor;
+  DoubleGroup factor;
 };
 
 // x * factor to the nearest integer: as a number, and in the last 48 bits of `bits`.
@@ -130,14 +128,6 @@ PJRT_INLINE DoubleGroup SinOf(const Angle& angle) {
 PJRT_INLINE DoubleGroup CosOf(const Angle& angle) {
   return FusedLess(angle.sine, angle.r_sine, angle.cosine * angle.r_cosine);
 }
-// cos(x) - 1, which is -0 of 0.
-PJRT_INLINE DoubleGroup CosLessOne(const Angle& angle) {
-  return Fused(angle.cosine, angle.less, -Fused(angle.sine, angle.r_sine, 1 - angle.cosine));
-}
-// cos(x) + 1
-PJRT_INLINE DoubleGroup CosAndOne(const Angle& angle) {
-  return Fused(angle.cosine, angle.less, FusedLess(angle.sine, angle.r_sine, 1 + angle.cosine));
-}
 
 // A function's Run serves parts up to these sizes, for exp(kTimes * x) of one part, the angle being
 // the other one.
@@ -156,8 +146,10 @@ struct Exp {
   }
 };
 
-// exp(x) cos y - 1 = g cos y + (cos y - 1) with g = exp(x) - 1: no digits of a small cosine are
-// lost.
+// exp(x) cos y - 1 as the difference of two sums: with (1 + part) scale = exp(x) and the sines and
+// cosines s and c of the angle's place, c (scale part + exp(x) (cos r - 1)), and 1 - c scale +
+// exp(x) s sin r, of which the first terms are 0 beside 0. No digits of a small cosine are lost,
+// and zeros keep their signs.
 struct Expm1 {
   static constexpr bool kAngleFirst = false, kTurned = false;
   static constexpr int kTimes = 1;
@@ -166,7 +158,11 @@ struct Expm1 {
   PJRT_INLINE Numbers Run(const Reduced& x, const Reduced& y) {
     const ExpParts e = SplitExp<true>(x);
     const Angle angle = AngleOf<true>(y);
-    return {Fused(LessOne(e), CosOf(angle), CosLessOne(angle)), PowerOf(e) * SinOf(angle)};
+    const DoubleGroup more = e.scale * e.part, power = e.scale + more;
+    const DoubleGroup near = Fused(power, angle.less, more);
+    const DoubleGroup far = FusedLess(angle.cosine, e.scale, 1);
+    const DoubleGroup less = Fused(power, angle.sine * angle.r_sine, far);
+    return {FusedFrom(angle.cosine, near, less), power * SinOf(angle)};
   }
 };
 
@@ -218,8 +214,8 @@ struct Tan {
   PJRT_INLINE Quotients Run(const Reduced& x, const Reduced& y) { return TanhOf(x, y); }
 };
 
-// p (g + 1 + cos y + i sin y) / (g^2 + 2 p (1 + cos y)) with p = exp(x) and g = p - 1: beside the
-// pole no term of the divisor loses digits.
+// p (v + i sin y) / (v^2 + sin(y)^2) with p = exp(x) and v = p + cos y: first what tables have of
+// both is added, which is 0 beside the pole, so that v keeps its digits there.
 struct Logistic {
   static constexpr bool kAngleFirst = false, kTurned = false;
   static constexpr int kTimes = 1;
@@ -228,8 +224,11 @@ struct Logistic {
   PJRT_INLINE Products Run(const Reduced& x, const Reduced& y) {
     const ExpParts e = SplitExp<true>(x);
     const Angle angle = AngleOf<true>(y);
-    const DoubleGroup g = LessOne(e), p = PowerOf(e), sum = CosAndOne(angle);
-    return {{g + sum, SinOf(angle)}, p, Fused(p + p, sum, g * g)};
+    const DoubleGroup far = FusedLess(angle.sine, angle.r_sine, e.scale + angle.cosine);
+    const DoubleGroup v = Fused(e.scale, e.part, Fused(angle.cosine, angle.less, far));
+    const DoubleGroup sine = SinOf(angle);
+    // Here there is more to be done beside a division than where it is needed.
+    return {{v, sine}, PowerOf(e) / Fused(v, v, sine * sine)};
   }
 };
 
@@ -281,8 +280,7 @@ PJRT_INLINE void Store(C64* to, Numbers z) {
 
 PJRT_INLINE Numbers Finish(const Numbers& z, bool) { return z; }
 PJRT_INLINE Numbers Finish(const Products& p, bool) {
-  const DoubleGroup factor = p.dividend / p.divisor;
-  return {p.number.re * factor, p.number.im * factor};
+  return {p.number.re * p.factor, p.number.im * p.factor};
 }
 PJRT_INLINE Numbers Finish(const Quotients& q, bool turned) {
   const DoubleGroup inverse = 1 / q.divisor;
