@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The error function of f64, its complement and the cube root by polynomials on 16 pieces of their
-// range, whose coefficients permutations fetch. Levels without them have those of block_exp_f64.cc
-// and block_trig_f64.cc. Largest errors seen, over some 10^7 arguments: Erf 0.86, Erfc 1.24, Cbrt
-// 0.54 ULP.
+// The error function of f64 and the cube root by polynomials on 16 pieces of their range, and the
+// complement of the first by quotients of them; permutations fetch the coefficients. Levels without
+// them have those of block_exp_f64.cc and block_trig_f64.cc. Largest errors seen, over some 10^7
+// arguments: Erf 0.86, Erfc 1.10 and beyond 13.9 1.55, Cbrt 0.54 ULP.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/double_groups-inl.h"
 
@@ -114,125 +114,106 @@ struct Erf {
   }
 };
 
-// exp(x^2) erfc(x) / s on quarters of the octaves of x + 2, to 2^-55: the columns are the values
-// at the centers and P's coefficients up to the tenth. The last bits of the last four are the other
-// four, which need no more than 9 to 17 digits. That takes a quarter of the permutations away. s
-// and what separates the centers from the middles are such that the values, and s 2^(j / 16), are
-// all but numbers of f64: rounding them loses a third of what it could.
-constexpr double kErfcVanishes = 27.3, kErfcOffset = 0x1.0b2ebc0000000p-24;
+// exp(a x^2) erfc(x) / s = f(c) + t (slope + t N(t) / D(t)), to 2^-55, on quarters of the octaves
+// of kErfcPieces x + 1, of which the last reaches to where the function vanishes; a polynomial
+// would need five coefficients more. The first octave comes last. The columns are c, f(c), the
+// slope, N and D, which begins with 1. s and the centers are such that f(c), and s 2^(j / 16), are
+// all but numbers of f64: rounding them loses a thousandth of what it could. a = log(2) /
+// kMostOfLog2, so that exp(-a x^2) takes no more of log(2) than that.
+constexpr double kErfcVanishes = 27.3, kErfcPieces = 0.9296875;
+constexpr double kMostOfLog2 = 0x1.62e42fefap-1;  // its first 36 bits
 constexpr Columns<11> kScaledErfc = {
-    {{{0x1.8a68d559dcaabp-1, 0x1.038bff4d708bep-1, 0x1.78a4a29600a67p-2, 0x1.23ce4330b8fbcp-2,
-       0x1.afb907a923b1fp-3, 0x1.3e08f7a1801ebp-3, 0x1.f5b00d05edec6p-4, 0x1.9d886fc6395fap-4,
-       0x1.46dabe8d22a17p-4, 0x1.fe6a261bf21dep-5, 0x1.a2719fd3b2db7p-5, 0x1.6279fa89455d3p-5,
-       0x1.204c622ca1471p-5, 0x1.cd996a53f215ap-6, 0x1.80cfef23d2f32p-6, 0x1.49ea2d2b47a27p-6}},
-     {{-0x1.7c838576e6be6p-1, -0x1.78cbe4925c4bbp-2, -0x1.aba89a5a09e78p-3, -0x1.0c3bf2552a8ecp-3,
-       -0x1.3085473325ed4p-4, -0x1.528415a84d748p-5, -0x1.aa3c8631315afp-6, -0x1.238b27d4d56fep-6,
-       -0x1.6e4963b5accacp-7, -0x1.c0441c8a51cf4p-8, -0x1.2ddbb0b75ba5fp-8, -0x1.b1bc0dcc4c6ddp-9,
-       -0x1.1f2edc3caa135p-9, -0x1.705ca821e4827p-10, -0x1.0019188ac6316p-10,
-       -0x1.7890e764b7d83p-11}},
-     {{0x1.2b47f26f0050bp-1, 0x1.d8fe2347b4b85p-3, 0x1.b56d04fa3c143p-4, 0x1.c8ce74d1cffd2p-5,
-       0x1.9893705257eb6p-6, 0x1.5d56455e8f272p-7, 0x1.62bf59f5face7p-8, 0x1.952316b04218ep-9,
-       0x1.96a1c798909a1p-10, 0x1.87617176be35ep-11, 0x1.b1c65819b78a1p-12, 0x1.08979b7e2fb00p-12,
-       0x1.1d85dd3b8f0c2p-13, 0x1.2598118d346acp-14, 0x1.549485ea3493ep-15, 0x1.ad8a9b7a92e56p-16}},
-     {{-0x1.97975f83ba79dp-2, -0x1.09e61dd630fdap-3, -0x1.9b613b990070ep-5, -0x1.6cb34eb64f563p-6,
-       -0x1.0630adc5be46ap-7, -0x1.5e5bb119be92dp-9, -0x1.218d5bfefe10fp-10, -0x1.159600911f68bp-11,
-       -0x1.bf4e248596446p-13, -0x1.53bf72f218170p-14, -0x1.36715875e50d6p-15,
-       -0x1.41e5a9937f63fp-16, -0x1.1b549efcc1676p-17, -0x1.d36d7da5ae03ap-19,
-       -0x1.c48ad55dc0243p-20, -0x1.e9a8c93abcba4p-21}},
-     {{0x1.f0aa0b53c1d6ap-3, 0x1.11918bd1c8851p-4, 0x1.68a07dc7a5739p-6, 0x1.13631e67fd25fp-7,
-       0x1.435a5a4957d6bp-9, 0x1.563050657a038p-11, 0x1.d00522b7c7524p-13, 0x1.774d5a0302a76p-14,
-       0x1.e7aced2a88b9fp-16, 0x1.2541ff4201c19p-17, 0x1.ba9f93c963da8p-19, 0x1.8680d0a9369d5p-20,
-       0x1.189f1628c2598p-21, 0x1.73a2f668e0d20p-23, 0x1.2c65d5214fe0cp-24, 0x1.16eb56afca547p-25}},
-     {{-0x1.146817451c875p-3, -0x1.054c0e27df73cp-5, -0x1.2994ad32e05b3p-7, -0x1.8bf50b587ae85p-9,
-       -0x1.809aece65a152p-11, -0x1.46090f678914ap-13, -0x1.6d52cfb7f9c93p-15,
-       -0x1.f4e1d94c3c5d0p-17, -0x1.078aa34222ee4p-18, -0x1.f770b9ea95a29p-21,
-       -0x1.3a53c003f4d58p-22, -0x1.d8665f32f15d4p-24, -0x1.1569e70d5154ap-25,
-       -0x1.271d6a9838025p-27, -0x1.8e77ac6b296c8p-29, -0x1.3d8e17e701097p-30}},
-     {{0x1.1d0aad89b1055p-4, 0x1.d4380f542dbf7p-7, 0x1.d1b42da8289d3p-9, 0x1.106a6d590c266p-10,
-       0x1.ba881f271ce62p-13, 0x1.2f820d13f6e64p-15, 0x1.1ad52fe9e04d9p-17, 0x1.4a1632b88f1e7p-19,
-       0x1.1a6df74d82ca2p-21, 0x1.adc3c248b3016p-24, 0x1.bcbc935a12efap-26, 0x1.1cf0915e8f0dep-27,
-       0x1.11ba591382906p-29, 0x1.d420ba4c15064p-32, 0x1.080d2f2211e53p-33, 0x1.6951a2a5da623p-35}},
-     {{-0x1.132c49fe7e11ap-5, -0x1.8c95cf017dba1p-8, -0x1.5b89fd0c7d8bap-10, -0x1.6836ab777d032p-12,
-       -0x1.edd193447c625p-15, -0x1.146a56997b97bp-17, -0x1.aef6b1f07bca2p-20,
-       -0x1.add5765a7ba9ep-22, -0x1.2c2c2c547a4cdp-24, -0x1.6ce481ee79b51p-27,
-       -0x1.3970e98b79e4bp-29, -0x1.56c94b9c79d62p-31, -0x1.0d9646ca783f9p-33,
-       -0x1.72d5ad347789dp-36, -0x1.5da8bab677a8fp-38, -0x1.9abcd9f877b54p-40}},
-     {{0x1.f54a576bf2441p-7, 0x1.3f80457beee65p-9, 0x1.f0fb3b5bebb90p-12, 0x1.cb4a3fcbe8f15p-14,
-       0x1.0bca3f9be5247p-16, 0x1.ed28f33be0b64p-20, 0x1.4351085bdcfccp-22, 0x1.14961febd9adcp-24,
-       0x1.3c750c9bd584bp-27, 0x1.342aeeabd0fecp-30, 0x1.b833575bcd21dp-33, 0x1.9b2708cbc9dfdp-35,
-       0x1.09040a1bc5f4dp-37, 0x1.25685efbc174cp-40, 0x1.ce9e45abbdf0cp-43, 0x1.d567f1f3c1e06p-45}},
-     {{-0x1.b17fb44fcebdcp-8, -0x1.ec0abacfc1e7fp-11, -0x1.55be98cfb520dp-13,
-       -0x1.1b27a5cfab513p-15, -0x1.1ad0a68f9c806p-18, -0x1.af5bb98f8c407p-22,
-       -0x1.de06cd8f7aa59p-25, -0x1.5ffe4a6f704fbp-27, -0x1.4aff90cf61acdp-30,
-       -0x1.02e6cc0f50a57p-33, -0x1.33ed738f47681p-36, -0x1.ec080daf4135ep-39,
-       -0x1.040bab4f27902p-41, -0x1.cfbc42cf1736dp-45, -0x1.31cb230f06691p-47,
-       -0x1.e665e30f140f4p-50}},
-     {{0x1.65a9877ea354bp-9, 0x1.6b534d7e40530p-12, 0x1.c5d5757de4601p-15, 0x1.524dcb7d911d9p-17,
-       0x1.234f2f7d24975p-20, 0x1.71ff4d7ca7027p-24, 0x1.5dfb1d7c3e9acp-27, 0x1.c224597be2783p-30,
-       0x1.577c877b6c2b7p-33, 0x1.b0c8957aecf3fp-37, 0x1.a75b5d7a85428p-40, 0x1.36857b7a2bb47p-42,
-       0x1.fd6c6179be2abp-46, 0x1.6def9f79440b1p-49, 0x1.95a2f178e1447p-52,
-       0x1.2304a878e32c0p-53}}}};
+    {{{0x1.4d6ec00e80000p+0, 0x1.d71d008340000p+0, 0x1.3065a07820000p+1, 0x1.753cc09660000p+1,
+       0x1.d71d082f20000p+1, 0x1.3065a41150000p+2, 0x1.753cc43210000p+2, 0x1.ba13e400c0000p+2,
+       0x1.0dfa120b48000p+3, 0x1.52d1321b70000p+3, 0x1.97a8521e30000p+3, 0x1.3999920fe8000p+4,
+       0x1.d092167400000p-4, 0x1.8781031200000p-2, 0x1.4d6ec27000000p-1, 0x1.d71d01c180000p-1}},
+     {{0x1.6db791b81d4b2p-2, 0x1.18256228dc96dp-2, 0x1.c312a52edabe9p-3, 0x1.782f7a821a3e2p-3,
+       0x1.2f6f3084f6901p-3, 0x1.dbc5159fb431bp-4, 0x1.86aa802db0506p-4, 0x1.4b257b8a8e428p-4,
+       0x1.1005204b09f08p-4, 0x1.b295d6794d4c9p-5, 0x1.69afe346dbea3p-5, 0x1.d6fee7bc7718dp-6,
+       0x1.c4875347add33p-1, 0x1.5cdc580c0689dp-1, 0x1.175ff2ea6ef94p-1, 0x1.cd3a93e4dd0d2p-2}},
+     {{-0x1.9587ce3e85f86p-3, -0x1.f15b77b1e6831p-4, -0x1.4af5f0c8c016ep-4, -0x1.d417fba6cc757p-5,
+       -0x1.34ff7caf05984p-5, -0x1.8020803fd6f0ep-6, -0x1.0499678a3ea0dp-6, -0x1.77e0561bf78efp-7,
+       -0x1.fcde91a102467p-8, -0x1.457e66c8e2badp-8, -0x1.c38197071de1bp-9, -0x1.7f7df6ba1eca3p-10,
+       -0x1.db1102e117bbap-1, -0x1.36f5c6822d9c7p-1, -0x1.abae89e9aecacp-2, -0x1.32a4ddcf8adabp-2}},
+     {{0x1.967c1722afdf3p-4, 0x1.9a9bce1e8288bp-5, 0x1.cc59a619e677ep-6, 0x1.17a3b656d9815p-6,
+       0x1.31ca3e89fb47ep-7, 0x1.305fa519f52a4p-8, 0x1.5724147047f91p-9, 0x1.a68dbf5fa39afp-10,
+       0x1.d8d3151faef87p-11, 0x1.e57b6c574e5f1p-12, 0x1.18f86209e5ea3p-12, 0x1.37d7ee56a5cb7p-14,
+       0x1.8ea5745e4ba34p-1, 0x1.cbf1a435c053bp-2, 0x1.183a5c380b4dep-2, 0x1.662514e942995p-3}},
+     {{0x1.469287c3e76d0p-4, 0x1.31fc3ac1d225ap-5, 0x1.3d40570e49349p-6, 0x1.642da8aa49927p-7,
+       0x1.5d10a173e4f40p-8, 0x1.2b936aa8ef753p-9, 0x1.268027e5ef120p-10, 0x1.3fe91ff4aaeb0p-11,
+       0x1.312022b80d3dfp-12, 0x1.01e588fb75dc0p-13, 0x1.f999e037ce932p-15, 0x1.7630869817891p-17,
+       0x1.6f91c62253480p-1, 0x1.9cb086369fa48p-2, 0x1.e7ff00c8422fap-3, 0x1.2dddb7072d7d9p-3}},
+     {{0x1.7fc5dfcf59bb5p-6, 0x1.4694be793f7fep-7, 0x1.347a6c283ea58p-8, 0x1.3c8eed7b83a8ep-9,
+       0x1.12fbe7534afedp-10, 0x1.92e431d1d08dcp-12, 0x1.572bf16d300eap-13, 0x1.4771cb23f0ef6p-14,
+       0x1.0928d741a3321p-15, 0x1.6fc553eeef676p-17, 0x1.30b752840c236p-18, 0x1.2bf5ef548e4c0p-21,
+       0x1.0e4b23e1e1913p-2, 0x1.1fa45d8ec87adp-3, 0x1.42f505477ada6p-4, 0x1.7bdf56c1e855bp-5}},
+     {{0x1.4329a3ebb17e5p-9, 0x1.ed6c58acc8d9ep-11, 0x1.a44c82f21c031p-12, 0x1.86fdd03f5897fp-13,
+       0x1.2a59af7667d50p-14, 0x1.71d64e9c5cda5p-16, 0x1.0f57a4810cd03p-17, 0x1.c500f7a22ee15p-19,
+       0x1.3644b1544e9cfp-20, 0x1.5ff4b3ff93afcp-22, 0x1.ec0b034161fccp-24, 0x1.414788670883dp-27,
+       0x1.2599919e1791bp-5, 0x1.264069f982534p-6, 0x1.377d8d1870013p-7, 0x1.59d8ae0a1ef0ap-8}},
+     {{0x1.43ea67384d94fp+0, 0x1.22244f4587e40p+0, 0x1.0559ff78a91a5p+0, 0x1.d97f5107ed9fap-1,
+       0x1.9f9544f04d50fp-1, 0x1.5f99169866b62p-1, 0x1.2eec988e9a9fcp-1, 0x1.0917326082ce8p-1,
+       0x1.c09170d5cacd2p-2, 0x1.6f095fc682829p-2, 0x1.35c03845a6101p-2, 0x1.9b222fdd69832p-3,
+       0x1.a411c8729a2b8p+0, 0x1.8b37b29f8c80ap+0, 0x1.743a786b01a23p+0, 0x1.5efc040826ca3p+0}},
+     {{0x1.3e1556263ae76p-1, 0x1.fbd8ed96bb123p-2, 0x1.9a4c407fc4828p-2, 0x1.4f790cb8efe01p-2,
+       0x1.015e9fb41e2e4p-2, 0x1.6edc6cdcc3762p-3, 0x1.0f80694cdf80ep-3, 0x1.9ef31421bc123p-4,
+       0x1.286ad07e62c98p-4, 0x1.8c335ed8bd854p-5, 0x1.19df61f881cdep-5, 0x1.efd2a93b5cb82p-7,
+       0x1.0f3115e228edcp+0, 0x1.de717a5cbfd99p-1, 0x1.a70240e37a243p-1, 0x1.76f0d366f4572p-1}},
+     {{0x1.203299a63bf32p-3, 0x1.97b0833d89838p-4, 0x1.25fc4c9ed7321p-4, 0x1.b02b07202cb38p-5,
+       0x1.2080218674278p-5, 0x1.58d331026dcd1p-6, 0x1.b5035363dc9a2p-7, 0x1.22f7c09994d7cp-7,
+       0x1.5e3aa8266a576p-8, 0x1.7da5d6349448ep-9, 0x1.c9490159dd359p-10, 0x1.0a17237209eb3p-11,
+       0x1.4863cfa21ba38p-2, 0x1.0e786f0df9140p-2, 0x1.bf370e8ce8223p-3, 0x1.73426b6cfc62fp-3}},
+     {{0x1.9815bba880808p-7, 0x1.fbfd47c224473p-8, 0x1.451d3ab3bd5c3p-8, 0x1.abac000e6d87bp-9,
+       0x1.ee5c02a7c6e84p-10, 0x1.ecf42accf2010p-11, 0x1.0a8db942d30eap-11, 0x1.348795fc9054dp-12,
+       0x1.382d5824165eep-13, 0x1.14cff89d1d825p-14, 0x1.16fbe806e7c25p-15, 0x1.acf0a1aae6081p-18,
+       0x1.3ceed9dc28a1fp-5, 0x1.e4f9b4e3a13ebp-6, 0x1.75226e06298c6p-6, 0x1.20d72931a88b0p-6}}}};
 constexpr Columns<1> kErfcPower = {
     {{{0x1.0001502fc2c00p+0, 0x1.0b56e5e1b9948p+0, 0x1.172cf265076b8p+0, 0x1.238925bfc4e24p+0,
        0x1.3071706ebe6acp+0, 0x1.3dec064017623p+0, 0x1.4bff614e4641fp+0, 0x1.5ab2451cd88e6p+0,
        0x1.6a0bc1d87d619p+0, 0x1.7a1337bbe6637p+0, 0x1.8ad05a9b20b52p+0, 0x1.9c4b359719d08p+0,
        0x1.ae8c2efb17ab9p+0, 0x1.c19c0c45ff974p+0, 0x1.d583f6615c5e7p+0, 0x1.ea4d7e082a259p+0}}}};
 
-// The middle of the quarter of an octave in which a number lies.
-PJRT_INLINE DoubleGroup MiddleOfQuarter(WordGroup x) {
-  constexpr uint64_t kHalf = uint64_t{1} << 49;
-  return PJRT_EACH(DoubleGroup, (Doubles)((x.v[i] & AllWords(0 - 2 * kHalf)) | AllWords(kHalf)));
-}
-
-// The last bits of each element, as the first ones of a number.
-template <int kBits>
-PJRT_INLINE DoubleGroup LastBits(DoubleGroup x) {
-  return ToDoubles(ShiftedLeft<64 - kBits>(ToWords(x)));
-}
-
 constexpr double kSixteenthShift = 0x1.8p+48;  // moves sixteenths into the low bits
 
-// exp(-x^2) = 2^n 2^(j / 16) (1 + part), with log(2) in two parts, of which the first has 36 bits.
-// Neither x^2 nor the product of both values is rounded.
+// exp(-a x^2) = 2^n 2^(j / 16) (1 + part). Neither x^2 nor the product of both values is rounded.
 struct Erfc {
-  static constexpr int kSteps = 3, kKept = 5;
+  static constexpr int kSteps = 3, kKept = 6;
+  static constexpr bool kCentersFirst = PJRT_VECTOR_BYTES == 64;  // rows are better read at once
   PJRT_INLINE void Begin(DoubleGroup x, Kept kept) {
     const DoubleGroup size = Smaller(kErfcVanishes, Magnitude(x));
+    const DoubleGroup in_last = Smaller(15.5, Fused(size, kErfcPieces, 1));
+    const WordGroup places = ShiftedRight<50>(ToWords(in_last));
     const DoubleGroup shifted = FusedLess(size * size, 0x1.71547652b82fep+0, kSixteenthShift);
     const DoubleGroup n = shifted - kSixteenthShift;
-    const DoubleGroup most_of_r = FusedLess(size, size, n * -0x1.62e42fefap-1);
-    const DoubleGroup r = FusedLess(n, 0x1.cf79abc9e3b3ap-40, most_of_r);
-    // exp(r) - 1, to 2^-56.
-    const DoubleGroup p45 = Fused(r, 0x1.6c181fa13138ep-10, 0x1.11126f4650f62p-7);
-    const DoubleGroup p23 = Fused(Fused(p45, r, 0x1.55555554ace81p-5), r, 0x1.55555554047aap-3);
-    const DoubleGroup p = Fused(Fused(p23, r, 0x1.0000000000003p-1), r, 0x1.000000000000ap+0);
-    kept.Put(0, size);
-    kept.Put(1, shifted);
-    kept.Put(2, p * r);
+    kept.Put(0, FusedLess(size, size, n * -kMostOfLog2));
+    kept.Put(1, kCentersFirst ? size - EntriesAt<kScaledErfc>(places)[0] : size);
+    kept.Put(2, ToDoubles(places));
+    kept.Put(3, shifted);
+    kept.Put(4, n);
   }
   PJRT_INLINE void Go(Kept kept) {
-    const DoubleGroup size = kept[0];
-    const WordGroup place = ToWords(size + 2);
-    const auto entries = EntriesAt<kScaledErfc>(ShiftedRight<50>(place));
-    const DoubleGroup t = size - (MiddleOfQuarter(place) - (2 - kErfcOffset)), t2 = t * t;
-    const DoubleGroup p6 = entries[7], p7 = entries[8], p8 = entries[9], p9 = entries[10];
-    const DoubleGroup p10 = LastBits<29>(p9), p11 = LastBits<26>(p8);
-    const DoubleGroup p12 = LastBits<24>(p7), p13 = LastBits<21>(p6);
-    DoubleGroup p = Fused(Fused(p13, t, p12), t2, Fused(p11, t, p10));
-    p = Fused(Fused(p, t2, Fused(p9, t, p8)), t2, Fused(p7, t, p6));
-#pragma GCC unroll 2
-    for (int i = 5; i > 1; i -= 2) p = Fused(p, t2, Fused(entries[i + 1], t, entries[i]));
-    const DoubleGroup slope = Fused(Fused(p, t, entries[2]), t, entries[1]);
-    const DoubleGroup value = entries[0];
+    const auto entries = EntriesAt<kScaledErfc>(ToWords(kept[2]));
+    const DoubleGroup r = kept[0], t = kCentersFirst ? kept[1] : kept[1] - entries[0];
+    DoubleGroup above = entries[6], below = entries[10];
+#pragma GCC unroll 3
+    for (int i = 5; i > 2; --i) above = Fused(above, t, entries[i]);
+#pragma GCC unroll 3
+    for (int i = 9; i > 6; --i) below = Fused(below, t, entries[i]);
+    const DoubleGroup quotient = above / Fused(below, t, 1);
+    // exp(a r) - 1, to 2^-56.
+    const DoubleGroup p45 = Fused(r, 0x1.6c181fa14782dp-10, 0x1.11126f465ee46p-7);
+    const DoubleGroup p23 = Fused(Fused(p45, r, 0x1.55555554bad63p-5), r, 0x1.555555540eed4p-3);
+    const DoubleGroup p = Fused(Fused(p23, r, 0x1.0000000005398p-1), r, 0x1.00000000029d4p+0);
+    const DoubleGroup slope = Fused(quotient, t, entries[2]), value = entries[1];
     kept.Put(0, value);
-    kept.Put(3, slope * t);
-    kept.Put(4, Fused(slope, t, value));
+    kept.Put(1, slope * t);
+    kept.Put(2, Fused(slope, t, value));
+    kept.Put(5, p * r);
   }
   PJRT_INLINE DoubleGroup End(DoubleGroup x, Kept kept) {
-    const DoubleGroup shifted = kept[1], n = shifted - kSixteenthShift;
-    const DoubleGroup power = EntriesAt<kErfcPower>(ToWords(shifted))[0];
-    const DoubleGroup rest = Fused(kept[4], kept[2], kept[3]) * power;
-    const DoubleGroup result = Scaled(Fused(kept[0], power, rest), n);
+    const DoubleGroup power = EntriesAt<kErfcPower>(ToWords(kept[3]))[0];
+    const DoubleGroup rest = Fused(kept[2], kept[5], kept[1]) * power;
+    const DoubleGroup result = Scaled(Fused(kept[0], power, rest), kept[4]);
     return Choose(IsNegative(x), 2 - result, result);
   }
 };
