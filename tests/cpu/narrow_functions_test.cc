@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <utility>
@@ -174,6 +175,40 @@ TEST(NarrowFunctionsTest, PowersHaveTheSameBitsAtAllLevels) {
         EXPECT_EQ(result, other) << kernels->level << " of exponent " << exponent;
       }
     }
+  }
+}
+
+// Whatever the others are, of which the logarithm may be 0, and in each lane.
+TEST(NarrowFunctionsTest, OfOnePairAmongUsualOnesIsWhatItIsAlone) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr std::pair<float, float> kPairs[] = {
+      {0, 0.5f},       {-0.0f, -3}, {0, 0},    {kInfinity, 2}, {-kInfinity, 3}, {1, kInfinity},
+      {2, -kInfinity}, {kNan, 1},   {2, kNan}, {-2, 0.5f},     {-2, 3}};
+  constexpr int kSome = 192;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp) {
+      for (const auto& [x, y] : kPairs) {
+        for (float usual : {1.0f, 3.0f}) {
+          std::vector<float> a(kSome, usual), b(kSome, 0.75f);
+          a[0] = x;
+          b[0] = y;
+          std::vector<uint16_t> first(kSome), second(kSome), want(2), got(kSome);
+          kernels->store[type](first.data(), a.data(), kSome);
+          kernels->store[type](second.data(), b.data(), kSome);
+          forms[0](&want[0], first.data(), second.data(), nullptr, 1);
+          forms[0](&want[1], &first[1], &second[1], nullptr, 1);
+          for (int at = 0; at < kSome; ++at) {
+            forms[0](got.data(), first.data(), second.data(), nullptr, kSome);
+            for (int i = 0; i < kSome; ++i)
+              ASSERT_EQ(got[i], want[i == at ? 0 : 1]) << i << " of " << x << " and " << y;
+            if (at + 1 == kSome) break;
+            std::swap(first[at], first[at + 1]);
+            std::swap(second[at], second[at + 1]);
+          }
+        }
+      }
+    });
   }
 }
 

@@ -115,15 +115,19 @@ PJRT_INLINE Floats Fraction(Floats x) { return Smaller(Larger(x - Nearest(x), Al
 PJRT_INLINE Floats Truncated(Floats x) {
   return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
-// By two factors, of which only the second can make the product inexact.
-PJRT_INLINE Floats Scaled(Floats x, Floats n) {
-  const Floats bounded = Smaller(Larger(n, All(-252)), All(254));
-  const __m256i whole = _mm256_cvtps_epi32(_mm256_floor_ps(bounded));
+PJRT_INLINE __m256i IntegerOf(Floats n) {  // the next one
+  return _mm256_cvtps_epi32(Smaller(Larger(n, All(-252)), All(254)));
+}
+// By two factors, of which only the second can make the product inexact; NaN where n is.
+PJRT_INLINE Floats ScaledBy(__m256i whole, Floats x, Floats n) {
   const __m256i half = _mm256_srai_epi32(whole, 1), one = (__m256i)All(1);
   const __m256i rest = _mm256_sub_epi32(whole, half);
   const Floats first = (Floats)_mm256_add_epi32(_mm256_slli_epi32(half, 23), one);
   const Floats second = (Floats)_mm256_add_epi32(_mm256_slli_epi32(rest, 23), one);
   return Choose(Compare<_CMP_UNORD_Q>(n, n), n, x * first * second);
+}
+PJRT_INLINE Floats Scaled(Floats x, Floats n) {
+  return ScaledBy(IntegerOf(_mm256_floor_ps(n)), x, n);
 }
 #endif
 

@@ -81,11 +81,9 @@ constexpr bool kOnlyUsual = false;
 PJRT_INLINE Normal UsualNormalOf(Floats x) {
   return {_mm512_getexp_ps(x), _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero)};
 }
-// x - floor(x), which the instruction for it would round down, and whether one x is infinite or
-// NaN.
-PJRT_INLINE Floats AboveFloor(Floats x) {
-  return x - _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-}
+// What the integer next to x leaves, x scaled by that of n, and whether one x is infinite or NaN.
+PJRT_INLINE Floats LeftOf(Floats x) { return Fraction(x); }
+PJRT_INLINE Floats ScaledNext(Floats x, Floats n, Floats left) { return Scaled(x, n - left); }
 PJRT_INLINE Mask IsNoNumber(Floats x, Floats) { return _mm512_fpclass_ps_mask(x, 0x99); }
 // `power` with the rules for the sign and for what does not exist, where x and y are numbers, and x
 // is not 0.
@@ -112,10 +110,9 @@ PJRT_INLINE Normal UsualNormalOf(Floats x) {
   const __m256i other = _mm256_cmpgt_epi32(moved, _mm256_set1_epi32(-0x01000001));
   return {_mm256_or_ps(_mm256_cvtepi32_ps(exponent), (Floats)other), (Floats)mantissa};
 }
-PJRT_INLINE Floats AboveFloor(Floats x) { return x - _mm256_floor_ps(x); }
-PJRT_INLINE Mask IsNoNumber(Floats, Floats above_floor) {
-  return Compare<_CMP_UNORD_Q>(above_floor, above_floor);
-}
+PJRT_INLINE Floats LeftOf(Floats x) { return x - Nearest(x); }
+PJRT_INLINE Floats ScaledNext(Floats x, Floats n, Floats) { return ScaledBy(IntegerOf(n), x, n); }
+PJRT_INLINE Mask IsNoNumber(Floats, Floats left) { return Compare<_CMP_UNORD_Q>(left, left); }
 PJRT_INLINE Floats WithSignOfUsualPower(Floats power, Floats x, Floats y) {
   if (!Any(IsNegative(x))) return power;
   const Floats odd = (Floats)_mm256_slli_epi32(_mm256_cvtps_epi32(y), 31);
@@ -146,11 +143,11 @@ struct NarrowPower {
         Polynomial({-0x1.600c88p-2f, 0x1.eca9b6p-2f, -0x1.71565ep-1f, 0x1.715476p+0f}, r);
     return Fused(r, p, x.exponent + Fetch(kNarrowLog, part));
   }
-  // 2^product, from what is above its floor.
-  PJRT_INLINE Floats Exp(Floats above_floor, Floats product) {
-    const Floats power = Polynomial(
-        {0x1.b7f73p-7f, 0x1.abf868p-5f, 0x1.ee245p-3f, 0x1.62d6c6p-1f, 1.0f}, above_floor);
-    return Scaled(power, product);
+  // 2^product, to 2^-18.4, by what the next integer leaves.
+  PJRT_INLINE Floats Exp(Floats left, Floats product) {
+    const Floats power =
+        Polynomial({0x1.3a02ccp-7f, 0x1.c9fc46p-5f, 0x1.ec0378p-3f, 0x1.62e12cp-1f, 1.0f}, left);
+    return ScaledNext(power, product, left);
   }
   // y log2|x|, which may be wrong where it is infinite or NaN: RunAny is for that.
   using Half = Floats;
@@ -159,13 +156,13 @@ struct NarrowPower {
     if (kOnlyUsual) product = y * Log(NormalOf(x));
     const bool zeros = !Any(Either(Compare<_CMP_UNORD_Q>(product, product), IsNegative(x)));
     const Floats some = zeros ? product : KeepSome(x, y, product);
-    const Floats power = Exp(Smaller(Larger(AboveFloor(some), All(0)), All(1)), some);
+    const Floats power = Exp(Smaller(Larger(LeftOf(some), All(-0.5f)), All(0.5f)), some);
     return zeros ? power : WithRulesOfPower(power, x, y);
   }
   PJRT_INLINE Floats End(Floats x, Floats y, Half product) {
-    const Floats f = AboveFloor(product);
-    if (__builtin_expect(Any(IsNoNumber(product, f)), 0)) return RunAny(x, y, product);
-    return WithSignOfUsualPower(Exp(f, product), x, y);
+    const Floats left = LeftOf(product);
+    if (__builtin_expect(Any(IsNoNumber(product, left)), 0)) return RunAny(x, y, product);
+    return WithSignOfUsualPower(Exp(left, product), x, y);
   }
 };
 
