@@ -282,5 +282,55 @@ TEST(C128MathTest, PowersOfHugeAndTinyNumbersKeepTheirDigits) {
   }
 }
 
+// Logarithms that are small and known to many digits, so that exponents may be large.
+TEST(C128MathTest, LargePowersOfNumbersNearOneKeepTheirDigits) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(37);
+  std::uniform_real_distribution<double> part(-1, 1), exponent(-10, -1);
+  std::vector<Z> a, b;
+  for (int i = 0; i < 4000; ++i) {
+    const double scale = std::exp2(exponent(random));
+    a.push_back(1.0 + scale * Z(part(random), part(random)));
+    b.push_back(100 * part(random) / std::abs(std::log(a.back())) * Z(part(random), part(random)));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Wide want =
+          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 0x1p-48L * std::abs(want))
+          << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+    }
+  }
+}
+
+// Where one element of many, or the sum of all, may be beyond what vectors take.
+TEST(C128MathTest, PowersDoNotDependOnTheirNeighbours) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(41);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> size(100, 800);
+  const Z others[] = {{0, 0}, {1, 0}, {1, -0.0}, {0, 2}, {1e7, 0}, {0, 1e8}, {1e300, 1}, {-1, 0}};
+  for (const int every : {5, 40, 300}) {
+    std::vector<Z> a, b;
+    for (int i = 0; i < 900; ++i) {
+      a.emplace_back(normal(random), i % 7 == 0 ? 0 : normal(random));
+      b.emplace_back(normal(random), i % 3 == 0 ? 0 : normal(random));
+      if (i / 128 % 2 == 1) b.back() *= size(random) / std::abs(std::log(a.back()));
+      if (i % every == 4) b.back() = others[i / every % 8];
+      if (i % every == 1) a.back() = Z(std::ldexp(a.back().real(), i % 2 == 0 ? -450 : 505), 0);
+    }
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      const std::vector<Z> all = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
+      for (size_t i = 0; i < a.size(); ++i) {
+        const Z alone = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, std::vector<Z>{a[i]},
+                                      std::vector<Z>{b[i]})[0];
+        EXPECT_TRUE(SameValue(all[i], alone))
+            << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pjrt::cpu

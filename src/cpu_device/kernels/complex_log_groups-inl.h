@@ -13,22 +13,23 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// c and arctan(c), to 2^-64, for tangents about a quarter of an octave apart, and 0 for those below
-// 2^-3.6.
+// -c and arctan(c), a multiple of 2^-51, to 2^-67, for a c within 2^-3.9 of the angles of quotients
+// whose bits are those of 1 less up to i + 1 quarters of an octave, and 0 for all below 2^-3.6.
 constexpr Columns<2> kArcs = {
-    {{{0x1.dbf8b3b38de77p-1, 0, 0x1.6ddc33b98938fp-4, 0x1.b30dc174784f8p-4, 0x1.02a8df60626aap-3,
-       0x1.338f008fdbe7ap-3, 0x1.6daeb8e1607cap-3, 0x1.b2c28159dc602p-3, 0x1.026b049c1cab4p-2,
-       0x1.332a353b7aadep-2, 0x1.6d0c6bc90d8a1p-2, 0x1.b1c1477c499e3p-2, 0x1.01a35bbb97c2ap-1,
-       0x1.31fc4d68dd485p-1, 0x1.6b527a1a7d82ep-1, 0x1.af52d6ee690f8p-1}},
-     {{0x1.7f7600a1fc025p-1, 0, 0x1.6ce44df9dcea7p-4, 0x1.b16dbf7567c52p-4, 0x1.014c1f196b75cp-3,
-       0x1.3146fe1ddcb68p-3, 0x1.69de72fb31145p-3, 0x1.ac666b20ffe06p-3, 0x1.fa43ef4ac9b5bp-3,
-       0x1.2a6b667732c20p-2, 0x1.5eaa7b10361d8p-2, 0x1.9a4a7e62d2cf4p-2, 0x1.dd648d96dff29p-2,
-       0x1.13cd06393ae1fp-1, 0x1.3bfaf2ebdc981p-1, 0x1.66712c41d9733p-1}}}};
-// The entries for a tangent a / b <= 1.
+    {{{-0x1.ca430c8a14de9p-1, -0x1.87fde9a9c2d42p-1, -0x1.506a696e3b812p-1, -0x1.1f25b706cb0a7p-1,
+       -0x1.cbd7f96fd5293p-2, -0x1.89bc878f1a9c6p-2, -0x1.51adc85dd5c41p-2, -0x1.1fbd55701de57p-2,
+       -0x1.cc86aa124ea7cp-3, -0x1.8a68a4a8dc023p-3, -0x1.521f28f52399fp-3, -0x1.1fee5a6b25c15p-3,
+       -0x1.ccba99e42ca94p-4, -0x1.8a99b28aea336p-4, -0x1.523e6e19ed78cp-4, 0}},
+     {{0x1.75cbad2a4ccfcp-1, 0x1.4e8c94dc1273cp-1, 0x1.29a33f97da818p-1, 0x1.05b1f9748971cp-1,
+       0x1.b034f3864ba58p-2, 0x1.77e3f337af5f8p-2, 0x1.462e150b003b8p-2, 0x1.1881919d05630p-2,
+       0x1.c4fdbf9122ef0p-3, 0x1.85a376b679d80p-3, 0x1.4f195082257b0p-3, 0x1.1e0e61b0e7e20p-3,
+       0x1.cacce8ec80860p-4, 0x1.8962e932c17e0p-4, 0x1.517a6719dbc60p-4, 0}}}};
+constexpr double kLastArc = 0x1.cp-1020;  // the bits are 15 << 50
+// The entries for a tangent a / b of a size of at most 1, of any sign.
 PJRT_INLINE EntryGroup<kArcs> ArcNear(DoubleGroup a, DoubleGroup b) {
   // Bits tell the logarithm to 0.09.
-  const WordGroup quotient = ToWords(Larger(a, b * 0x1.3p-4)) - ToWords(b);
-  return EntriesAt<kArcs>(ShiftedRight<50>(quotient + (uint64_t{1} << 49)));
+  const DoubleGroup below = ToDoubles(ToWords(b) - ToWords(a));
+  return EntriesAt<kArcs>(ShiftedRight<50>(ToWords(LeastSize(kLastArc, below))));
 }
 // Where the angle of a point above the x axis starts, and whether the arc turns back from there, by
 // a sign: steep ones from the y axis, others left of it from the negative x axis.
@@ -45,7 +46,7 @@ constexpr double kPiLost = 0x1.678afae35cdd1p-55;  // by rounding, over pi
 PJRT_INLINE DoubleGroup ArcOf(DoubleGroup a, DoubleGroup b) {
   const auto part = ArcNear(a, b);
   const DoubleGroup c = part[0];
-  const DoubleGroup t = FusedLess(c, b, a) / Fused(c, a, b), t2 = t * t;
+  const DoubleGroup t = Fused(c, b, a) / FusedLess(c, a, b), t2 = t * t;
   const DoubleGroup p12 = Fused(t2, 0x1.99999998d654ap-3, -0x1.555555555551ap-2);
   const DoubleGroup p34 = Fused(t2, 0x1.c712e86b882a3p-4, -0x1.249245eba92b7p-3);
   const DoubleGroup t4 = t2 * t2, p345 = Fused(t4, -0x1.6e97d651daca3p-4, p34);
@@ -73,27 +74,41 @@ template <bool kScalar>
 PJRT_INLINE ComplexGroup LoadOperand(const C128* from) {
   return kScalar ? ComplexGroup{from->re, from->im} : LoadComplexes(from);
 }
-// Function::End of what Function::Begin gives, some groups at a time. kFirst, kSecond: that operand
-// is one element.
+// Function::End of groups of which some may have elements beyond vectors.
+template <class Function, bool kFirst, bool kSecond>
+__attribute__((noinline)) void EndWithRare(const typename Function::Half* half, C128* d,
+                                           const C128* x, const C128* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const C128 *const a = kFirst ? x : x + i * kLanes, *const b = kSecond ? y : y + i * kLanes;
+    const MaskGroup outside =
+        Function::IsOutside(half[i], LoadOperand<kFirst>(a), LoadOperand<kSecond>(b));
+    const ComplexGroup result = Function::End(half[i]);
+    if (AnyOf(outside)) {
+      ReplaceOutside<Function>(d + i * kLanes, a, b, kFirst, kSecond, result, outside);
+    } else {
+      StoreComplexes(d + i * kLanes, result);
+    }
+  }
+}
+// Function::End of what Function::Begin gives, some groups at a time; that has Function::Watched
+// tell whether elements of a group may be beyond vectors. kFirst, kSecond: that operand is one
+// element.
 template <class Function, bool kFirst, bool kSecond>
 PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups) {
   constexpr int64_t kTogether = 8;
   typename Function::Half half[kTogether];
   for (int64_t from = 0; from < groups; from += kTogether) {
     const int64_t count = groups - from < kTogether ? groups - from : kTogether;
+    typename Function::Watched watched;
     for (int64_t i = 0; i < count; ++i) {
-      half[i] = Function::Begin(LoadOperand<kFirst>(kFirst ? x : x + i * kLanes),
-                                LoadOperand<kSecond>(kSecond ? y : y + i * kLanes));
+      Function::Begin(LoadOperand<kFirst>(kFirst ? x : x + i * kLanes),
+                      LoadOperand<kSecond>(kSecond ? y : y + i * kLanes), &half[i], &watched);
     }
-    for (int64_t i = 0; i < count; ++i) {
-      C128* const to = d + i * kLanes;
-      const ComplexGroup result = Function::End(half[i]);
-      const MaskGroup outside = Function::IsOutside(half[i]);
-      if (__builtin_expect(AnyOf(outside), 0)) {
-        ReplaceOutside<Function>(to, kFirst ? x : x + i * kLanes, kSecond ? y : y + i * kLanes,
-                                 kFirst, kSecond, result, outside);
-      } else {
-        StoreComplexes(to, result);
+    if (__builtin_expect(AnyOf(Function::MayBeOutside(watched)), 0)) {
+      EndWithRare<Function, kFirst, kSecond>(half, d, x, y, count);
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        StoreComplexes(d + i * kLanes, Function::End(half[i]));
       }
     }
     d += kTogether * kLanes;

@@ -91,6 +91,9 @@ PJRT_INLINE DoubleGroup Floor(DoubleGroup x) { return PJRT_EACH(DoubleGroup, Flo
 PJRT_INLINE DoubleGroup ExponentOf(DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, ExponentOf(x.v[i]));
 }
+PJRT_INLINE DoubleGroup ExponentOfNormal(DoubleGroup x) {
+  return PJRT_EACH(DoubleGroup, ExponentOfNormal(x.v[i]));
+}
 PJRT_INLINE DoubleGroup MantissaOf(DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, MantissaOf(x.v[i]));
 }
@@ -154,6 +157,18 @@ PJRT_INLINE MaskGroup Compare(DoubleGroup a, DoubleGroup b) {
 }
 PJRT_INLINE DoubleGroup LargestSize(DoubleGroup a, DoubleGroup b) {
   return PJRT_EACH(DoubleGroup, LargestSize(a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup LeastSize(DoubleGroup a, DoubleGroup b) {
+  return PJRT_EACH(DoubleGroup, LeastSize(a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup OfLargerSize(DoubleGroup a, DoubleGroup b) {
+  return PJRT_EACH(DoubleGroup, OfLargerSize(a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup ChooseOpposite(MaskGroup mask, DoubleGroup a, DoubleGroup b) {
+  return PJRT_EACH(DoubleGroup, ChooseOpposite(mask.v[i], a.v[i], b.v[i]));
+}
+PJRT_INLINE DoubleGroup IfNegative(DoubleGroup x, DoubleGroup value) {
+  return PJRT_EACH(DoubleGroup, IfNegative(x.v[i], value.v[i]));
 }
 PJRT_INLINE DoubleGroup ZeroKept(DoubleGroup value, DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, ZeroKept(value.v[i], x.v[i]));

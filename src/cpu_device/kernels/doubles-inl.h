@@ -80,10 +80,28 @@ PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
   return (Doubles)_mm512_ternarylogic_epi64((Words)x, (Words)sign, AllWords(uint64_t{1} << 63),
                                             0x78);
 }
-// The larger one of both sizes; of a NaN and a number the number.
+// The larger and the smaller one of both sizes; of a NaN and a number the number.
 PJRT_INLINE Doubles LargestSize(Doubles a, Doubles b) {
   constexpr int kLarger = 3, kPositive = 2 << 2;
   return _mm512_range_pd(a, b, kLarger | kPositive);
+}
+PJRT_INLINE Doubles LeastSize(Doubles a, Doubles b) {
+  constexpr int kSmaller = 2, kPositive = 2 << 2;
+  return _mm512_range_pd(a, b, kSmaller | kPositive);
+}
+// The one of the larger size, with its sign.
+PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
+  constexpr int kLarger = 3, kOwnSign = 1 << 2;
+  return _mm512_range_pd(a, b, kLarger | kOwnSign);
+}
+// -a, or b where the mask is not set.
+PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) {
+  return _mm512_mask_xor_pd(b, mask, a, All(-0.0));
+}
+// 0 where x is positive, `value` where it is negative, and either where it is 0.
+PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) {
+  constexpr int kOfPositive = 7, kZero = 8;
+  return _mm512_fixupimm_pd(value, x, AllWords(uint64_t{kZero} << 4 * kOfPositive), 0);
 }
 // x where that is 0, and otherwise `value`.
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
@@ -135,6 +153,7 @@ PJRT_INLINE Doubles ExponentOf(Doubles x) { return _mm512_getexp_pd(x); }
 PJRT_INLINE Doubles MantissaOf(Doubles x) {
   return _mm512_getmant_pd(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
 }
+PJRT_INLINE Doubles ExponentOfNormal(Doubles x) { return ExponentOf(x); }
 PJRT_INLINE Mask IsZeroOrNotFinite(Doubles x) { return _mm512_fpclass_pd_mask(x, 0x9f); }
 // x 2^floor(n), rounded once, for n from -2044 to 2046.
 PJRT_INLINE Doubles Scaled(Doubles x, Doubles n) { return _mm512_scalef_pd(x, n); }
@@ -177,7 +196,13 @@ PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
   return _mm256_xor_pd(x, _mm256_and_pd(sign, All(-0.0)));
 }
 // Of a NaN and a number the number, if that is the first one.
-PJRT_INLINE Doubles LargestSize(Doubles a, Doubles b) { return Larger(Magnitude(b), a); }
+PJRT_INLINE Doubles LargestSize(Doubles a, Doubles b) { return Larger(Magnitude(b), Magnitude(a)); }
+PJRT_INLINE Doubles LeastSize(Doubles a, Doubles b) { return Smaller(Magnitude(b), Magnitude(a)); }
+PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
+  return Choose(Compare<_CMP_GT_OQ>(Magnitude(b), Magnitude(a)), b, a);
+}
+PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) { return Choose(mask, -a, b); }
+PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) { return Choose(x, value, All(0)); }
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   return Choose(Compare<_CMP_EQ_OQ>(x, All(0)), x, value);
 }
@@ -242,6 +267,9 @@ PJRT_INLINE Doubles MantissaOf(Doubles x) {
   const Mask small = Compare<_CMP_LT_OQ>(x, All(0x1p-1022));
   const Doubles digits = (Doubles)AllWords((uint64_t{1} << 52) - 1);
   return _mm256_or_pd(_mm256_and_pd(NormalOf(x, small), digits), All(1));
+}
+PJRT_INLINE Doubles ExponentOfNormal(Doubles x) {
+  return (Doubles)((__m256i)ShiftedRight<52>((Words)x) | (Words)All(0x1p+52)) - All(0x1p+52 + 1023);
 }
 PJRT_INLINE Mask IsZeroOrNotFinite(Doubles x) {
   return Either(Compare<_CMP_EQ_OQ>(x, All(0)), Compare<_CMP_NEQ_UQ>(x - x, All(0)));

@@ -32,10 +32,10 @@ struct LogSplit {
 };
 PJRT_INLINE LogSplit SplitLog(DoubleGroup x) {
   constexpr uint64_t kUp = (uint64_t{1} << 51) + (uint64_t{1} << 47);
-  constexpr uint64_t kExponent = uint64_t{0x7ff} << 52, kBig = uint64_t{0x433} << 52;
+  constexpr uint64_t kExponent = uint64_t{0x7ff} << 52;
   const WordGroup lifted = ToWords(x) + kUp;
   const auto part = EntriesAt<kHalfLogs>(ShiftedRight<48>(lifted));
-  const DoubleGroup k = ToDoubles(ShiftedRight<52>(lifted) | kBig) - (0x1p+52 + 1023);
+  const DoubleGroup k = ExponentOfNormal(ToDoubles(lifted));
   return {k, ToDoubles(ToWords(part[0]) - (lifted & kExponent)), Fused(k, kHalfLn2, part[1])};
 }
 // log(1 + 2h) / 2 - h for h up to 2^-6, with `more` added.

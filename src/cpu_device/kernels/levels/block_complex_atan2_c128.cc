@@ -18,15 +18,21 @@ struct Atan2 {
   // p conj(m), 4 t over the smaller square, the inverse of that, and a number that is negative
   // where half the argument is opposite to that of the quotient, or a NaN where this is not clear.
   struct Half {
-    PairGroup along, across, part;
-    DoubleGroup inverse, side;
+    DoubleGroup along, along_low, across, across_low, part, part_low, inverse, side;
   };
   // The sum of a and of a b that is not larger.
   PJRT_INLINE PairGroup FastSum(DoubleGroup a, DoubleGroup b) {
     const DoubleGroup sum = a + b;
     return {sum, (a - sum) + b};
   }
-  PJRT_INLINE Half Begin(ComplexGroup y, ComplexGroup x) {
+  // A NaN where an element may be outside.
+  struct Watched {
+    DoubleGroup sum = 0.0;
+  };
+  PJRT_INLINE MaskGroup MayBeOutside(const Watched& x) {
+    return Compare<_CMP_UNORD_Q>(x.sum, x.sum);
+  }
+  PJRT_INLINE void Begin(ComplexGroup y, ComplexGroup x, Half* half, Watched* watched) {
     const DoubleGroup f = x.re * x.re, g = x.im * x.im;
     const DoubleGroup lost = Fused(x.re, x.re, -f) + Fused(x.im, x.im, -g);
     const PairGroup squares = AnySum(FusedLess(y.im, y.im, f), FusedLess(y.re, y.re, g));
@@ -53,11 +59,17 @@ struct Atan2 {
     const DoubleGroup least = Larger(Magnitude(u), Magnitude(v)) * 0x1p-40;
     const MaskGroup unclear =
         Either(Compare<_CMP_NGT_UQ>(Magnitude(side), least), Compare<_CMP_EQ_OQ>(across.high, 0.0));
-    return {FastSum(squares.high, squares.low + lost),
-            across,
-            {part, more * inverse},
-            inverse,
-            Choose(Either(unclear, IsFar(y, x)), wide::kNan, side)};
+    const DoubleGroup clear = Choose(Either(unclear, IsFar(y, x)), wide::kNan, side);
+    watched->sum = watched->sum + clear;
+    const PairGroup along = FastSum(squares.high, squares.low + lost);
+    half->along = along.high;
+    half->along_low = along.low;
+    half->across = across.high;
+    half->across_low = across.low;
+    half->part = part;
+    half->part_low = more * inverse;
+    half->inverse = inverse;
+    half->side = clear;
   }
   // Whether products of parts may leave the range.
   PJRT_INLINE MaskGroup IsFar(ComplexGroup y, ComplexGroup x) {
@@ -71,19 +83,21 @@ struct Atan2 {
     return Either(Compare<_CMP_LT_OQ>(least, 0x1p-450),
                   Compare<_CMP_GT_OQ>(Larger(y_size, x_size), 0x1p+450));
   }
-  PJRT_INLINE MaskGroup IsOutside(Half x) { return Compare<_CMP_UNORD_Q>(x.side, x.side); }
-  PJRT_INLINE ComplexGroup End(Half x) {
-    const DoubleGroup part = x.part.high, along = x.along.high, across = x.across.high;
+  PJRT_INLINE MaskGroup IsOutside(const Half& x, ComplexGroup, ComplexGroup) {
+    return Compare<_CMP_UNORD_Q>(x.side, x.side);
+  }
+  PJRT_INLINE ComplexGroup End(const Half& x) {
+    const DoubleGroup part = x.part, along = x.along, across = x.across;
     // Of 1 + size: a size below 1 keeps all its digits.
     const DoubleGroup size = Magnitude(part);
     const LogSplit split = SplitLog(size + 1);
     const DoubleGroup h = Fused(size, split.inverse, split.inverse - 0.5);
-    const DoubleGroup tail = Turned(x.part.low, ToWords(part)) * split.inverse;
+    const DoubleGroup tail = Turned(x.part_low, ToWords(part)) * split.inverse;
     const DoubleGroup log =
         split.whole + (h + LogSeries(h + tail, Fused(split.k, kHalfLn2Low, tail)));
     // What the argument owes to second parts.
-    const DoubleGroup turn = FusedLess(across * x.inverse, x.along.low,  //
-                                       along * x.inverse * x.across.low);
+    const DoubleGroup turn = FusedLess(across * x.inverse, x.along_low,  //
+                                       along * x.inverse * x.across_low);
     const DoubleGroup more = turn * (x.inverse * (split.inverse + split.inverse));
     const DoubleGroup width = Magnitude(along), height = Magnitude(across);
     const DoubleGroup arc = ArcOf(Smaller(width, height), Larger(width, height));

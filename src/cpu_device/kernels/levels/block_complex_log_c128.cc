@@ -2,9 +2,9 @@
 //
 // Logarithms and powers of c128 numbers from tables of 16 entries and short polynomials between
 // them. Levels without fused multiply-add have those of block_complex_c128.cc. Largest errors seen
-// in a part that does not nearly cancel, over some 10^6 numbers: Log 1.5, Log1p 1.6, Power 2.5 ULP.
-// With AVX-512 they take 0.9, 1.0 and 2.1 ns an element, where three-part sums for all and series
-// without tables took 1.9, 2.8 and 4.8.
+// in a part that does not nearly cancel, over some 10^6 numbers: Log 1.5, Log1p 1.6, Power 1.8 ULP
+// (51 ULP for logarithms below 0.03 and exponents so large that the result is near the end of the
+// range). On an Emerald Rapids they take 1.9, 2.1 and 4.0 ns an element.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/angle_groups-inl.h"
 #include "src/cpu_device/kernels/complex_log_groups-inl.h"
@@ -30,23 +30,20 @@ PJRT_INLINE Squares SquaresOf(DoubleGroup larger, DoubleGroup smaller) {
   const PairGroup middle = AnySum(b - (sum - a), lost.high);
   return {sum, middle.high, middle.low + lost.low};
 }
-// The same to 2^-64, of a number near 1 to 2^-60, with a second part up to 2^-12 of the first.
-PJRT_INLINE PairGroup PreciseHalfLog(PairGroup x) {
-  const LogSplit split = SplitLog(x.high);
-  const DoubleGroup part = x.high * split.inverse, h = part - 0.5;
-  const DoubleGroup h_low = Fused(x.low, split.inverse, Fused(x.high, split.inverse, -part));
-  const DoubleGroup h2 = h * h, h4 = h2 * h2;
-  const DoubleGroup p01 = Fused(h, -0x1.fffffffffffebp+0, 0x1.555555555554ap+0);
-  const DoubleGroup p23 = Fused(h, -0x1.5555555600481p+2, 0x1.9999999a5415cp+1);
-  const DoubleGroup p45 = Fused(h, -0x1.ffffe54b0947ap+3, 0x1.24923a9363f54p+3);
-  const DoubleGroup p67 = Fused(h, -0x1.9a44769a525bfp+5, 0x1.c7d6d6880304dp+4);
-  const DoubleGroup p = Fused(h4, Fused(h2, p67, p45), Fused(h2, p23, p01));
-  // Each number is larger than the next, or 0.
-  const DoubleGroup sum = split.whole + h, sum_low = (split.whole - sum) + h;
-  const DoubleGroup log = sum - h2, log_low = ((sum - log) - h2) + sum_low;
-  const DoubleGroup lost = Fused(h, h, -h2), more = Fused(split.k, kHalfLn2Low, h_low);
-  const DoubleGroup cross = FusedLess(h + h, h_low, more - lost);
-  return {log, Fused(h * h2, p, log_low + cross)};
+// The same of x + low in two parts, to 2^-64, and of a number near 1 to 2^-60.
+PJRT_INLINE PairGroup PreciseHalfLog(const LogSplit& split, DoubleGroup x, DoubleGroup low) {
+  const DoubleGroup part = x * split.inverse, h = part - 0.5, h2 = h * h;
+  const DoubleGroup h_low = Fused(low, split.inverse, FusedFrom(x, split.inverse, part));
+  const DoubleGroup p01 = Fused(h, 0x1.555555555554ap+0, -1.0);
+  const DoubleGroup p23 = Fused(h, 0x1.9999999a5415cp+1, -0x1.fffffffffffebp+0);
+  const DoubleGroup p45 = Fused(h, 0x1.24923a9363f54p+3, -0x1.5555555600481p+2);
+  const DoubleGroup p67 = Fused(h, 0x1.c7d6d6880304dp+4, -0x1.ffffe54b0947ap+3);
+  DoubleGroup p = Fused(h2, -0x1.9a44769a525bfp+5, p67);
+  p = Fused(h2, p, p45);
+  p = Fused(h2, Fused(h2, p, p23), p01);
+  const DoubleGroup log = split.whole + h, log_low = (split.whole - log) + h;
+  const DoubleGroup cross = FusedLess(h + h, h_low, Fused(split.k, kHalfLn2Low, h_low));
+  return {log, Fused(h2, p, log_low + cross)};
 }
 
 // The angle of (x, y) with coordinates of these sizes, a being the smaller one and b the other one.
@@ -145,119 +142,144 @@ void LogsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   OverGroups<RunLogs<Function>>(dst, a, n);
 }
 
-// The angle of (x, y) in two parts, to 2^-61 or better.
-PJRT_INLINE PairGroup PreciseAngleOf(DoubleGroup x, DoubleGroup y, DoubleGroup width,
-                                     DoubleGroup height, DoubleGroup a, DoubleGroup b) {
-  const auto part = ArcNear(a, b);
-  const DoubleGroup c = part[0], product = c * b, dividend = a - product;
-  const DoubleGroup divisor = Fused(c, a, b), divisor_low = Fused(c, a, b - divisor);
+// The angle of z in two parts, to 2^-64. The tangent of its arc from an axis is p / q.
+PJRT_INLINE PairGroup PreciseAngleOf(ComplexGroup z, MaskGroup steep, DoubleGroup p,
+                                     DoubleGroup q) {
+  const auto near = ArcNear(p, q);
+  const WordGroup side = ToWords(p) ^ ToWords(q);
+  const DoubleGroup c = Turned(near[0], side), product = c * q, dividend = p + product;
+  const DoubleGroup divisor = FusedLess(c, p, q), divisor_low = FusedLess(c, p, q - divisor);
   const DoubleGroup inverse = DoubleGroup(1.0) / divisor, t = dividend * inverse;
-  const DoubleGroup lost = FusedLess(t, divisor, dividend) - Fused(c, b, -product);
-  const DoubleGroup t_low = FusedLess(t, divisor_low, lost) * inverse;
-  const DoubleGroup t2 = t * t, t4 = t2 * t2;
-  const DoubleGroup p01 = Fused(t2, 0x1.9999999999269p-3, -0x1.5555555555555p-2);
-  const DoubleGroup p23 = Fused(t2, 0x1.c71c654d45296p-4, -0x1.24924921cdb72p-3);
-  const DoubleGroup p45 = Fused(t2, 0x1.351620f753c00p-4, -0x1.74505ed1c72cbp-4);
-  const DoubleGroup p = Fused(t4, Fused(t4, p45, p23), p01);
-  const DoubleGroup arc = part[1] + t;
-  const DoubleGroup arc_low = Fused(t * t2, p, ((part[1] - arc) + t) + t_low);
-  const Direction to = DirectionOf(x, width, height);
-  const DoubleGroup from = Turned(to.from, ToWords(y));
-  const WordGroup back = ToWords(Turned(to.back, ToWords(y)));
-  const DoubleGroup turned = Turned(arc, back), sum = from + turned;
-  return {sum, ((from - sum) + turned) + Fused(from, kPiLost, Turned(arc_low, back))};
+  const DoubleGroup lost = FusedLess(t, divisor, dividend) + FusedFrom(c, q, product);
+  const DoubleGroup t_low = FusedLess(t, divisor_low, lost) * inverse, t2 = t * t;
+  const DoubleGroup p01 = Fused(t2, 0x1.99999999996d3p-3, -0x1.5555555555555p-2);
+  const DoubleGroup p23 = Fused(t2, 0x1.c71c6ab8c38d0p-4, -0x1.249249234729fp-3);
+  const DoubleGroup p45 = Fused(t2, 0x1.361e1a11cd3d6p-4, -0x1.74546295dbfaep-4);
+  const DoubleGroup t4 = t2 * t2, series = Fused(t4, Fused(t4, p45, p23), p01);
+  const DoubleGroup left = IfNegative(z.re, wide::kPi);
+  const DoubleGroup from = WithSign(Choose(steep, wide::kHalfPi, left), z.im);
+  // The sum of these is exact.
+  const DoubleGroup start = from + Turned(near[1], side), sum = start + t;
+  const DoubleGroup low = ((start - sum) + t) + Fused(from, kPiLost, t_low);
+  return {sum, Fused(t * t2, series, low)};
 }
 
-// Every second entry.
-template <int kCount>
-constexpr Columns<kCount, 8> EverySecond(const Columns<kCount>& columns) {
-  Columns<kCount, 8> result = {};
-  for (int i = 0; i < kCount; ++i) {
-    for (int j = 0; j < 8; ++j) result.column[i].entry[j] = columns.column[i].entry[2 * j];
+// A sum of two products: `first` less `less`, a multiple of 2^-12, and a second part, which `low`
+// adds to `first`. Of sums of zeros `first` has the sign.
+struct ProductSum {
+  DoubleGroup less, first, low;
+};
+constexpr double kGridShift = 0x1.8p+40;
+// a b + c d, or a b - c d.
+template <bool kMinus>
+PJRT_INLINE ProductSum SumOfProducts(DoubleGroup a, PairGroup b, DoubleGroup c, PairGroup d) {
+  const DoubleGroup one = Fused(a, b.high, kGridShift);
+  const DoubleGroup both = kMinus ? FusedLess(c, d.high, one) : Fused(c, d.high, one);
+  const DoubleGroup one_rest = FusedFrom(a, b.high, one - kGridShift);
+  const DoubleGroup rest =
+      kMinus ? FusedLess(c, d.high, one - both) : FusedFrom(c, d.high, both - one);
+  const DoubleGroup first = one_rest + rest, low = Fused(a, b.low, first);
+  return {DoubleGroup(kGridShift) - both, first,
+          kMinus ? FusedLess(c, d.low, low) : Fused(c, d.low, low)};
+}
+
+// Powers of 2 by kPowers, with bits of which i << 48 is taken away.
+constexpr Columns<2> LessPlaces(Columns<2> powers) {
+  for (uint64_t i = 0; i < 16; ++i) {
+    double& power = powers.column[0].entry[i];
+    power = __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, power) - (i << 48));
   }
-  return result;
+  return powers;
 }
-constexpr Columns<2, 8> kEighthPowers = EverySecond(kPowers);
-constexpr Columns<4, 8> kEighthAngles = EverySecond(kAngles);
-
-// a b + c d. The second part is to be subtracted, so that of zeros the first one keeps its sign.
-PJRT_INLINE PairGroup SumOfProducts(DoubleGroup a, PairGroup b, DoubleGroup c, PairGroup d) {
-  const DoubleGroup first = a * b.high, sum = first + c * d.high, part = sum - first;
-  const DoubleGroup first_low = FusedLess(a, b.low, FusedLess(a, b.high, first));
-  const DoubleGroup second_low = FusedLess(c, d.low, FusedLess(c, d.high, part));
-  return {sum, ((sum - part) - first) + (first_low + second_low)};
-}
+constexpr Columns<2> kPowersLessPlaces = LessPlaces(kPowers);
 
 // exp(b log(a)) in two steps, as in BinaryDoublesLoopInTwo of doubles-inl.h.
 struct Power {
   PJRT_INLINE C128 RunRare(C128 a, C128 b) { return complexes::CompletePower(a, b); }
-  // Whether squares of parts or quotients of them may leave the range, or rules for exponents of 0
-  // and 1 hold.
-  PJRT_INLINE MaskGroup IsRare(DoubleGroup smaller, DoubleGroup larger, ComplexGroup b) {
-    // That of 0 is a NaN.
-    const DoubleGroup nonzero = ToDoubles(ToWords(smaller) - uint64_t{1});
-    const WordGroup plain = ToWords(Magnitude(Fused(b.re, b.re, -b.re))) | ToWords(Magnitude(b.im));
-    // About 1 / larger, or negative.
-    const DoubleGroup inverse = ToDoubles(WordGroup(uint64_t{2 * 1023} << 52) - ToWords(larger));
-    const DoubleGroup least = Smaller(ToDoubles(plain), Smaller(nonzero, Smaller(larger, inverse)));
-    return Compare<_CMP_LT_OQ>(least, 0x1p-400);
-  }
-  // The exponent, or a NaN, and a second part, up to 2^-12 of it, to be subtracted.
+  // The exponent, as ProductSum.
   struct Half {
-    PairGroup re, im;
+    DoubleGroup re_less, re_low, im_less, im_first, im_low;
   };
-  PJRT_INLINE Half Begin(ComplexGroup a, ComplexGroup b) {
+  static constexpr double kLeast = 0x1p-400, kLargest = 700;
+  // Sums of squares of the exponent's parts and of logarithms of sizes, and the least one of what
+  // may not be small.
+  struct Watched {
+    DoubleGroup re = 0.0, im = 0.0, least = 1.0;
+  };
+  PJRT_INLINE MaskGroup MayBeOutside(const Watched& x) {
+    return Either(Compare<_CMP_NLT_UQ>(x.re, kLargest * kLargest),
+                  Either(Compare<_CMP_NLE_UQ>(x.im, kLargestAngle * kLargestAngle),
+                         Compare<_CMP_NGE_UQ>(x.least, kLeast)));
+  }
+  // Small where rules for exponents of 0 and 1 may hold.
+  PJRT_INLINE DoubleGroup PlainOf(ComplexGroup b) { return FusedFrom(b.re, b.re, b.re); }
+  // A NaN of 0.
+  PJRT_INLINE DoubleGroup NonzeroOf(DoubleGroup x) { return ToDoubles(ToWords(x) - uint64_t{1}); }
+  PJRT_INLINE void Begin(ComplexGroup a, ComplexGroup b, Half* half, Watched* watched) {
+    const DoubleGroup q = OfLargerSize(a.re, a.im);
+    const MaskGroup steep = Compare<_CMP_NEQ_UQ>(q, a.re);
+    const DoubleGroup p = ChooseOpposite(steep, a.re, a.im);
+    const PairGroup squares = SumOfSquares(q, p);
+    const LogSplit split = SplitLog(squares.high);
+    const PairGroup log = PreciseHalfLog(split, squares.high, squares.low);
+    const PairGroup angle = PreciseAngleOf(a, steep, p, q);
+    const ProductSum re = SumOfProducts<true>(b.re, log, b.im, angle);
+    const ProductSum im = SumOfProducts<false>(b.re, angle, b.im, log);
+    watched->re = Fused(re.less, re.less, Fused(split.k, split.k, watched->re));
+    watched->im = Fused(im.less, im.less, watched->im);
+    watched->least = LeastSize(LeastSize(watched->least, NonzeroOf(p)), PlainOf(b));
+    half->re_less = re.less;
+    half->re_low = re.low;
+    half->im_less = im.less;
+    half->im_first = im.first;
+    half->im_low = im.low;
+  }
+  // Whether squares of parts or quotients of them may leave the range, or the exponent is large, or
+  // rules for it hold.
+  PJRT_INLINE MaskGroup IsOutside(const Half& x, ComplexGroup a, ComplexGroup b) {
     const DoubleGroup width = Magnitude(a.re), height = Magnitude(a.im);
-    const DoubleGroup smaller = Smaller(width, height), larger = Larger(height, width);
-    const PairGroup log = PreciseHalfLog(SumOfSquares(larger, smaller));
-    const PairGroup angle = PreciseAngleOf(a.re, a.im, width, height, smaller, larger);
-    Half half = {SumOfProducts(b.re, log, -b.im, angle), SumOfProducts(b.re, angle, b.im, log)};
-    half.re.high = Choose(IsRare(smaller, larger, b), wide::kNan, half.re.high);
-    return half;
+    const DoubleGroup larger = Larger(height, width);
+    const DoubleGroup least = LeastSize(LeastSize(larger, NonzeroOf(Smaller(width, height))),
+                                        LargestSize(PlainOf(b), b.im));
+    const MaskGroup far =
+        Either(Compare<_CMP_NGE_UQ>(least, kLeast), Compare<_CMP_NLE_UQ>(larger, 1 / kLeast));
+    return Either(far, Either(Compare<_CMP_NLT_UQ>(Magnitude(x.re_less), kLargest),
+                              Compare<_CMP_NLE_UQ>(Magnitude(x.im_less), kLargestAngle)));
   }
-  PJRT_INLINE MaskGroup IsOutside(Half x) {
-    return Either(Compare<_CMP_NLT_UQ>(Magnitude(x.re.high), 700),
-                  Compare<_CMP_NLE_UQ>(Magnitude(x.im.high), kLargestAngle));
-  }
-  PJRT_INLINE DoubleGroup ExpOf(PairGroup x) {
-    // log(2) / 8 in two parts, of which the first has 36 bits.
-    constexpr double kStep = 0x1.62e42fefap-4, kStepLow = 0x1.cf79abc9e3b3ap-43;
-    const DoubleGroup shifted = Fused(x.high - x.low, 0x1.71547652b82fep+3, kIntegerShift);
+  PJRT_INLINE DoubleGroup ExpOf(DoubleGroup less, DoubleGroup low) {
+    // log(2) / 16.
+    constexpr double kStep = 0x1.62e42fefa39efp-5, kStepLow = 0x1.abc9e3b39803fp-60;
+    const DoubleGroup shifted = Fused(low - less, 0x1.71547652b82fep+4, kIntegerShift);
     const DoubleGroup k = shifted - kIntegerShift;
-    const auto powers = EntriesAt<kEighthPowers>(ToWords(shifted));
-    const DoubleGroup r = FusedLess(k, kStep, x.high) - Fused(k, kStepLow, x.low), r2 = r * r;
-    const DoubleGroup g12 = Fused(r, 0x1.555555555556ap-3, 0.5);
-    const DoubleGroup g34 = Fused(r, 0x1.1111110e10556p-7, 0x1.5555554e93acap-5);
-    const DoubleGroup g56 = Fused(r, 0x1.a01e2c15a33f3p-13, 0x1.6c1b7131a0993p-10);
-    const DoubleGroup g = Fused(r2, Fused(r2, g56, g34), g12);
-    // The power's exponent, above its last three bits.
-    const WordGroup n = ShiftedLeft<49>(ToWords(shifted)) & (uint64_t{0xfff} << 52);
-    const DoubleGroup power = ToDoubles(ToWords(powers[0]) + n);
-    return Fused(power, r + Fused(r2, g, powers[1]), power);
+    const auto powers = EntriesAt<kPowersLessPlaces>(ToWords(shifted));
+    const DoubleGroup r = FusedLess(k, kStepLow, low) - Fused(k, kStep, less);
+    DoubleGroup g = Fused(r, 0x1.6c182f5612004p-10, 0x1.1112483691fe5p-7);
+    g = Fused(r, g, 0x1.555555549d725p-5);
+    g = Fused(r, g, 0x1.555555547ce9dp-3);
+    g = Fused(r, Fused(r, g, 0.5), 1.0);
+    const DoubleGroup power = ToDoubles(ToWords(powers[0]) + ShiftedLeft<48>(ToWords(shifted)));
+    return Fused(power, Fused(r, g, powers[1]), power);
   }
-  // As SineOf in block_tables_f64.cc, between multiples of pi / 8.
-  PJRT_INLINE ComplexGroup End(Half x) {
-    const DoubleGroup power = ExpOf(x.re);
-    constexpr double kStep = 0x1.921fb54442d18p-2, kStepLow = 0x1.1a62633145c07p-56;
-    const DoubleGroup angle = x.im.high - x.im.low;
-    const DoubleGroup shifted = Fused(angle, 0x1.45f306dc9c883p+1, kIntegerShift);
+  // As SineOf in block_tables_f64.cc, between multiples of pi / 16.
+  PJRT_INLINE ComplexGroup End(const Half& x) {
+    constexpr double kStep = 0x1.921fb54442d18p-3, kStepLow = 0x1.1a62633145c07p-57;
+    const DoubleGroup shifted = Fused(x.im_low - x.im_less, 0x1.45f306dc9c883p+2, kIntegerShift);
     const DoubleGroup k = shifted - kIntegerShift;
-    const auto turn = EntriesAt<kEighthAngles>(ToWords(shifted));
-    const DoubleGroup r = FusedLess(k, kStep, x.im.high) - Fused(k, kStepLow, x.im.low);
-    const DoubleGroup s = turn[kSine], c = turn[kCosine], r2 = r * r, r4 = r2 * r2;
-    const DoubleGroup sine01 = Fused(r2, 0x1.11111110de911p-7, -0x1.5555555555546p-3);
-    const DoubleGroup sine23 = Fused(r2, 0x1.719bdf37204f0p-19, -0x1.a019fb3ad7c7dp-13);
-    const DoubleGroup cosine01 = Fused(r2, 0x1.5555555555514p-5, -0.5);
-    const DoubleGroup cosine23 = Fused(r2, 0x1.a019fa29fbd9ap-16, -0x1.6c16c16bad8c8p-10);
-    const DoubleGroup cosine234 = Fused(r4, -0x1.27adaf98f47c4p-22, cosine23);
-    const DoubleGroup sine = Fused(r * r2, Fused(r4, sine23, sine01), r);
-    const DoubleGroup less = r2 * Fused(r4, cosine234, cosine01);
+    const auto turn = EntriesAt<kAngles>(ToWords(shifted));
+    const DoubleGroup r = FusedLess(k, kStepLow, x.im_low) - Fused(k, kStep, x.im_less);
+    const DoubleGroup s = turn[kSine], c = turn[kCosine], r2 = r * r;
+    DoubleGroup sine = Fused(r2, 0x1.71cd788b7960bp-19, -0x1.a01a0137b544ap-13);
+    sine = Fused(r2, sine, 0x1.111111111040fp-7);
+    sine = Fused(r2, sine, -0x1.5555555555555p-3);
+    sine = Fused(r * r2, sine, r);
+    DoubleGroup less = Fused(r2, 0x1.a002f741f9fefp-16, -0x1.6c16c0dc8cfdap-10);
+    less = Fused(r2, less, 0x1.5555555553190p-5);
+    less = r2 * Fused(r2, less, -0.5);
     const DoubleGroup more_im = Fused(c, sine, Fused(s, less, turn[kSineRest]));
     const DoubleGroup more_re = FusedLess(s, sine, Fused(c, less, turn[kCosineRest]));
-    const DoubleGroup re = Fused(power, c, power * more_re), im = Fused(power, s, power * more_im);
-    const WordGroup sign = ShiftedLeft<60>(ToWords(shifted));
-    const MaskGroup zero = Compare<_CMP_EQ_OQ>(angle, 0.0);
-    return {Turned(re, sign), Choose(zero, angle, Turned(im, sign))};
+    const DoubleGroup power = Turned(ExpOf(x.re_less, x.re_low), ShiftedLeft<59>(ToWords(shifted)));
+    const DoubleGroup im = Fused(power, s, power * more_im);
+    return {Fused(power, c, power * more_re), ZeroKept(im, x.im_first - x.im_less)};
   }
 };
 
