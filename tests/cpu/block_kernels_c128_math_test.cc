@@ -305,7 +305,7 @@ TEST(C128MathTest, LargePowersOfNumbersNearOneKeepTheirDigits) {
 }
 
 // Where one element of many, or the sum of all, may be beyond what vectors take.
-TEST(C128MathTest, PowersDoNotDependOnTheirNeighbours) {
+TEST(C128MathTest, PowersAndArcTangentsDoNotDependOnTheirNeighbours) {
   using Z = std::complex<double>;
   std::mt19937_64 random(41);
   std::normal_distribution<double> normal;
@@ -321,12 +321,14 @@ TEST(C128MathTest, PowersDoNotDependOnTheirNeighbours) {
       if (i % every == 1) a.back() = Z(std::ldexp(a.back().real(), i % 2 == 0 ? -450 : 505), 0);
     }
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
-      const std::vector<Z> all = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
-      for (size_t i = 0; i < a.size(); ++i) {
-        const Z alone = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, std::vector<Z>{a[i]},
-                                      std::vector<Z>{b[i]})[0];
-        EXPECT_TRUE(SameValue(all[i], alone))
-            << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+      for (const BlockOp op : {BlockOp::kPower, BlockOp::kAtan2}) {
+        const std::vector<Z> all = CallBinary<Z>(*kernels, op, CType::kC128, a, b);
+        for (size_t i = 0; i < a.size(); ++i) {
+          const Z alone = CallBinary<Z>(*kernels, op, CType::kC128, std::vector<Z>{a[i]},
+                                        std::vector<Z>{b[i]})[0];
+          EXPECT_TRUE(SameValue(all[i], alone)) << kernels->level << " op " << static_cast<int>(op)
+                                                << " of " << Show(a[i]) << Show(b[i]);
+        }
       }
     }
   }

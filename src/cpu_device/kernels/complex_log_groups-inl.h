@@ -42,15 +42,24 @@ PJRT_INLINE Direction DirectionOf(DoubleGroup x, DoubleGroup width, DoubleGroup 
           Turned(x, ToWords(Keep(steep, -0.0)))};
 }
 constexpr double kPiLost = 0x1.678afae35cdd1p-55;  // by rounding, over pi
-// arctan(a / b) for a <= b.
-PJRT_INLINE DoubleGroup ArcOf(DoubleGroup a, DoubleGroup b) {
-  const auto part = ArcNear(a, b);
-  const DoubleGroup c = part[0];
+// arctan(a / b) by -c and arctan(c) for a c near that.
+PJRT_INLINE DoubleGroup ArcFrom(DoubleGroup c, DoubleGroup arc, DoubleGroup a, DoubleGroup b) {
   const DoubleGroup t = Fused(c, b, a) / FusedLess(c, a, b), t2 = t * t;
   const DoubleGroup p12 = Fused(t2, 0x1.99999998d654ap-3, -0x1.555555555551ap-2);
   const DoubleGroup p34 = Fused(t2, 0x1.c712e86b882a3p-4, -0x1.249245eba92b7p-3);
   const DoubleGroup t4 = t2 * t2, p345 = Fused(t4, -0x1.6e97d651daca3p-4, p34);
-  return part[1] + Fused(t * t2, Fused(t4, p345, p12), t);
+  return arc + Fused(t * t2, Fused(t4, p345, p12), t);
+}
+// arctan(a / b) for positive a <= b.
+PJRT_INLINE DoubleGroup ArcOf(DoubleGroup a, DoubleGroup b) {
+  const auto near = ArcNear(a, b);
+  return ArcFrom(near[0], near[1], a, b);
+}
+// The same of numbers of any sign, for |a| <= |b|.
+PJRT_INLINE DoubleGroup ArcOfAny(DoubleGroup a, DoubleGroup b) {
+  const auto near = ArcNear(a, b);
+  const WordGroup side = ToWords(a) ^ ToWords(b);
+  return ArcFrom(Turned(near[0], side), Turned(near[1], side), a, b);
 }
 
 template <class Function>
