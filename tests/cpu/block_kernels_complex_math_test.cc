@@ -346,6 +346,44 @@ TEST(C64MathTest, ElementsDoNotDependOnHowManyBesideThemAreRare) {
   }
 }
 
+// The same of powers, whose bases, exponents or results may be beyond what goes by f32, and which
+// may take the place of either operand.
+TEST(C64MathTest, PowersDoNotDependOnHowManyBesideThemAreRare) {
+  using Z = std::complex<float>;
+  std::mt19937 random(47);
+  std::uniform_real_distribution<float> part(-3, 3), exponent(-149, 127), large(20, 120);
+  std::vector<Z> a, b;
+  for (int share = 0; share <= 100; share += 5) {
+    for (int i = 0; i < 131; ++i) {
+      const bool rare = static_cast<int>(random() % 100) < share;
+      const int kind = rare ? static_cast<int>(random() % 64) : 64;
+      const auto any = [&] { return std::copysign(std::exp2(exponent(random)), part(random)); };
+      a.emplace_back(kind % 4 == 0 ? any() : part(random), kind % 8 == 0 ? any() : part(random));
+      b.emplace_back(kind % 4 == 1 ? large(random) : part(random), part(random));
+      if (kind % 16 == 2) a.back() = Z(0, kind == 2 ? 0 : part(random));
+      if (kind % 16 == 3) b.back() = Z(kind / 16 % 2, 0);
+      if (kind == 6) a.back() = Z(std::numeric_limits<float>::quiet_NaN(), 1);
+      if (kind == 10) a.back() = Z(1, std::numeric_limits<float>::quiet_NaN());
+      if (kind == 14) b.back() = Z(1, std::numeric_limits<float>::infinity());
+    }
+  }
+  const int64_t count = static_cast<int64_t>(a.size());
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> all = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC64, a, b);
+    const BlockFn power = Find(*kernels, BlockOp::kPower, CType::kC64);
+    std::vector<Z> first = a, second = b;
+    power(first.data(), first.data(), b.data(), nullptr, count);
+    power(second.data(), a.data(), second.data(), nullptr, count);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Z alone = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC64, std::vector<Z>{a[i]},
+                                    std::vector<Z>{b[i]})[0];
+      EXPECT_TRUE(SameValue(all[i], alone) && SameValue(first[i], alone) &&
+                  SameValue(second[i], alone))
+          << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+    }
+  }
+}
+
 TEST(C64MathTest, ExponentialMinusOneKeepsItsDigitsWhereTheCosineIsSmall) {
   using Z = std::complex<float>;
   std::vector<Z> z = {{0x1.570cdap+3f, 0x1.5fdbcap+3f},
@@ -457,6 +495,43 @@ TEST(C64MathTest, PowersOfModerateNumbersAreWithinOneUlpOfTheirSize) {
       EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 0x1p-23L * std::abs(want))
           << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
     }
+  }
+}
+
+// Of bases and exponents of all sizes, beside the unit circle, beside the axes, and of sizes from
+// the least normal number to the largest one. AVX2 and AVX-512 give the same bits.
+TEST(C64MathTest, PowersAreWithinOneUlpOfTheirSizeInAllRanges) {
+  using Z = std::complex<float>;
+  std::mt19937 random(53);
+  std::uniform_real_distribution<double> angle(-3.2, 3.2), exponent(-60, 60), low(-60, 0),
+      power(-6, 6.6), result(-124, 126);
+  std::vector<Z> a, b;
+  for (int i = 0; i < 12000; ++i) {
+    const double beside = std::copysign(std::exp2(low(random)), angle(random));
+    const double size = i % 3 == 0 ? std::exp2(exponent(random)) : i % 3 == 1 ? 1 + beside / 2 : 2;
+    const double turn = i % 5 == 0 ? beside + (i % 4) * 1.5707963267948966 : angle(random);
+    a.emplace_back(size * std::cos(turn), size * std::sin(turn));
+    // exp((x + iy) log a) of a given size, where that is within the exponents here.
+    const double log = std::log(std::abs(std::complex<double>(a.back())));
+    const double arg = std::arg(std::complex<double>(a.back())), most = std::exp2(power(random));
+    const double re = most * std::cos(angle(random));
+    const double im = (re * log - result(random) * 0.6931) / arg;
+    const bool within = std::fabs(im) < 64;
+    b.emplace_back(within ? re : 0.1 * re * std::min(1.0, 8 / std::fabs(log)), within ? im : 1);
+  }
+  std::vector<Z> vectors;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC64, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Wide want =
+          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 0x1p-23L * std::abs(want))
+          << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+      if (!vectors.empty()) {
+        EXPECT_TRUE(SameValue(p[i], vectors[i])) << Show(a[i]) << " ^ " << Show(b[i]);
+      }
+    }
+    if (std::string_view(kernels->level) != "baseline") vectors = p;
   }
 }
 

@@ -5,89 +5,25 @@
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PAIRS_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_COMPLEX_PAIRS_INL_H_
 
-#include "src/cpu_device/kernels/complex_floats-inl.h"
+#include "src/cpu_device/kernels/complex_float_tables-inl.h"
 
 #if defined(__AVX2__)
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-// Tables that are asked for the same entries: FetchTriple<kTable>(places), by the last bits of
-// places.
-template <int kNumberOfEntries>
-struct Triples {
-  static constexpr int kEntries = kNumberOfEntries;
-  alignas(64) float column[3][kEntries];
-};
-struct FloatTriple {
-  Floats first, second, third;
-};
 #if defined(__AVX512F__)
-PJRT_INLINE FloatBits Plus32(FloatBits a, FloatBits b) { return _mm512_add_epi32(a, b); }
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm512_max_epu32(a, b); }
-PJRT_INLINE Floats FetchFloats(const float (&table)[32], FloatBits places) {
-  return _mm512_permutex2var_ps(_mm512_load_ps(table), places, _mm512_load_ps(table + 16));
-}
-template <const auto& kTable>
-PJRT_INLINE FloatTriple FetchTriple(FloatBits places) {
-  return {FetchFloats(kTable.column[0], places), FetchFloats(kTable.column[1], places),
-          FetchFloats(kTable.column[2], places)};
-}
-PJRT_INLINE Floats Turned(Floats x, Floats sign) {
-  return (Floats)_mm512_ternarylogic_epi32((__m512i)x, (__m512i)sign, _mm512_set1_epi32(1 << 31),
-                                           0x78);
-}
 // Whether any is above, without signs.
 PJRT_INLINE bool AnyAbove(FloatBits x, uint32_t bound) {
   return _mm512_cmpgt_epu32_mask(x, AllBits(static_cast<int>(bound))) != 0;
 }
 #else
-PJRT_INLINE FloatBits Plus32(FloatBits a, FloatBits b) { return _mm256_add_epi32(a, b); }
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm256_max_epu32(a, b); }
-// Eighths of a table, each exclusive or those whose numbers have a part of its bits: a bit of a
-// place then adds one of two, which takes less than choosing between both.
-template <int kEntries>
-struct TripleEighths {
-  alignas(32) uint32_t bits[3][kEntries] = {};
-  constexpr explicit TripleEighths(const Triples<kEntries>& table) {
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < kEntries; ++j) {
-        for (int part = 0; part <= j / 8; ++part) {
-          if ((part & ~(j / 8)) != 0) continue;
-          bits[i][j] ^= __builtin_bit_cast(uint32_t, table.column[i][part * 8 + j % 8]);
-        }
-      }
-    }
-  }
-};
-template <const auto& kTable>
-constexpr TripleEighths kTripleEighths = TripleEighths(kTable);
-template <const auto& kTable>
-PJRT_INLINE FloatTriple FetchTriple(FloatBits places) {
-  const FloatBits odd = _mm256_srai_epi32(_mm256_slli_epi32(places, 28), 31);
-  const FloatBits upper = _mm256_srai_epi32(_mm256_slli_epi32(places, 27), 31);
-  const auto fetch = [&](int i) {
-    const auto* eighths = reinterpret_cast<const __m256i*>(kTripleEighths<kTable>.bits[i]);
-    const auto at = [&](int k) { return _mm256_permutevar8x32_epi32(eighths[k], places); };
-    FloatBits x = _mm256_xor_si256(at(0), _mm256_and_si256(at(1), odd));
-    if constexpr (kTable.kEntries == 32) {
-      const FloatBits more = _mm256_xor_si256(at(2), _mm256_and_si256(at(3), odd));
-      x = _mm256_xor_si256(x, _mm256_and_si256(more, upper));
-    }
-    return (Floats)x;
-  };
-  return {fetch(0), fetch(1), fetch(2)};
-}
-PJRT_INLINE Floats Turned(Floats x, Floats sign) {
-  return _mm256_xor_ps(x, _mm256_and_ps(sign, AllFloats(-0.0f)));
-}
 PJRT_INLINE bool AnyAbove(FloatBits x, uint32_t bound) {
   const FloatBits all = AllBits(static_cast<int>(bound));
   return _mm256_movemask_epi8(_mm256_cmpeq_epi32(Larger32(x, all), all)) != -1;
 }
 #endif
-
-// What moves the integer next to a number below 2^22 into the low bits.
-constexpr float kFloatShift = 0x1.8p+23f;
 
 // high - less, where `less` may be as large as some hundredths of `high`. It is 0, not -0, beside a
 // zero, which so keeps its sign.
@@ -105,39 +41,7 @@ PJRT_INLINE Floats ProductOrZero(Pair a, Pair b) {
   return Fused(a.high, b.high, -less);
 }
 
-// Of angles beside i pi/16: what they are beyond that, and sines and cosines that are f32 numbers
-// but for 2^-32. The zero in the first place is -0.
-template <int kEntries>
-constexpr Triples<kEntries> MakeAngles() {
-  constexpr float kOffset[] = {0, 0x1.16dp-10f, 0x1.4b54p-12f, 0x1.bcd4p-11f, -0x1.b142p-10f};
-  constexpr float kSine[] = {-0.0f, 0x1.91ae5ep-3f, 0x1.882abp-2f, 0x1.1cd024p-1f, 0x1.697098p-1f};
-  constexpr float kCosine[] = {1, 0x1.f60e38p-1f, 0x1.d8f6e2p-1f, 0x1.a9789p-1f, 0x1.6aa2f4p-1f};
-  Triples<kEntries> table = {};
-  for (int i = 0; i < kEntries; ++i) {
-    const int eighth = i % 8;
-    const bool mirrored = eighth > 4;
-    const int at = mirrored ? 8 - eighth : eighth;
-    const float sine = mirrored ? kCosine[at] : kSine[at];
-    const float cosine = mirrored ? kSine[at] : kCosine[at];
-    const bool turned = i / 8 % 2 != 0, opposite = i >= 16;
-    const float first = turned ? cosine : sine, second = turned ? -sine : cosine;
-    table.column[0][i] = mirrored ? -kOffset[at] : kOffset[at];
-    table.column[1][i] = opposite ? -first : first;
-    table.column[2][i] = opposite ? -second : second;
-  }
-  return table;
-}
-#if defined(__AVX512F__)
-constexpr Triples<32> kAngleTable = MakeAngles<32>();
-PJRT_INLINE FloatTriple FetchAngle(FloatBits places) { return FetchTriple<kAngleTable>(places); }
-#else
-constexpr Triples<16> kAngleTable = MakeAngles<16>();  // half a turn
-PJRT_INLINE FloatTriple FetchAngle(FloatBits places) {
-  const FloatTriple half = FetchTriple<kAngleTable>(places);
-  const Floats opposite = (Floats)_mm256_slli_epi32(places, 27);
-  return {half.first, Turned(half.second, opposite), Turned(half.third, opposite)};
-}
-#endif
+constexpr FloatColumns<3, kAngleEntries> kAngleTable = MakeFloatAngles(1);
 
 // An angle less r - low is one of kAngleTable with these sine and cosine.
 struct FloatAngle {
@@ -148,11 +52,10 @@ PJRT_INLINE FloatAngle ReduceAngle(Floats y) {
   // pi/16 in three parts, with exact products and differences of the first two.
   const Floats shift = AllFloats(kFloatShift), step = AllFloats(0x1.444p-27f);
   const Floats shifted = Fused(y, AllFloats(0x1.45f306p+2f), shift), n = shifted - shift;
-  const FloatTriple place = FetchAngle((FloatBits)shifted);
-  const Floats near = FusedLess(n, AllFloats(0x1.921fb4p-3f), y) - place.first;
+  const FloatEntries<3> place = FetchAngle<kAngleTable>((FloatBits)shifted);
+  const Floats near = FusedLess(n, AllFloats(0x1.921fb4p-3f), y) - place[0];
   const Floats r = FusedLess(n, step, near);
-  return {place.second, place.third, r,
-          Fused(n, AllFloats(0x1.68c234p-42f), Fused(n, step, r - near))};
+  return {place[1], place[2], r, Fused(n, AllFloats(0x1.68c234p-42f), Fused(n, step, r - near))};
 }
 
 struct SineCosine {
@@ -209,7 +112,7 @@ PJRT_INLINE FloatExp ExpOf(Floats x) {
 }
 
 // Numbers beside each fourth whose hyperbolic sines and cosines are f32 numbers but for 2^-32.
-constexpr Triples<32> kFourths = [] {
+constexpr FloatColumns<3, 32> kFourths = [] {
   constexpr float kRows[][3] = {{0, 0, 1},
                                 {0x1.e9e11p-3f, 0x1.ee9064p-3f, 0x1.075bdp+0f},
                                 {0x1.02c67cp-1f, 0x1.0def2cp-1f, 0x1.21664cp+0f},
@@ -242,7 +145,7 @@ constexpr Triples<32> kFourths = [] {
                                 {0x1.ce02d2p+2f, 0x1.55410ap+9f, 0x1.554122p+9f},
                                 {0x1.e069p+2f, 0x1.c6eaa4p+9f, 0x1.c6eab6p+9f},
                                 {0x1.e7f534p+2f, 0x1.ffdb8ap+9f, 0x1.ffdb9ap+9f}};
-  Triples<32> table = {};
+  FloatColumns<3, 32> table = {};
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 32; ++j) table.column[i][j] = kRows[j][i];
   }
@@ -256,8 +159,8 @@ struct Hyperbolic {
 constexpr float kLargestHyperbolic = 7.75f;
 PJRT_INLINE Hyperbolic HyperbolicOf(Floats size) {
   const FloatBits places = (FloatBits)Fused(size, AllFloats(4), AllFloats(kFloatShift));
-  const FloatTriple place = FetchTriple<kFourths>(places);
-  const Floats r = size - place.first, square = r * r, s = place.second, c = place.third;
+  const FloatEntries<3> place = FetchEntries<kFourths>(places);
+  const Floats r = size - place[0], square = r * r, s = place[1], c = place[2];
   // (sinh(r) - r) / r^3 and (cosh(r) - 1) / r^2 for |r| <= 0.157, to 2^-35 and 2^-30 of 1.
   constexpr float kSinh[] = {0x1.115116p-7f, 0x1.55554cp-3f};
   constexpr float kCosh[] = {0x1.55b9c2p-5f, 0x1.ffffe8p-2f};

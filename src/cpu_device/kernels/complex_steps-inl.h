@@ -116,6 +116,14 @@ constexpr bool kHasOutside = false;
 template <class Function>
 constexpr bool kHasOutside<Function, std::void_t<decltype(&Function::Outside)>> = true;
 
+// Function::RareAtEnd, where there is one, tells lanes that turn out to be rare when Continue is
+// done. Start then needs no careful second turn: Function::Replace and ReplaceAtEnd put common
+// numbers in the place of what is rare, so that it makes no denormals, which take very long.
+template <class Function, class = void>
+constexpr bool kTellsAtEnd = false;
+template <class Function>
+constexpr bool kTellsAtEnd<Function, std::void_t<decltype(&Function::RareAtEnd)>> = true;
+
 template <class Function>
 __attribute__((noinline)) bool AllOutside(const C64* x, int count) {
   int all = -1;
@@ -127,22 +135,25 @@ template <class Function, int kOperands>
 bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
               bool ask = false);
 
-// Function::Wide of what is rare in `count` vectors, which are few elements, by one vector.
+// Function::Wide of what is rare in `count` vectors, by vectors of those alone.
 template <class Function, int kOperands>
-PJRT_INLINE void RunGathered(ResultOf<Function, kOperands>* wide, const C64* const (&x)[kOperands],
-                             const int* rare, int count, int64_t* places) {
-  C64 few[kOperands][kDoubles];
+PJRT_INLINE int RunGathered(ResultOf<Function, kOperands>* wide, const C64* const (&x)[kOperands],
+                            const int* rare, int count, int64_t* places) {
+  C64 few[kOperands][Function::kPiece * kFloats];
   const C64* from[kOperands];
   int found = 0;
   for (int i = 0; i < count; ++i) {
     for (int lanes = rare[i]; lanes != 0; lanes &= lanes - 1)
       places[found++] = i * kFloats + ElementOfFloats(__builtin_ctz(lanes));
   }
+  const int vectors = (found + kDoubles - 1) / kDoubles;
   for (int k = 0; k < kOperands; ++k) {
-    for (int i = 0; i < kDoubles; ++i) few[k][i] = i < found ? x[k][places[i]] : C64{1, 1};
+    for (int i = 0; i < found; ++i) few[k][i] = x[k][places[i]];
+    for (int i = found; i < vectors * kDoubles; ++i) few[k][i] = {1, 1};
     from[k] = few[k];
   }
-  RunPiece<typename Function::Wide>(wide, from, 1);
+  RunPiece<typename Function::Wide>(wide, from, vectors);
+  return found;
 }
 
 // `count` vectors. Results may take the place of operands. Says whether all was outside, which may
@@ -160,9 +171,13 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   }
   typename Function::State states[Function::kPiece];
   int rare[Function::kPiece], any = 0;
-  for (int i = 0; i < count; ++i) any |= StartAt<Function>(x, i * kElements, &states[i], false);
-  C64 copies[kOperands][Function::kPiece * kElements];
-  [[maybe_unused]] ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
+  for (int i = 0; i < count; ++i)
+    any |= rare[i] = StartAt<Function>(x, i * kElements, &states[i], false);
+  const auto found = [&] {
+    int number = 0;
+    for (int i = 0; i < count; ++i) number += __builtin_popcount(static_cast<unsigned>(rare[i]));
+    return number;
+  };
   if (any != 0) {
     if constexpr (kHasOutside<Function>) {
       if (!ask && AllOutside<Function>(x[0], count)) {
@@ -170,40 +185,58 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
         return true;
       }
     }
-    any = 0;
-    for (int i = 0; i < count; ++i)
-      any |= rare[i] = StartAt<Function>(x, i * kElements, &states[i], true);
-  }
-  if (any != 0) {
-    if constexpr (kHasWide<Function>) {
-      static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
-      int found = 0;
-      for (int i = 0; i < count; ++i) found += __builtin_popcount(static_cast<unsigned>(rare[i]));
-      if (found <= kDoubles) {
-        int64_t places[kDoubles];
-        RunGathered<Function>(wide, x, rare, count, places);
-        Function::Continue(states, count);
-        for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
-        for (int i = 0; i < found; ++i) d[places[i]] = wide[i];
+    if constexpr (kTellsAtEnd<Function>) {
+      if (found() == count * kElements) {
+        RunPiece<typename Function::Wide>(d, x, 2 * count);
         return false;
       }
-      RunPiece<typename Function::Wide>(wide, x, 2 * count);
+      for (int i = 0; i < count; ++i) Function::Replace(&states[i]);
+    } else {
+      any = 0;
+      for (int i = 0; i < count; ++i)
+        any |= rare[i] = StartAt<Function>(x, i * kElements, &states[i], true);
     }
-    for (int k = 0; k < kOperands; ++k)
-      __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
   }
   Function::Continue(states, count);
-  for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
-  if (any == 0) return false;
+  if constexpr (kTellsAtEnd<Function>) {
+    int more = 0;
+    for (int i = 0; i < count; ++i) more |= Function::RareAtEnd(states[i]);
+    if (more != 0) {
+      any |= more;
+      for (int i = 0; i < count; ++i) {
+        rare[i] |= Function::RareAtEnd(states[i]);
+        Function::ReplaceAtEnd(&states[i]);
+      }
+    }
+  }
+  const auto finish = [&] {
+    for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
+  };
+  if (any == 0) {
+    finish();
+    return false;
+  }
+  if constexpr (kHasWide<Function>) {
+    static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
+    ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
+    int64_t places[Function::kPiece * kElements];
+    const int number = RunGathered<Function>(wide, x, rare, count, places);
+    finish();
+    for (int i = 0; i < number; ++i) d[places[i]] = wide[i];
+    return false;
+  }
+  C64 copies[kOperands][Function::kPiece * kElements];
   const C64* from[kOperands];
-  for (int k = 0; k < kOperands; ++k) from[k] = copies[k];
-  for (int64_t i = 0; i < count * kElements; ++i) {
-    const int64_t lane = i % kElements;
-    if ((rare[i / kElements] >> lane & 1) == 0) continue;
-    const int64_t at = i - lane + (kElements == kDoubles ? ElementOf(lane) : ElementOfFloats(lane));
-    if constexpr (kHasWide<Function>) {
-      d[at] = wide[at];
-    } else {
+  for (int k = 0; k < kOperands; ++k) {
+    __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
+    from[k] = copies[k];
+  }
+  finish();
+  for (int i = 0; i < count; ++i) {
+    for (int lanes = rare[i]; lanes != 0; lanes &= lanes - 1) {
+      const int lane = __builtin_ctz(lanes);
+      const int64_t at =
+          i * kElements + (kElements == kDoubles ? ElementOf(lane) : ElementOfFloats(lane));
       d[at] = CompleteAt<Function>(from, at);
     }
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Powers and cube roots of c64 numbers, by f32 in vectors of twice as many elements where it is
-// enough, else powers by f64 and roots by f32 numbers in two parts. Largest errors seen: of powers
-// 1.09 x 2^-24 of their size, of cube roots 0.57 ULP of each part. Levels without AVX2 have those
-// of complex_pieces-inl.h. Rare arguments go one at a time to the complete functions.
+// Powers and cube roots of c64 numbers by f32 numbers in two parts, and powers of what is large or
+// tiny by f64. Largest errors seen: of powers 1.24 x 2^-24 of their size, 1.34 with exponents of
+// sizes from 16 and 1.91 from 30; of cube roots 0.57 ULP of each part. Levels without AVX2 have
+// those of complex_pieces-inl.h. Rare arguments go one at a time to the complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_float_logs-inl.h"
+#include "src/cpu_device/kernels/complex_float_tables-inl.h"
 #include "src/cpu_device/kernels/complex_steps-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
@@ -45,87 +46,302 @@ PJRT_INLINE Doubles Bounded(Doubles x, double size) {
 }
 
 // exp(b log a). Large exponents would enlarge the error of the logarithm.
-struct Power {
-  using Operand = FloatParts;
-  static constexpr int kPiece = 4;
+struct WidePower {
+  using Operand = Parts;
+  static constexpr int kPiece = 8;
   struct State {
     // log a: arctan(t) and quarters of a turn, log(1 + r) / 2 + far. Then the exponent.
-    Doubles t[2], r[2], far[2];
-    Floats quarters;
-    FloatParts b;
-    Doubles size[2], angle[2], sixteenths[2];
+    Doubles t, r, far, quarters;
+    Parts b;
+    Doubles size, angle, sixteenths;
   };
   PJRT_INLINE C64 Complete(C64 a, C64 b) { return complexes::CompletePower(a, b); }
-  template <int kHalf>
-  PJRT_INLINE void StartHalf(Floats dividend, Floats divisor, State* state) {
-    const Doubles small = HalfOf<kHalf>(dividend), large = HalfOf<kHalf>(divisor);
-    const Doubles square = Fused(large, large, small * small);
-    state->t[kHalf] = small / large;
-    const auto middle = EntriesAt<kPowerMiddles>(ShiftedRight<48>((Words)square));
-    state->r[kHalf] = Fused(MantissaOf(square), middle[kInverse], All(-1));
-    state->far[kHalf] = Fused(ExponentOf(square), All(kHalfLn2), middle[kHalfLog]);
-  }
-  PJRT_INLINE int Start(FloatParts a, FloatParts b, State* state, bool) {
-    const Floats width = Magnitude(a.re), height = Magnitude(a.im), zero = AllFloats(0);
-    const FloatMask steep = Compare<_CMP_LT_OQ>(width, height);
-    const Floats dividend = Choose(steep, -a.re, a.im), divisor = Choose(steep, a.im, a.re);
-    const Floats quarters =
-        Choose(steep, AllFloats(1), Choose(IsNegative(a.re), AllFloats(2), zero));
+  PJRT_INLINE int Start(Parts a, Parts b, State* state, bool) {
+    const Doubles width = Magnitude(a.re), height = Magnitude(a.im), zero = All(0);
+    const Mask steep = Compare<_CMP_LT_OQ>(width, height);
+    const Doubles small = Choose(steep, -a.re, a.im), large = Choose(steep, a.im, a.re);
+    const Doubles quarters = Choose(steep, All(1), Choose(IsNegative(a.re), All(2), zero));
     state->quarters = WithSign(quarters, a.im);
     state->b = b;
-    StartHalf<0>(dividend, divisor, state);
-    StartHalf<1>(dividend, divisor, state);
-    const Floats square = b.re * b.re;
-    const FloatMask large = Compare<_CMP_NLT_UQ>(Fused(b.im, b.im, square), AllFloats(10000));
-    const FloatMask plain =  // 0 or 1
-        Both(Compare<_CMP_EQ_OQ>(b.im, zero), Compare<_CMP_EQ_OQ>(square, b.re));
-    return Lanes(Either(Either(IsZeroOrNotFinite(width + height), large), plain));
+    const Doubles square = Fused(large, large, small * small);
+    state->t = small / large;
+    const auto middle = EntriesAt<kPowerMiddles>(ShiftedRight<48>((Words)square));
+    state->r = Fused(MantissaOf(square), middle[kInverse], All(-1));
+    state->far = Fused(ExponentOf(square), All(kHalfLn2), middle[kHalfLog]);
+    const Doubles size = b.re * b.re;
+    const Mask many = Compare<_CMP_NLT_UQ>(Fused(b.im, b.im, size), All(10000));
+    const Mask plain =  // 0 or 1
+        Both(Compare<_CMP_EQ_OQ>(b.im, zero), Compare<_CMP_EQ_OQ>(size, b.re));
+    return Lanes(Either(Either(IsZeroOrNotFinite(width + height), many), plain));
   }
-  template <int kHalf>
   PJRT_INLINE void Multiply(State* s) {
-    const Doubles r = s->r[kHalf], t = s->t[kHalf], size = Magnitude(t);
-    const Doubles log = Fused(r, Polynomial(kPowerLog1p, r), s->far[kHalf]);
+    const Doubles r = s->r, t = s->t, size = Magnitude(t);
+    const Doubles log = Fused(r, Polynomial(kPowerLog1p, r), s->far);
     const auto arctan = EntriesAt<kAtan>((Words)Fused(size, All(15), All(kIntegerShift)));
     Doubles p = arctan[0];
 #pragma GCC unroll 16
     for (int i = 1; i < kAtan.kCount; ++i) p = Fused(p, size, arctan[i]);
-    const Doubles angle = Fused(HalfAt<kHalf>(&s->quarters), All(kHalfPi), p * t);
-    const Doubles re = HalfAt<kHalf>(&s->b.re), im = HalfAt<kHalf>(&s->b.im);
-    s->r[kHalf] = Fused(re, log, -(im * angle));
-    s->t[kHalf] = Fused(re, angle, im * log);
+    const Doubles angle = Fused(s->quarters, All(kHalfPi), p * t);
+    s->r = Fused(s->b.re, log, -(s->b.im * angle));
+    s->t = Fused(s->b.re, angle, s->b.im * log);
   }
-  template <int kHalf>
   PJRT_INLINE void Reduce(State* s) {
     // exp(x) = 2^(n / 16) (1 + (exp(r) - 1))
-    const Doubles x = Bounded(s->r[kHalf], 650), y = s->t[kHalf];
+    const Doubles x = Bounded(s->r, 650), y = s->t;
     const Doubles n = Fused(x, All(0x1.71547652b82fep+4), All(kIntegerShift));
     const Doubles r = Fused(n - All(kIntegerShift), All(-0x1.62e42fefa39efp-5), x);
     const Doubles bits = EntriesAt<kPowerBits>((Words)n)[0];
     const Doubles power = (Doubles)Plus((Words)bits, ShiftedLeft<48>((Words)n));
-    s->size[kHalf] = Fused(power * r, Polynomial(kExpm1, r), power);
-    s->sixteenths[kHalf] = Fused(y, All(8 / kPi), All(kIntegerShift));
-    s->angle[kHalf] = Fused(s->sixteenths[kHalf] - All(kIntegerShift), All(-kPi / 8), y);
+    s->size = Fused(power * r, Polynomial(kExpm1, r), power);
+    s->sixteenths = Fused(y, All(8 / kPi), All(kIntegerShift));
+    s->angle = Fused(s->sixteenths - All(kIntegerShift), All(-kPi / 8), y);
+  }
+  PJRT_INLINE void Continue(State* states, int count) {
+    for (int i = 0; i < count; ++i) Multiply(&states[i]);
+    for (int i = 0; i < count; ++i) Reduce(&states[i]);
+  }
+  PJRT_INLINE Parts Finish(const State& s) {
+    const Doubles square = s.angle * s.angle;
+    const Doubles cosine = s.size * Polynomial(kCosSmall, square);
+    const Doubles sine = s.size * s.angle * Polynomial(kSinSmall, square);
+    const auto far = EntriesAt<kAngles>((Words)s.sixteenths);
+    return {Fused(far[1], cosine, -(far[0] * sine)), Fused(far[0], cosine, far[1] * sine)};
+  }
+};
+
+// The same in f32 numbers in two parts, twice as many at a time, which made it 2.2 -> 1.7 ns an
+// element on an Emerald Rapids. Logarithms are to base 2 and angles in the same unit, log(2), so
+// that one product with the exponent tells the power of 2.
+
+// An inverse c of each 32nd of [1, 2), with the exponent's bits of 1 added, and -log2(c) / 2, a
+// multiple of 2^-19, to 2^-35; those of the ends are exact, as logarithms beside 1 are to be.
+enum { kLog2Inverse, kHalfLog2 };
+constexpr FloatColumns<2, 32> kLog2Table = {
+    {{0x1p+127f,        0x1.ebca38p+126f, 0x1.db5b6ep+126f, 0x1.cdb5p+126f,   0x1.c10fa8p+126f,
+      0x1.b7a7a6p+126f, 0x1.a87aeap+126f, 0x1.9f622p+126f,  0x1.960a38p+126f, 0x1.8cab6ap+126f,
+      0x1.8057cap+126f, 0x1.78e89ep+126f, 0x1.6ecd74p+126f, 0x1.6707fp+126f,  0x1.617d06p+126f,
+      0x1.5afaaep+126f, 0x1.52242p+126f,  0x1.498c8ep+126f, 0x1.44927ep+126f, 0x1.3d0852p+126f,
+      0x1.38ffdap+126f, 0x1.31e84p+126f,  0x1.2e88cep+126f, 0x1.26379p+126f,  0x1.22952p+126f,
+      0x1.1b2adep+126f, 0x1.1809b6p+126f, 0x1.13f3aap+126f, 0x1.104c7ap+126f, 0x1.0c011cp+126f,
+      0x1.05a47p+126f,  0x1p+126f},
+     {0x0p+0f,       0x1.dbf8p-6f,  0x1.b6dp-5f,   0x1.317ep-4f,  0x1.838cp-4f,  0x1.c218p-4f,
+      0x1.14fp-3f,   0x1.34f1p-3f,  0x1.568dp-3f,  0x1.790bp-3f,  0x1.a7aep-3f,  0x1.c489p-3f,
+      0x1.ecbp-3f,   0x1.06298p-2f, 0x1.11a78p-2f, 0x1.1f62p-2f,  0x1.3271p-2f,  0x1.4574p-2f,
+      0x1.50b18p-2f, 0x1.620ep-2f,  0x1.6b83p-2f,  0x1.7c71p-2f,  0x1.84a18p-2f, 0x1.9939p-2f,
+      0x1.a2678p-2f, 0x1.b57f8p-2f, 0x1.bdb5p-2f,  0x1.c8908p-2f, 0x1.d2688p-2f, 0x1.de268p-2f,
+      0x1.efe58p-2f, 0x1p-1f}}};
+// (log2(1 + h) / 2 - kHalfLog2E h) / h for -1/64 <= h <= 1/32, times h to 2^-33.
+constexpr float kHalfLog2E = 0x1.715476p-1f;
+constexpr float kHalfLog2Series[] = {-0x1.66c3cap-3f, 0x1.ec7744p-3f, -0x1.7154cap-2f,
+                                     0x1.647f0ep-27f};
+
+// arctan(t) / (t log(2)) for t beside a place c near each 31st of [0, 1], times t to 2^-30.6, is
+// that at c, which an f32 number is to 2^-34, and a polynomial of h = t - c times h whose first
+// coefficient is the same for all.
+constexpr FloatColumns<5, 32> kAtanTable = {
+    {{0x1.a3b04cp-13f, 0x1.09c438p-5f, 0x1.0a3602p-4f, 0x1.8af3c8p-4f, 0x1.08ab28p-3f,
+      0x1.49a44p-3f,   0x1.8b79a2p-3f, 0x1.cea65ep-3f, 0x1.083f94p-2f, 0x1.291bc6p-2f,
+      0x1.4a6e0ep-2f,  0x1.6bd33cp-2f, 0x1.8c347ap-2f, 0x1.ad0876p-2f, 0x1.ceab3p-2f,
+      0x1.ef7de8p-2f,  0x1.082d96p-1f, 0x1.18ec6cp-1f, 0x1.293222p-1f, 0x1.39b1dcp-1f,
+      0x1.4a247ep-1f,  0x1.5ad79ep-1f, 0x1.6b89a6p-1f, 0x1.7bdceap-1f, 0x1.8c6c34p-1f,
+      0x1.9cc792p-1f,  0x1.ad5b7ap-1f, 0x1.bdf8fep-1f, 0x1.ce68c6p-1f, 0x1.df1b22p-1f,
+      0x1.efada6p-1f,  0x1.ffdb3cp-1f},
+     {0x1.715476p+0f, 0x1.71335p+0f,  0x1.70cfacp+0f, 0x1.70311p+0f,  0x1.6f4b52p+0f,
+      0x1.6e306cp+0f, 0x1.6cd6ep+0f,  0x1.6b3ba4p+0f, 0x1.6971cap+0f, 0x1.6775cp+0f,
+      0x1.6541bap+0f, 0x1.62de8ep+0f, 0x1.60657cp+0f, 0x1.5dbe6ap+0f, 0x1.5ae36p+0f,
+      0x1.57fb1cp+0f, 0x1.54f6c4p+0f, 0x1.51cb2cp+0f, 0x1.4ea1f8p+0f, 0x1.4b5be2p+0f,
+      0x1.4809a2p+0f, 0x1.449e16p+0f, 0x1.41290ep+0f, 0x1.3dc0a4p+0f, 0x1.3a46d6p+0f,
+      0x1.36d52p+0f,  0x1.335688p+0f, 0x1.2fd6a4p+0f, 0x1.2c62a2p+0f, 0x1.28e456p+0f,
+      0x1.2571a4p+0f, 0x1.2219c2p+0f},
+     {-0x1.92be9ep-13f, -0x1.fe960ap-6f, -0x1.fd7f9p-5f,  -0x1.77ab02p-4f, -0x1.f3174cp-4f,
+      -0x1.337548p-3f,  -0x1.6c005cp-3f, -0x1.a323f4p-3f, -0x1.d665e2p-3f, -0x1.0348f2p-2f,
+      -0x1.1a1812p-2f,  -0x1.2f418ap-2f, -0x1.421cf2p-2f, -0x1.538b88p-2f, -0x1.63a664p-2f,
+      -0x1.71ad12p-2f,  -0x1.7e164cp-2f, -0x1.891bdep-2f, -0x1.924f84p-2f, -0x1.9a31fep-2f,
+      -0x1.a0af9ap-2f,  -0x1.a5f68p-2f,  -0x1.aa0152p-2f, -0x1.acda36p-2f, -0x1.aeb60ap-2f,
+      -0x1.af9d08p-2f,  -0x1.afaa16p-2f, -0x1.aeecap-2f,  -0x1.ad7d34p-2f, -0x1.ab638cp-2f,
+      -0x1.a8bbb4p-2f,  -0x1.a5a756p-2f},
+     {-0x1.ec9296p-2f, -0x1.ea80dp-2f,  -0x1.e4eee8p-2f, -0x1.dc2824p-2f, -0x1.cfa0b8p-2f,
+      -0x1.c07f8cp-2f, -0x1.ae747p-2f,  -0x1.99982cp-2f, -0x1.8322aep-2f, -0x1.6b220cp-2f,
+      -0x1.519526p-2f, -0x1.3727f2p-2f, -0x1.1d1d1ep-2f, -0x1.02a076p-2f, -0x1.cf6fb6p-3f,
+      -0x1.9bea6cp-3f, -0x1.69c78p-3f,  -0x1.38926p-3f,  -0x1.0ae14p-3f,  -0x1.bdd838p-4f,
+      -0x1.6b483cp-4f, -0x1.1cdbd4p-4f, -0x1.a801dep-5f, -0x1.24482p-5f,  -0x1.52cb58p-6f,
+      -0x1.d3074cp-8f, 0x1.5fe0f8p-8f,  0x1.11828ap-6f,  0x1.b6aa06p-6f,  0x1.26616ep-5f,
+      0x1.689cccp-5f,  0x1.a1e59ep-5f},
+     {0x1.90b178p-7f, 0x1.3d624ap-5f, 0x1.2f342ap-4f, 0x1.bcc5dep-4f, 0x1.2005c2p-3f,
+      0x1.5c5314p-3f, 0x1.91760ap-3f, 0x1.be8dacp-3f, 0x1.e3ce62p-3f, 0x1.005f36p-2f,
+      0x1.0a9858p-2f, 0x1.10d382p-2f, 0x1.1396fp-2f,  0x1.12d7fp-2f,  0x1.0edf98p-2f,
+      0x1.087d5ep-2f, 0x1.ffca78p-3f, 0x1.eab666p-3f, 0x1.d351c8p-3f, 0x1.b9a57ap-3f,
+      0x1.9ea354p-3f, 0x1.82951ap-3f, 0x1.663f8p-3f,  0x1.4a6f38p-3f, 0x1.2ee51cp-3f,
+      0x1.145aa4p-3f, 0x1.f538f8p-4f, 0x1.c40864p-4f, 0x1.95cdaep-4f, 0x1.69ce06p-4f,
+      0x1.40e1fep-4f, 0x1.1c86fcp-4f}}};
+constexpr float kAtanThird = -0x1p-4f;
+// pi / log(2), rounded down so that zeros keep their signs.
+constexpr float kHalfTurn = 0x1.22123p+2f, kHalfTurnLow = 0x1.16d77ap-24f;
+
+// 2^(i/32) as the bits of which i << 18 is taken away, and what that lacks over it.
+constexpr FloatColumns<2, 32> kPowerTable = [] {
+  FloatColumns<2, 32> table = {};
+  for (int i = 0; i < 32; ++i) {
+    const double power = kPowers.column[0].entry[i / 2] * (i % 2 != 0 ? 0x1.059b0d31585744p+0 : 1);
+    const float high = static_cast<float>(power);
+    const uint32_t bits = __builtin_bit_cast(uint32_t, high) - (static_cast<uint32_t>(i) << 18);
+    table.column[0][i] = __builtin_bit_cast(float, bits);
+    table.column[1][i] = static_cast<float>((power - high) / high);
+  }
+  return table;
+}();
+// (2^r - 1) / r for |r| <= 1/32, times r to 2^-29. Then sin(r log(2)) / r and (cos(r log(2)) - 1) /
+// r^2 by r^2 for |r| <= 0.1475.
+constexpr float kExp2m1[] = {0x1.c6b46ap-5f, 0x1.ebfff4p-3f, 0x1.62e43p-1f};
+constexpr float kSinOctaves[] = {0x1.5d611p-10f, -0x1.c6b08ap-5f, 0x1.62e43p-1f};
+constexpr float kCosOctaves[] = {0x1.3b039cp-7f, -0x1.ebfbdcp-3f};
+constexpr double kLn2 = 2 * kHalfLn2;
+constexpr FloatColumns<3, kAngleEntries> kAngleTable = MakeFloatAngles(kLn2);
+
+// Of numbers without sign, of which a NaN is the largest.
+PJRT_INLINE FloatMask IsBelow(Floats a, Floats b) {
+#if defined(__AVX512F__)
+  return _mm512_cmplt_epi32_mask((FloatBits)a, (FloatBits)b);
+#else
+  return (FloatMask)_mm256_cmpgt_epi32((FloatBits)b, (FloatBits)a);
+#endif
+}
+// a b + c, or c, even a zero of any sign, where a is 0.
+PJRT_INLINE Floats FusedUnlessZero(Floats a, Floats b, Floats c) {
+  const FloatMask some = Compare<_CMP_NEQ_UQ>(a, AllFloats(0));
+#if defined(__AVX512F__)
+  return _mm512_mask3_fmadd_ps(a, b, c, some);
+#else
+  return Fused(a, _mm256_and_ps(b, some), c);
+#endif
+}
+
+struct Power {
+  using Operand = FloatParts;
+  using Wide = WidePower;
+  static constexpr int kPiece = 4;
+  // all = high + low, rounded once.
+  struct SplitSum {
+    Floats all, high, low;
+  };
+  struct State {
+    // The angle of the base is arctan(dividend / divisor) + turn.
+    Floats dividend, divisor, turn;
+    FloatParts b;
+    SplitSum log, angle;
+    // The size is 2^(n/32 + r). The angle is rest + the one at `place`.
+    FloatBits n, place;
+    Floats r, rest;
+    FloatMask common;
+  };
+  PJRT_INLINE C64 Complete(C64 a, C64 b) { return complexes::CompletePower(a, b); }
+  // Parts of bases up to 2^kMost, beyond which logarithms would lose digits of kHalfLog2. Of parts
+  // below 2^-kMost, but 0, second parts might become denormal numbers.
+  static constexpr int kMost = 31;
+  PJRT_INLINE int Start(FloatParts a, FloatParts b, State* s, bool) {
+    const FloatMask steep = IsBelow(Magnitude(a.re), Magnitude(a.im));
+    s->dividend = ChooseOpposite(steep, a.re, a.im);
+    s->divisor = Choose(steep, a.im, a.re);
+    s->turn = WithSign(Choose(steep, AllFloats(kHalfTurn / 2),
+                              Choose(IsNegative(a.re), AllFloats(kHalfTurn), AllFloats(0))),
+                       a.im);
+    s->b = b;
+    constexpr int kLeastBits = (127 - kMost) << 23, kMostBits = (127 + kMost) << 23;
+    const Floats square = b.re * b.re;
+    s->common =
+        Both(Both(IsBetween(Magnitude(s->divisor), kLeastBits, kMostBits),
+                  IsNotBetween(Magnitude(s->dividend), 1, kLeastBits - 1)),
+             IsBetween(Fused(b.im, b.im, square), (127 - 100) << 23, ((127 + 12) << 23) - 1));
+    const FloatMask plain =  // 0 or 1
+        Both(Compare<_CMP_EQ_OQ>(b.im, AllFloats(0)), Compare<_CMP_EQ_OQ>(square, b.re));
+    return OtherLanes(s->common) | Lanes(plain);
+  }
+  PJRT_INLINE void Replace(State* s) {
+    const Floats zero = AllFloats(0), one = AllFloats(1);
+    s->dividend = Choose(s->common, s->dividend, zero);
+    s->divisor = Choose(s->common, s->divisor, one);
+    s->b = {Choose(s->common, s->b.re, one), Choose(s->common, s->b.im, zero)};
+  }
+  PJRT_INLINE SplitSum SumOf(Floats high, Floats low) { return {high + low, high, low}; }
+  // log2(large^2 + small^2) / 2
+  PJRT_INLINE SplitSum LogOf(Floats large, Floats small) {
+    const SquareSum square = SumOfSquares(large, small);
+    const auto entry = FetchEntries<kLog2Table>(BitsRight<18>(square.sum));
+    const FloatBits exponent = (FloatBits)square.sum & AllBits(0xff << 23);
+    const Floats inverse = (Floats)Minus32((FloatBits)entry[kLog2Inverse], exponent);
+    const Floats product = square.sum * inverse, lost = Fused(square.sum, inverse, -product);
+    const Floats h = product - AllFloats(1), h_low = Fused(square.low, inverse, lost);
+    const Floats far = Fused(ExponentOf(square.sum), AllFloats(0.5f), entry[kHalfLog2]);
+    const Floats unit = AllFloats(kHalfLog2E), high = Fused(h, unit, far);
+    const Floats low = Fused(h_low, FusedLess(h, unit, unit), Fused(h, unit, -(high - far)));
+    return SumOf(high, Fused(h, Polynomial(kHalfLog2Series, h), low));
+  }
+  PJRT_INLINE SplitSum AngleOf(Floats dividend, Floats divisor, Floats turn) {
+    const Floats inverse = AllFloats(1) / divisor, t = dividend * inverse;
+    const Floats excess = Fused(t, divisor, -dividend) * inverse, size = Magnitude(t);
+    const FloatBits places = (FloatBits)Fused(size, AllFloats(31), AllFloats(kFloatShift));
+    const auto entry = FetchEntries<kAtanTable>(places);
+    const Floats h = size - entry[0], slope = entry[1], first = entry[2];
+    const Floats p = Fused(Fused(Fused(h, AllFloats(kAtanThird), entry[4]), h, entry[3]), h, first);
+    const Floats high = Fused(slope, t, turn), lost = Fused(slope, t, -(high - turn));
+    const Floats low = Fused(turn, AllFloats(kHalfTurnLow / kHalfTurn), Fused(t * h, p, lost));
+    return SumOf(high, FusedLess(excess, Fused(size, first, slope), low));
+  }
+  // a b as plain + rest, of which the first is a multiple of a unit, as the bits of `shifted` tell.
+  struct Split {
+    Floats shifted, plain, rest;
+  };
+  PJRT_INLINE Split SplitProduct(const SplitSum& a, Floats b, float unit) {
+    const Floats shift = AllFloats(kFloatShift * unit);
+    const Floats shifted = Fused(a.all, b, shift), plain = shifted - shift;
+    return {shifted, plain, Fused(a.high, b, -plain)};
+  }
+  PJRT_INLINE void Multiply(State* s) {
+    const FloatParts b = s->b;
+    const SplitSum log = s->log, angle = s->angle;
+    const Split re_log = SplitProduct(log, b.re, 0x1p-5f);
+    const Split im_angle = SplitProduct(angle, b.im, 0x1p-5f);
+    s->n = Minus32((FloatBits)re_log.shifted, (FloatBits)im_angle.shifted);
+    s->r = Fused(b.re, log.low, re_log.rest) - Fused(b.im, angle.low, im_angle.rest);
+    // Sixteenths of half turns have two parts; products with the first are exact. Zeros keep their
+    // signs, as `low` is never -0.
+    const Split re_angle = SplitProduct(angle, b.re, 0x1p-8f);
+    const Split im_log = SplitProduct(log, b.im, 0x1p-8f);
+    const Floats plain = re_angle.plain + im_log.plain, shift = AllFloats(kFloatShift);
+    const Floats shifted = Fused(plain, AllFloats(0x1.c3dc98p+1f), shift), n = shifted - shift;
+    s->place = (FloatBits)shifted;
+    const Floats offset = FetchAngle<kAngleTable>(s->place)[0];
+    const Floats low = FusedLess(b.im, log.low, FusedLess(b.re, angle.low, offset));
+    const Floats rest = (re_angle.rest + im_log.rest) - Fused(n, AllFloats(-0x1.f74944p-23f), low);
+    s->rest = rest - Fused(n, AllFloats(0x1.22124p-2f), -plain);
+    // Sizes from 2^-100 to 2^100.
+    s->common = AtMost(Plus32(s->n, AllBits(100 * 32)), AllBits(200 * 32));
   }
   PJRT_INLINE void Continue(State* states, int count) {
     for (int i = 0; i < count; ++i) {
-      Multiply<0>(&states[i]);
-      Multiply<1>(&states[i]);
+      State& s = states[i];
+      s.angle = AngleOf(s.dividend, s.divisor, s.turn);
+      s.log = LogOf(s.divisor, s.dividend);
     }
-    for (int i = 0; i < count; ++i) {
-      Reduce<0>(&states[i]);
-      Reduce<1>(&states[i]);
-    }
+    for (int i = 0; i < count; ++i) Multiply(&states[i]);
+  }
+  PJRT_INLINE int RareAtEnd(const State& s) { return OtherLanes(s.common); }
+  PJRT_INLINE void ReplaceAtEnd(State* s) {
+    s->n = (FloatBits)Choose(s->common, (Floats)s->n, AllFloats(0));
   }
   PJRT_INLINE FloatParts Finish(const State& s) {
-    Parts half[2];
-    for (int i = 0; i < 2; ++i) {
-      const Doubles square = s.angle[i] * s.angle[i];
-      const Doubles cosine = s.size[i] * Polynomial(kCosSmall, square);
-      const Doubles sine = s.size[i] * s.angle[i] * Polynomial(kSinSmall, square);
-      const auto far = EntriesAt<kAngles>((Words)s.sixteenths[i]);
-      half[i] = {Fused(far[1], cosine, -(far[0] * sine)), Fused(far[0], cosine, far[1] * sine)};
-    }
-    return {FromHalves(half[0].re, half[1].re), FromHalves(half[0].im, half[1].im)};
+    const auto entry = FetchEntries<kPowerTable>(s.n);
+    const Floats power = (Floats)Plus32((FloatBits)entry[0], BitsLeft<18>((Floats)s.n));
+    const Floats grown = Fused(s.r, Polynomial(kExp2m1, s.r), entry[1]);
+    const Floats all = AllFloats(1) + grown, square = s.rest * s.rest;
+    // The size times the cosine, less 1, and times the sine, of the rest of the angle.
+    const Floats along = Fused(square * Polynomial(kCosOctaves, square), all, grown);
+    const Floats across = s.rest * Polynomial(kSinOctaves, square) * all;
+    const Floats more = power * along, turned = power * across;
+    const auto far = FetchAngle<kAngleTable>(s.place);
+    const Floats sine = far[1], cosine = far[2];
+    return {Fused(power, cosine, Fused(more, cosine, -(turned * sine))),
+            Fused(power, sine, FusedUnlessZero(sine, more, turned * cosine))};
   }
 };
 
