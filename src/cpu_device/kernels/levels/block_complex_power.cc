@@ -225,9 +225,10 @@ struct Power {
     Floats all, high, low;
   };
   struct State {
-    // The angle of the base is arctan(dividend / divisor) + turn.
-    Floats dividend, divisor, turn;
+    Floats dividend, divisor;  // of whose quotient the arc tangent is to be
+    FloatAngle quotient;
     FloatParts b;
+    SquareSum square;
     SplitSum log, angle;
     // The size is 2^(n/32 + r). The angle is rest + the one at `place`.
     FloatBits n, place;
@@ -238,13 +239,17 @@ struct Power {
   // Parts of bases up to 2^kMost, beyond which logarithms would lose digits of kHalfLog2. Of parts
   // below 2^-kMost, but 0, second parts might become denormal numbers.
   static constexpr int kMost = 31;
+  // What moves 32nds into the low bits.
+  static constexpr float kSizeShift = kFloatShift / 32;
+  static constexpr int kShiftBits = __builtin_bit_cast(int, kSizeShift);
   PJRT_INLINE int Start(FloatParts a, FloatParts b, State* s, bool) {
     const FloatMask steep = IsBelow(Magnitude(a.re), Magnitude(a.im));
     s->dividend = ChooseOpposite(steep, a.re, a.im);
     s->divisor = Choose(steep, a.im, a.re);
-    s->turn = WithSign(Choose(steep, AllFloats(kHalfTurn / 2),
-                              Choose(IsNegative(a.re), AllFloats(kHalfTurn), AllFloats(0))),
-                       a.im);
+    s->quotient.base =
+        WithSign(Choose(steep, AllFloats(kHalfTurn / 2),
+                        Choose(IsNegative(a.re), AllFloats(kHalfTurn), AllFloats(0))),
+                 a.im);
     s->b = b;
     constexpr int kLeastBits = (127 - kMost) << 23, kMostBits = (127 + kMost) << 23;
     const Floats square = b.re * b.re;
@@ -264,8 +269,7 @@ struct Power {
   }
   PJRT_INLINE SplitSum SumOf(Floats high, Floats low) { return {high + low, high, low}; }
   // log2(large^2 + small^2) / 2
-  PJRT_INLINE SplitSum LogOf(Floats large, Floats small) {
-    const SquareSum square = SumOfSquares(large, small);
+  PJRT_INLINE SplitSum LogOf(SquareSum square) {
     const auto entry = FetchEntries<kLog2Table>(BitsRight<18>(square.sum));
     const FloatBits exponent = (FloatBits)square.sum & AllBits(0xff << 23);
     const Floats inverse = (Floats)Minus32((FloatBits)entry[kLog2Inverse], exponent);
@@ -276,37 +280,36 @@ struct Power {
     const Floats low = Fused(h_low, FusedLess(h, unit, unit), Fused(h, unit, -(high - far)));
     return SumOf(high, Fused(h, Polynomial(kHalfLog2Series, h), low));
   }
-  PJRT_INLINE SplitSum AngleOf(Floats dividend, Floats divisor, Floats turn) {
-    const Floats inverse = AllFloats(1) / divisor, t = dividend * inverse;
-    const Floats excess = Fused(t, divisor, -dividend) * inverse, size = Magnitude(t);
+  PJRT_INLINE SplitSum AngleOf(const FloatAngle& q) {
+    const Floats t = q.t, turn = q.base, size = Magnitude(t);
     const FloatBits places = (FloatBits)Fused(size, AllFloats(31), AllFloats(kFloatShift));
     const auto entry = FetchEntries<kAtanTable>(places);
     const Floats h = size - entry[0], slope = entry[1], first = entry[2];
     const Floats p = Fused(Fused(Fused(h, AllFloats(kAtanThird), entry[4]), h, entry[3]), h, first);
     const Floats high = Fused(slope, t, turn), lost = Fused(slope, t, -(high - turn));
     const Floats low = Fused(turn, AllFloats(kHalfTurnLow / kHalfTurn), Fused(t * h, p, lost));
-    return SumOf(high, FusedLess(excess, Fused(size, first, slope), low));
+    return SumOf(high, FusedLess(q.excess, Fused(size, first, slope), low));
   }
-  // a b as plain + rest, of which the first is a multiple of a unit, as the bits of `shifted` tell.
+  // from + a b, with a b as plain + rest + a.low b, of which the first is a multiple of the unit of
+  // `from`.
   struct Split {
-    Floats shifted, plain, rest;
+    Floats all, plain, rest;
   };
-  PJRT_INLINE Split SplitProduct(const SplitSum& a, Floats b, float unit) {
-    const Floats shift = AllFloats(kFloatShift * unit);
-    const Floats shifted = Fused(a.all, b, shift), plain = shifted - shift;
-    return {shifted, plain, Fused(a.high, b, -plain)};
+  PJRT_INLINE Split AddProduct(Floats from, const SplitSum& a, Floats b) {
+    const Floats all = Fused(a.all, b, from), plain = all - from;
+    return {all, plain, Fused(a.high, b, -plain)};
   }
   PJRT_INLINE void Multiply(State* s) {
     const FloatParts b = s->b;
     const SplitSum log = s->log, angle = s->angle;
-    const Split re_log = SplitProduct(log, b.re, 0x1p-5f);
-    const Split im_angle = SplitProduct(angle, b.im, 0x1p-5f);
-    s->n = Minus32((FloatBits)re_log.shifted, (FloatBits)im_angle.shifted);
-    s->r = Fused(b.re, log.low, re_log.rest) - Fused(b.im, angle.low, im_angle.rest);
+    const Split re_log = AddProduct(AllFloats(kSizeShift), log, b.re);
+    const Split im_angle = AddProduct(re_log.all, angle, -b.im);
+    s->n = (FloatBits)im_angle.all;
+    s->r = Fused(b.re, log.low, re_log.rest) + FusedLess(b.im, angle.low, im_angle.rest);
     // Sixteenths of half turns have two parts; products with the first are exact. Zeros keep their
     // signs, as `low` is never -0.
-    const Split re_angle = SplitProduct(angle, b.re, 0x1p-8f);
-    const Split im_log = SplitProduct(log, b.im, 0x1p-8f);
+    const Split re_angle = AddProduct(AllFloats(kFloatShift * 0x1p-8f), angle, b.re);
+    const Split im_log = AddProduct(AllFloats(kFloatShift * 0x1p-8f), log, b.im);
     const Floats plain = re_angle.plain + im_log.plain, shift = AllFloats(kFloatShift);
     const Floats shifted = Fused(plain, AllFloats(0x1.c3dc98p+1f), shift), n = shifted - shift;
     s->place = (FloatBits)shifted;
@@ -315,13 +318,20 @@ struct Power {
     const Floats rest = (re_angle.rest + im_log.rest) - Fused(n, AllFloats(-0x1.f74944p-23f), low);
     s->rest = rest - Fused(n, AllFloats(0x1.22124p-2f), -plain);
     // Sizes from 2^-100 to 2^100.
-    s->common = AtMost(Plus32(s->n, AllBits(100 * 32)), AllBits(200 * 32));
+    s->common = IsBetween(im_angle.all, kShiftBits - 100 * 32, kShiftBits + 100 * 32);
   }
   PJRT_INLINE void Continue(State* states, int count) {
     for (int i = 0; i < count; ++i) {
       State& s = states[i];
-      s.angle = AngleOf(s.dividend, s.divisor, s.turn);
-      s.log = LogOf(s.divisor, s.dividend);
+      const Floats inverse = AllFloats(1) / s.divisor, t = s.dividend * inverse;
+      s.quotient.t = t;
+      s.quotient.excess = Fused(t, s.divisor, -s.dividend) * inverse;
+      s.square = SumOfSquares(s.divisor, s.dividend);
+    }
+    for (int i = 0; i < count; ++i) {
+      State& s = states[i];
+      s.angle = AngleOf(s.quotient);
+      s.log = LogOf(s.square);
     }
     for (int i = 0; i < count; ++i) Multiply(&states[i]);
   }
@@ -332,12 +342,12 @@ struct Power {
   PJRT_INLINE FloatParts Finish(const State& s) {
     const auto entry = FetchEntries<kPowerTable>(s.n);
     const Floats power = (Floats)Plus32((FloatBits)entry[0], BitsLeft<18>((Floats)s.n));
-    const Floats grown = Fused(s.r, Polynomial(kExp2m1, s.r), entry[1]);
-    const Floats all = AllFloats(1) + grown, square = s.rest * s.rest;
-    // The size times the cosine, less 1, and times the sine, of the rest of the angle.
-    const Floats along = Fused(square * Polynomial(kCosOctaves, square), all, grown);
-    const Floats across = s.rest * Polynomial(kSinOctaves, square) * all;
-    const Floats more = power * along, turned = power * across;
+    // What the size, and it times the cosine of the rest of the angle, have beyond power, and the
+    // size times the sine.
+    const Floats grown = power * Fused(s.r, Polynomial(kExp2m1, s.r), entry[1]);
+    const Floats size = power + grown, square = s.rest * s.rest;
+    const Floats more = Fused(size, square * Polynomial(kCosOctaves, square), grown);
+    const Floats turned = size * (s.rest * Polynomial(kSinOctaves, square));
     const auto far = FetchAngle<kAngleTable>(s.place);
     const Floats sine = far[1], cosine = far[2];
     return {Fused(power, cosine, Fused(more, cosine, -(turned * sine))),
