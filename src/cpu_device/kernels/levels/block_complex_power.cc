@@ -381,21 +381,40 @@ constexpr float kRootIm[] = {0x1.a52166p-9f, -0x1.a64238p-7f, 0x1.d1318cp-6f, -0
 struct Cbrt {
   using Operand = FloatParts;
   static constexpr int kPiece = 4;
+  // With the quotient in a step of its own AVX-512 takes 5 % less, and AVX2 2 % more.
+  static constexpr bool kDividesFirst = kFloats == 16;
+  struct Quotient {
+    Floats t, divisor;
+    FloatMask steep;
+  };
   struct State {
+    Quotient quotient;
     FloatParts z, w;
     Floats unit;  // of the root
   };
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteCbrt(z); }
   PJRT_INLINE int Start(FloatParts z, State* state, bool) {
-    constexpr float kShift = 0x1.8p+23f;
     const Floats zero = AllFloats(0);
     const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
-    const FloatMask left = IsNegative(z.re);
     const Floats dividend = ChooseOpposite(steep, z.re, z.im), divisor = Choose(steep, z.im, z.re);
     const Floats t = dividend / divisor, large = Magnitude(divisor);
     // Of tiny quotients digits would be lost.
     const FloatMask kept = Either(Compare<_CMP_GE_OQ>(Magnitude(t), AllFloats(0x1p-100f)),
                                   Compare<_CMP_EQ_OQ>(dividend, zero));
+    const Quotient quotient = {t, divisor, steep};
+    if constexpr (kDividesFirst) {
+      state->quotient = quotient;
+      state->z = z;
+    } else {
+      Approximate(quotient, z, state);
+    }
+    return OtherLanes(Both(kept, IsBetween(large, 2 << 23, (253 << 23) - 1)));
+  }
+  // The root to 2^-14.
+  PJRT_INLINE void Approximate(const Quotient& quotient, FloatParts z, State* state) {
+    constexpr float kShift = 0x1.8p+23f;
+    const Floats zero = AllFloats(0), t = quotient.t, large = Magnitude(quotient.divisor);
+    const FloatMask steep = quotient.steep, left = IsNegative(z.re);
     // large = unit^3 m, 1/4 <= m < 2
     const Floats third =
         Fused(FromIntegers(BitsRight<23>(large)), AllFloats(1 / 3.0f), AllFloats(kShift + 85));
@@ -418,9 +437,11 @@ struct Cbrt {
     state->w = {Fused(re, run, -(im * rise)), Fused(im, run, re * rise)};
     state->z = {z.re * inverse, z.im * inverse};
     state->unit = (Floats)unit;
-    return OtherLanes(Both(kept, IsBetween(large, 2 << 23, (253 << 23) - 1)));
   }
-  PJRT_INLINE void Continue(State*, int) {}
+  PJRT_INLINE void Continue([[maybe_unused]] State* states, [[maybe_unused]] int count) {
+    for (int i = 0; kDividesFirst && i < count; ++i)
+      Approximate(states[i].quotient, states[i].z, &states[i]);
+  }
   PJRT_INLINE FloatParts Finish(const State& s) {
     const FloatParts w = s.w;
     const Floats a = w.re * w.re, b = w.im * w.im, three = AllFloats(3);
