@@ -171,8 +171,11 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   }
   typename Function::State states[Function::kPiece];
   int rare[Function::kPiece], any = 0;
-  for (int i = 0; i < count; ++i)
-    any |= rare[i] = StartAt<Function>(x, i * kElements, &states[i], false);
+  for (int i = 0; i < count; ++i) {
+    const int lanes = StartAt<Function>(x, i * kElements, &states[i], false);
+    if constexpr (kTellsAtEnd<Function>) rare[i] = lanes;
+    any |= lanes;
+  }
   const auto found = [&] {
     int number = 0;
     for (int i = 0; i < count; ++i) number += __builtin_popcount(static_cast<unsigned>(rare[i]));
@@ -209,35 +212,33 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
       }
     }
   }
-  const auto finish = [&] {
-    for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
-  };
-  if (any == 0) {
-    finish();
-    return false;
-  }
-  if constexpr (kHasWide<Function>) {
-    static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
-    ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
-    int64_t places[Function::kPiece * kElements];
-    const int number = RunGathered<Function>(wide, x, rare, count, places);
-    finish();
-    for (int i = 0; i < number; ++i) d[places[i]] = wide[i];
-    return false;
-  }
   C64 copies[kOperands][Function::kPiece * kElements];
-  const C64* from[kOperands];
-  for (int k = 0; k < kOperands; ++k) {
-    __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
-    from[k] = copies[k];
+  [[maybe_unused]] ResultOf<Function, kOperands> wide[Function::kPiece * kElements];
+  [[maybe_unused]] int64_t places[Function::kPiece * kElements];
+  [[maybe_unused]] int gathered = 0;
+  if (any != 0) {
+    if constexpr (kHasWide<Function>) {
+      static_assert(Function::Wide::kPiece == 2 * Function::kPiece);
+      gathered = RunGathered<Function>(wide, x, rare, count, places);
+    } else {
+      for (int k = 0; k < kOperands; ++k)
+        __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
+    }
   }
-  finish();
-  for (int i = 0; i < count; ++i) {
-    for (int lanes = rare[i]; lanes != 0; lanes &= lanes - 1) {
-      const int lane = __builtin_ctz(lanes);
-      const int64_t at =
-          i * kElements + (kElements == kDoubles ? ElementOf(lane) : ElementOfFloats(lane));
-      d[at] = CompleteAt<Function>(from, at);
+  for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
+  if (any == 0) return false;
+  if constexpr (kHasWide<Function>) {
+    for (int i = 0; i < gathered; ++i) d[places[i]] = wide[i];
+  } else {
+    const C64* from[kOperands];
+    for (int k = 0; k < kOperands; ++k) from[k] = copies[k];
+    for (int i = 0; i < count; ++i) {
+      for (int lanes = rare[i]; lanes != 0; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        const int64_t at =
+            i * kElements + (kElements == kDoubles ? ElementOf(lane) : ElementOfFloats(lane));
+        d[at] = CompleteAt<Function>(from, at);
+      }
     }
   }
   return false;
