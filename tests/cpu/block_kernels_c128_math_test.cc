@@ -3,6 +3,7 @@
 // Functions of c128 where digits are easily lost. References are the C library's in long double.
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -185,6 +186,38 @@ TEST(C128MathTest, ExponentialMinusOneLeavesZerosAsTheyAreAmongOthers) {
       EXPECT_TRUE(SameValue(all[i], alone)) << kernels->level << Show(z[i]);
       if (z[i] == 0.0) {
         EXPECT_TRUE(SameValue(all[i], z[i])) << kernels->level << Show(z[i]);
+      }
+    }
+  }
+}
+
+// Some of them go a longer way than others in the same vectors.
+TEST(C128MathTest, TangentsAndLogisticFunctionsDoNotDependOnTheirNeighbours) {
+  using Z = std::complex<double>;
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double parts[] = {0,    -0.0, 5e-324, 1e-200, 0.011, 0.15, -0.3,  1.5707963267948966,
+                          3.14, -3.2, 100,    -339.5, 341,   700,  -1e6,  0x1p+19,
+                          1e9,  1e19, 1e300,  -1e308, kInf,  kNan, -kInf, -kNan};
+  std::mt19937_64 random(37);
+  std::uniform_real_distribution<double> part(-3, 3);
+  std::vector<Z> z;
+  for (const double re : parts) {
+    for (const double im : parts) {
+      z.emplace_back(re, im);
+      for (int i = 0; i < 6; ++i) z.emplace_back(part(random), part(random));
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (BlockOp op : {BlockOp::kTanh, BlockOp::kTan, BlockOp::kLogistic}) {
+      const std::vector<Z> all = CallUnary<Z>(*kernels, op, CType::kC128, z);
+      for (size_t i = 0; i < z.size(); ++i) {
+        const Z alone = CallUnary<Z>(*kernels, op, CType::kC128, std::vector<Z>{z[i]})[0];
+        EXPECT_TRUE(SameValue(all[i], alone))
+            << kernels->level << " op " << static_cast<int>(op) << " of " << Show(z[i]);
+        if (op == BlockOp::kLogistic) continue;
+        const Z turned = CallUnary<Z>(*kernels, op, CType::kC128, std::vector<Z>{-z[i]})[0];
+        EXPECT_TRUE(SameValue(-turned, alone)) << kernels->level << Show(z[i]);
       }
     }
   }

@@ -46,6 +46,7 @@ struct Angle {
 constexpr double kLargestAngle = 0x1p+20;
 constexpr double kAnglePart1 = 0x1.921fb54442d18p-3, kAnglePart2 = 0x1.1a62634p-57,
                  kAnglePart3 = -0x1.d747f23e32ed7p-86;
+constexpr double kAngleRest = 0x1.1a62633145c07p-57;  // the sum of the last two
 PJRT_INLINE Angle ReduceAngle(DoubleGroup x) {
   const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
   const DoubleGroup k = shifted - kIntegerShift;
@@ -72,19 +73,21 @@ constexpr Columns<3> kPoints = {
        -0x1.3f016c7000000p-28, 0x1.1390a00000000p-36, -0x1.5591400000000p-38,
        0x1.7627a00000000p-35}}}};
 
-// An angle as such a point and r + tail, for |x| <= kLargestAngle, as ReduceAngle. Sine and cosine
-// are those of the point but for a sign that `turn` has.
+// An angle as such a point and r + tail, for |x| <= kLargestAngle, as ReduceAngle; without kTail r
+// is rounded. Sine and cosine are those of the point but for a sign that `turn` has.
 struct PointAngle {
   DoubleGroup sine, cosine, r, tail;
   WordGroup turn;
 };
+template <bool kTail = true>
 PJRT_INLINE PointAngle PointAngleOf(DoubleGroup x) {
   const DoubleGroup shifted = Fused(x, 0x1.45f306dc9c883p+2, kIntegerShift);
   const DoubleGroup k = shifted - kIntegerShift;
   const auto point = EntriesAt<kPoints>(ToWords(shifted));
   const DoubleGroup most = FusedLess(k, kAnglePart1, x) - point[kPointOffset];
-  const DoubleGroup r = FusedLess(k, kAnglePart2, most);
-  const DoubleGroup tail = FusedLess(k, kAnglePart3, FusedLess(k, kAnglePart2, most - r));
+  const DoubleGroup r = FusedLess(k, kTail ? kAnglePart2 : kAngleRest, most);
+  DoubleGroup tail = 0.0;
+  if constexpr (kTail) tail = FusedLess(k, kAnglePart3, FusedLess(k, kAnglePart2, most - r));
   return {point[kPointSine], point[kPointCosine], r, tail, ShiftedLeft<59>(ToWords(shifted))};
 }
 

@@ -159,24 +159,6 @@ template <class Function, C128 (*kComplete)(C128)>
 void MarkingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   OverGroups<RunMarking<Function, kComplete>>(dst, a, n);
 }
-// The same where Function::AnyMarked tells first whether to look for marks.
-template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunWatching(C128* to, const C128* from, int64_t count) {
-  for (; count > 0; --count, to += kLanes, from += kLanes) {
-    typename Function::Watched watched;
-    const ComplexGroup result = Function::Run(LoadComplexes(from), &watched);
-    if (__builtin_expect(Function::AnyMarked(watched), 0)) {
-      StoreAllButMarked<Function, kComplete>(to, from, result, Function::Marked(watched));
-    } else {
-      StoreComplexes(to, result);
-    }
-  }
-}
-template <class Function, C128 (*kComplete)(C128)>
-void WatchingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunWatching<Function, kComplete>>(dst, a, n);
-}
-
 // x rounded to some digits.
 template <int kDigits>
 PJRT_INLINE DoubleGroup CutOff(DoubleGroup x) {

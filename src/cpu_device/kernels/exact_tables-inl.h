@@ -30,27 +30,27 @@ PJRT_INLINE UnitPoint UnitPointOf(DoubleGroup x) {
           angle.turn};
 }
 
-// Half of exp(k log(2) / 16 + offset) and of its inverse, as the bits of which k << 48 is taken
-// away or added, and the offset.
+// exp(k log(2) / 16 + offset) and its inverse, and the offset, of so few digits that its
+// subtraction is exact. The last bit of exponentials and the last four of their inverses are 0, so
+// that sums and differences of both are exact for k < 32.
 enum { kUp, kDown, kPowerOffset };
 constexpr Columns<3> kExactPowers = {
-    {{{1, 0x1.0b5586cf78913p+0, 0x1.172b83c7b9007p+0, 0x1.2387a6e76e976p+0, 0x1.306fe0a318520p+0,
-       0x1.3dea64c103fd4p+0, 0x1.4bfdad537bc4bp+0, 0x1.5ab07dd4a4c19p+0, 0x1.6a09e6aeaf0afp+0,
-       0x1.7a11473e8dbfbp+0, 0x1.8ace54228c2a1p+0, 0x1.9c49182a67961p+0, 0x1.ae89f995b1a54p+0,
-       0x1.c199bdd823491p+0, 0x1.d5818dcfade5fp+0, 0x1.ea4afa2a83bd6p+0}},
-     {{1, 0x1.ea4afa2a83bd6p-1, 0x1.d5818dcfe986ap-1, 0x1.c199bdd82f73cp-1, 0x1.ae89f995b1a54p-1,
-       0x1.9c49182a67961p-1, 0x1.8ace54228c2a1p-1, 0x1.7a11473e8dbfbp-1, 0x1.6a09e621386ebp-1,
-       0x1.5ab07dd4a4c19p-1, 0x1.4bfdad537bc4bp-1, 0x1.3dea64c103fd4p-1, 0x1.306fe0a318520p-1,
-       0x1.2387a6e7767b0p-1, 0x1.172b83c7dc74ep-1, 0x1.0b5586cf78913p-1}},
-     {{0, -0x1.ea47840000000p-36, -0x1.9c265c0000000p-36, 0x1.578f000000000p-36,
-       -0x1.5013000000000p-39, -0x1.92de5c0000000p-36, 0x1.3617ac0000000p-36, 0x1.741cf00000000p-36,
-       0x1.901e62e000000p-27, -0x1.741cf00000000p-36, -0x1.3617ac0000000p-36, 0x1.92de5c0000000p-36,
-       0x1.5013000000000p-39, -0x1.c666c40000000p-36, -0x1.b02ee00000000p-38,
-       0x1.ea47840000000p-36}}}};
-constexpr Columns<3> MakeHalfPowers() {
+    {{{1, 0x1.0b5586cf93862p+0, 0x1.172b83c7d3b6cp+0, 0x1.2387a6e75ac6ap+0, 0x1.306fe0a31c48ep+0,
+       0x1.3dea64c12221cp+0, 0x1.4bfdad53619bp+0, 0x1.5ab07dd48c266p+0, 0x1.6a09e6aedc68ap+0,
+       0x1.7a11473eaa64ep+0, 0x1.8ace5422ab47p+0, 0x1.9c49182a49fe4p+0, 0x1.ae89f995b15d2p+0,
+       0x1.c199bdd8521b2p+0, 0x1.d5818dcfb3c54p+0, 0x1.ea4afa2a493b6p+0}},
+     {{1, 0x1.ea4afa2a524dp-1, 0x1.d5818dcfbc9ap-1, 0x1.c199bdd84e03p-1, 0x1.ae89f995ac0ap-1,
+       0x1.9c49182a407fp-1, 0x1.8ace5422ab47p-1, 0x1.7a11473ea895p-1, 0x1.6a09e6210b11p-1,
+       0x1.5ab07dd48a7dp-1, 0x1.4bfdad53619bp-1, 0x1.3dea64c11acfp-1, 0x1.306fe0a31885p-1,
+       0x1.2387a6e7581fp-1, 0x1.172b83c7d8f7p-1, 0x1.0b5586cf9878p-1}},
+     {{0, -0x1.3507p-38, -0x1.43a32p-40, 0x1.049b18p-38, 0x1.6a834p-41, -0x1.d0724p-41,
+       -0x1.96498p-41, 0x1.459ap-38, 0x1.911f03dp-27, -0x1.ee26ep-39, 0x1.96498p-41, 0x1.b376dp-38,
+       0x1.3aa1ap-39, -0x1.bda08p-40, -0x1.c685dp-39, 0x1.7e74p-44}}}};
+// The same, times `scale`, as the bits of which k << 48 is taken away or added.
+constexpr Columns<3> PowersTimes(double scale) {
   Columns<3> bits = kExactPowers;
   for (uint64_t i = 0; i < 16; ++i) {
-    const double up = bits.column[kUp].entry[i] / 2, down = bits.column[kDown].entry[i] / 2;
+    const double up = bits.column[kUp].entry[i] * scale, down = bits.column[kDown].entry[i] * scale;
     bits.column[kUp].entry[i] =
         __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, up) - (i << 48));
     bits.column[kDown].entry[i] =
@@ -58,7 +58,44 @@ constexpr Columns<3> MakeHalfPowers() {
   }
   return bits;
 }
-constexpr Columns<3> kHalfPowers = MakeHalfPowers();
+constexpr Columns<3> kHalfPowers = PowersTimes(0.5), kWholePowers = PowersTimes(1);
+
+// Those of a point, with their signs, and what takes r further: sin(r) - r and cos(r) - 1. The sign
+// of c r + s is right where the sine is 0.
+struct TurnedAngle {
+  DoubleGroup sine, cosine, r, more_sine, less_cosine;
+};
+template <bool kTail>
+PJRT_INLINE TurnedAngle TurnedAngleOf(DoubleGroup x) {
+  const PointAngle angle = PointAngleOf<kTail>(x);
+  const auto [more_sine, less_cosine] = SmallAngleOf(angle.r, angle.tail);
+  return {Turned(angle.sine, angle.turn), Turned(angle.cosine, angle.turn), angle.r, more_sine,
+          less_cosine};
+}
+
+// exp(x) for |x| < 700 as `up` exp(r), its inverse as `down` exp(-r), and sinh(r) - r and
+// cosh(r) - 1; or half of both, by kHalfPowers.
+struct SplitPower {
+  DoubleGroup up, down, r, more_sinh, less_cosh;
+};
+template <const auto& kTable, bool kTail = false>
+PJRT_INLINE SplitPower SplitPowerOf(DoubleGroup x) {
+  // log(2) / 16 in two parts, of which the first has 36 bits.
+  constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
+  const DoubleGroup shifted = Fused(x, 0x1.71547652b82fep+4, kIntegerShift);
+  const DoubleGroup k = shifted - kIntegerShift;
+  const auto power = EntriesAt<kTable>(ToWords(shifted));
+  const WordGroup n = ShiftedLeft<48>(ToWords(shifted));
+  const DoubleGroup most = FusedLess(k, kStep, x) - power[kPowerOffset];
+  const DoubleGroup r = FusedLess(k, kStepLow, most), r2 = r * r;
+  DoubleGroup tail = 0.0;
+  if constexpr (kTail) tail = FusedLess(k, kStepLow, most - r);
+  const DoubleGroup sinh12 = Fused(r2, 0x1.a01b118a75c35p-13, 0x1.11111110df174p-7);
+  const DoubleGroup cosh12 = Fused(r2, 0x1.6c17f353d3ca1p-10, 0x1.55555554e4e34p-5);
+  return {ToDoubles(ToWords(power[kUp]) + n), ToDoubles(ToWords(power[kDown]) - n), r,
+          Fused(r * r2, Fused(r2, sinh12, 0x1.5555555555556p-3), tail),
+          r2 * Fused(r2, cosh12, 0.5)};
+}
 
 // sinh and cosh of |x| < 700. Second parts are up to 0.03 of a cosh, and 0.6 of a sinh or all of
 // it.
@@ -66,26 +103,12 @@ struct HyperbolicPoint {
   PairGroup sinh, cosh;
 };
 PJRT_INLINE HyperbolicPoint HyperbolicPointOf(DoubleGroup x) {
-  // log(2) / 16 in two parts, of which the first has 36 bits.
-  constexpr double kStep = 0x1.62e42fefap-5, kStepLow = 0x1.cf79abc9e3b3ap-44;
-  const DoubleGroup size = Magnitude(x);
-  const DoubleGroup shifted = Fused(size, 0x1.71547652b82fep+4, kIntegerShift);
-  const DoubleGroup k = shifted - kIntegerShift;
-  const auto power = EntriesAt<kHalfPowers>(ToWords(shifted));
-  const WordGroup n = ShiftedLeft<48>(ToWords(shifted));
-  const DoubleGroup p = ToDoubles(ToWords(power[kUp]) + n);
-  const DoubleGroup q = ToDoubles(ToWords(power[kDown]) - n);
-  const DoubleGroup most = FusedLess(k, kStep, size) - power[kPowerOffset];
-  const DoubleGroup r = FusedLess(k, kStepLow, most), tail = FusedLess(k, kStepLow, most - r);
+  const SplitPower h = SplitPowerOf<kHalfPowers, true>(Magnitude(x));
+  const DoubleGroup p = h.up, q = h.down, r = h.r;
   const DoubleGroup s = p - q, s_low = (p - s) - q, c = p + q, c_low = (p - c) + q;
-  const DoubleGroup r2 = r * r, cubed = r * r2;
-  const DoubleGroup sinh12 = Fused(r2, 0x1.a01b118a75c35p-13, 0x1.11111110df174p-7);
-  const DoubleGroup cosh12 = Fused(r2, 0x1.6c17f353d3ca1p-10, 0x1.55555554e4e34p-5);
-  const DoubleGroup more_sinh = Fused(cubed, Fused(r2, sinh12, 0x1.5555555555556p-3), tail);
-  const DoubleGroup less_cosh = r2 * Fused(r2, cosh12, 0.5), sinh = Fused(c, r, s);
-  const DoubleGroup sinh_lost = Fused(c, r, s - sinh) + s_low;
-  return {{sinh, Fused(s, less_cosh, Fused(c, more_sinh, sinh_lost))},
-          {c, Fused(c, less_cosh, Fused(s, r + more_sinh, c_low))}};
+  const DoubleGroup sinh = Fused(c, r, s), sinh_lost = Fused(c, r, s - sinh) + s_low;
+  return {{sinh, Fused(s, h.less_cosh, Fused(c, h.more_sinh, sinh_lost))},
+          {c, Fused(c, h.less_cosh, Fused(s, r + h.more_sinh, c_low))}};
 }
 PJRT_INLINE DoubleGroup RoundedProduct(PairGroup a, PairGroup b) {
   return Fused(a.high, b.high, Fused(a.low, b.high + b.low, a.high * b.low));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exponentials minus 1, logistic functions and tangents of c128 numbers, as those of
-// block_complex_tables_c128.cc. Of logistic functions exponentials and cosines are cut into two
-// parts, of which the products of the first are exact, so that little is left to do where nothing
-// cancels; elements where it does go a longer way. Largest errors seen in a part of which a 32nd of
-// its terms or more is left, over some 10^7 numbers: Expm1 2.1, Logistic 1.6, or 4.1 beside the
-// zeros of its real part left of -17, Tan and Tanh 1.3 ULP, or 2.4 where that is a denormal. On an
-// Emerald Rapids they take 1.9, 3.0 and 2.7 ns an element.
+// block_complex_tables_c128.cc. Numbers are taken in two parts where sums may cancel, so that
+// little is left to do where they do not; elements where much of them does go a longer way. Largest
+// errors seen in a part of which a 32nd of its terms or more is left, over some 10^7 numbers:
+// Expm1 2.1, Logistic 2.3, Tan and Tanh 1.7 ULP, or 2.4 where that is a denormal. On an Emerald
+// Rapids they take 1.9, 2.5 and 2.4 ns an element.
 #define PJRT_VECTORS_AT_ONCE 2
 #include "src/cpu_device/kernels/complex_tables_c128-inl.h"
 #include "src/cpu_device/kernels/exact_tables-inl.h"
@@ -32,30 +31,7 @@ PJRT_INLINE PairGroup Normal(DoubleGroup high, DoubleGroup low) {
   return {sum, low - (sum - high)};
 }
 
-// Numbers whose first parts have so few digits that the products of two are exact.
-struct CutGroup {
-  DoubleGroup high, low;
-};
-// The multiple of 2^-25 next to x.
-PJRT_INLINE DoubleGroup OnGrid(DoubleGroup x) {
-  constexpr double kShift = 0x1.8p+27;
-  return (x + kShift) - kShift;
-}
-// The same number with the first part OnGrid.
-PJRT_INLINE CutGroup OnGrid(CutGroup x) {
-  const DoubleGroup high = OnGrid(x.high);
-  return {high, (x.high - high) + x.low};
-}
-// exp(x) for |x| < 708, to 2^-58.
-PJRT_INLINE CutGroup CutExpOf(DoubleGroup x) {
-  const Multiple m = MultipleOf(x);
-  const auto powers = EntriesAt<kPowerBits>(ToWords(m.shifted));
-  const DoubleGroup p = ToDoubles(ToWords(powers[0]) + ShiftedLeft<48>(ToWords(m.shifted)));
-  const DoubleGroup r = m.r, r2 = r * r, more = Fused(r2, ExpSeries(r, r2), powers[1]);
-  const DoubleGroup high = CutOff<26>(Fused(p, r, p));
-  return {high, Fused(p, r + more, p - high)};
-}
-// The same, where the second part is up to 0.03 of the first.
+// exp(x) for |x| < 708, to 2^-58; the second part is up to 0.03 of the first.
 PJRT_INLINE PairGroup ExpPairOf(DoubleGroup x) {
   const Multiple m = MultipleOf(x);
   const auto powers = EntriesAt<kPowerBits>(ToWords(m.shifted));
@@ -63,29 +39,6 @@ PJRT_INLINE PairGroup ExpPairOf(DoubleGroup x) {
   const DoubleGroup r = m.r, r2 = r * r;
   return {p, p * (r + Fused(r2, ExpSeries(r, r2), powers[1]))};
 }
-// The sine but for its sign, which `side` has, and the cosine.
-struct CutAngle {
-  CutGroup sine, cosine;
-  DoubleGroup side;
-};
-PJRT_INLINE CutAngle CutAngleOf(DoubleGroup x) {
-  const PointAngle angle = PointAngleOf(x);
-  const DoubleGroup s = angle.sine, c = angle.cosine, r = angle.r;
-  const auto [more_sine, less_cosine] = SmallAngleOf(r, angle.tail);
-  const DoubleGroup most = Fused(c, r, s);
-  const DoubleGroup sine = CutOff<26>(most), cosine = OnGrid(FusedLess(s, r, c));
-  const DoubleGroup sine_lost = Fused(c, r, s - sine), cosine_lost = FusedLess(s, r, c - cosine);
-  const DoubleGroup sine_low = Fused(s, less_cosine, Fused(c, more_sine, sine_lost));
-  const DoubleGroup cosine_low = Fused(c, less_cosine, FusedLess(s, more_sine, cosine_lost));
-  return {{sine, sine_low},
-          {Turned(cosine, angle.turn), Turned(cosine_low, angle.turn)},
-          Turned(most, angle.turn)};
-}
-// What a product is more than that of the first parts; `all` is both parts of a.
-PJRT_INLINE DoubleGroup LowOfProduct(CutGroup a, DoubleGroup all, CutGroup b) {
-  return Fused(a.low, b.high, all * b.low);
-}
-
 // exp(x) = 2^n power (1 + (r + more)), to 2^-64.
 struct PreciseExp {
   DoubleGroup n, power, r, more;
@@ -181,78 +134,96 @@ PJRT_INLINE MaskGroup IsOutsideOfTanh(DoubleGroup x, DoubleGroup angle) {
   return Either(Compare<_CMP_NLT_UQ>(Magnitude(x), 1e300),
                 Compare<_CMP_NLE_UQ>(Magnitude(angle), kLargestAngle));
 }
-// What tells whether exp(-x) may underflow or an angle is large, by a sum of both sizes, or `rest`
-// is negative, which says that digits were lost.
-struct SizeAndRest {
-  DoubleGroup size, rest;
+// x may be so large that exp(x) is beyond the range, or an angle is, or `small` is not below
+// `large`.
+struct Watched {
+  DoubleGroup x, angle, small, large;
 };
-PJRT_INLINE MaskGroup IsBeyond(const SizeAndRest& x) {
-  return Either(Compare<_CMP_NLE_UQ>(x.size, kLargestAngle), Compare<_CMP_LT_OQ>(x.rest, 0.0));
+constexpr double kOfSquare = kLargestAngle / (680.0 * 680);
+PJRT_INLINE MaskGroup AreFar(const Watched& w) {
+  const DoubleGroup size = Fused(w.x * w.x, kOfSquare, Magnitude(w.angle));
+  return Either(Compare<_CMP_NLE_UQ>(size, kLargestAngle), Compare<_CMP_NLE_UQ>(w.small, w.large));
 }
-// Whether an element may be. The sum of sizes has the NaNs of all.
-PJRT_INLINE bool AnyBeyond(const SizeAndRest& x) {
-  Doubles sum = x.size.v[0], least = x.rest.v[0];
-  if constexpr (kWays > 1) {
-    sum = sum + x.size.v[kWays - 1];
-    least = Smaller(least, x.rest.v[kWays - 1]);
-  }
-  return Any(Compare<_CMP_NLE_UQ>(sum, All(kLargestAngle)), Compare<_CMP_LT_OQ>(least, All(0)));
-}
-PJRT_INLINE PairGroup InverseOf(PairGroup x) {
-  const DoubleGroup inverse = DoubleGroup(1.0) / x.high;
-  return {inverse, inverse * FusedLess(inverse, x.low, FusedLess(inverse, x.high, 1.0))};
-}
-PJRT_INLINE DoubleGroup OverInverse(DoubleGroup x, PairGroup inverse) {
-  return Fused(x, inverse.high, x * inverse.low);
-}
-PJRT_INLINE DoubleGroup OverInverse(PairGroup x, PairGroup inverse) {
-  return Fused(x.high, inverse.high, Fused(x.high, inverse.low, x.low * inverse.high));
+// Whether any of them is. The sum of squares has the NaNs of all x, and `large` those of angles.
+PJRT_INLINE bool AnyFar(const Watched& w) {
+  Doubles squares = w.x.v[0] * w.x.v[0];
+  if constexpr (kWays > 1) squares = Fused(w.x.v[kWays - 1], w.x.v[kWays - 1], squares);
+  const Doubles turn = LargestSize(w.angle.v[0], w.angle.v[kWays - 1]);
+  const MaskGroup outside = Compare<_CMP_NLE_UQ>(w.small, w.large);
+  return Any(Either(outside.v[0], outside.v[kWays - 1]),
+             Compare<_CMP_NLE_UQ>(Fused(squares, All(kOfSquare), turn), All(kLargestAngle)));
 }
 
-// 1 / (1 + exp(-z)): for u = exp(-|x|), left and right of 0 the real parts are L = u (u + cos y)
-// and R = 1 + u cos y over L + R, and the imaginary one is u sin y over it.
+// 1 / (1 + exp(-z)): for u = exp(-|x|), left of 0 the real part is L = u + cos y over D = u + 1 / u
+// + 2 cos y, and right of it 1 less that; the imaginary one is sin y over D.
 struct Logistic {
-  // More is negative where little left of u + cos y may have lost digits.
-  struct Watched {
-    DoubleGroup size, divisor, more;
+  static constexpr int kKept = 10;
+  enum {
+    kX,
+    kY,
+    kMostSine,
+    kLessSine,
+    kMostCosine,
+    kMoreCosine,
+    kPower,
+    kInverse,
+    kMost,
+    kMore,
+    kPart = kMostCosine,
+    kMorePart = kMoreCosine
   };
-  PJRT_INLINE SizeAndRest RestOf(const Watched& x) {
-    return {x.size, Smaller(x.more, x.divisor - kPole)};
-  }
-  PJRT_INLINE bool AnyMarked(const Watched& x) { return AnyBeyond(RestOf(x)); }
-  PJRT_INLINE MaskGroup Marked(const Watched& x) { return IsBeyond(RestOf(x)); }
+  // Elements where less than that part of u is left of D, or left of 0 of L, go another way.
+  static constexpr double kLeast = 0x1p-4;
+  // Where RunCarefully takes over.
   static constexpr double kPole = 0x1p-3;
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) {
-    Watched x;
-    Run({WithSign(Smaller(Magnitude(z.re), 680.0), z.re), z.im}, &x);
-    return Either(IsOutsideOfTanh(z.re, z.im),
-                  Both(Compare<_CMP_LT_OQ>(x.more, 0.0), Compare<_CMP_GT_OQ>(x.divisor, kPole)));
+    double kept[kKept * kLanes];
+    Watched w;
+    Begin({WithSign(Smaller(Magnitude(z.re), 680.0), z.re), z.im}, Kept{kept});
+    Go(Kept{kept});
+    End(Kept{kept}, &w);
+    return Either(IsOutsideOfTanh(z.re, z.im), Both(Compare<_CMP_GT_OQ>(w.small, w.large),
+                                                    Compare<_CMP_GT_OQ>(Kept{kept}[kMost], kPole)));
   }
-  PJRT_INLINE ComplexGroup Run(ComplexGroup z, Watched* watched) {
-    const DoubleGroup size = Magnitude(z.re);
-    const CutGroup u = CutExpOf(-size);
-    const CutAngle angle = CutAngleOf(z.im);
-    const CutGroup c = angle.cosine, near = OnGrid(u);
-    const CutGroup sum = {near.high + c.high, near.low + c.low};
-    const CutGroup all = {sum.high + c.high, sum.low + c.low};
-    const DoubleGroup power = u.high + u.low;
-    const PairGroup divisor =
-        Normal(Fused(near.high, all.high, 1.0), LowOfProduct(near, power, all));
-    const PairGroup inverse = InverseOf(divisor);
-    const MaskGroup left = IsNegative(z.re);
-    const auto choose = [&](CutGroup of_left, CutGroup of_right) {
-      return CutGroup{Choose(left, of_left.high, of_right.high),
-                      Choose(left, of_left.low, of_right.low)};
-    };
-    const CutGroup first = choose(u, near), second = choose(sum, c);
-    // Where the second one's first part is 0 its second part has all digits.
-    const DoubleGroup low = Fused(first.high, second.low, first.low * (second.high + second.low));
-    const DoubleGroup re = Fused(first.high, second.high, Choose(left, 0.0, 1.0)) + low;
-    const DoubleGroup im = Fused(u.high, angle.sine.high, LowOfProduct(u, power, angle.sine));
-    const DoubleGroup least = Larger(power * 0.125, Smaller(power, 0x1p-20));
-    *watched = {Fused(size, kLargestAngle / 680, Magnitude(z.im)), divisor.high,
-                Choose(left, Magnitude(sum.high + sum.low) - least, 0.0)};
-    return {OverInverse(re, inverse), WithSign(OverInverse(im, inverse), angle.side)};
+  PJRT_INLINE void Begin(ComplexGroup z, Kept kept) {
+    const TurnedAngle a = TurnedAngleOf<true>(z.im);
+    const DoubleGroup s = a.sine, c = a.cosine, r = a.r;
+    const DoubleGroup sine = Fused(c, r, s), less = FusedLess(c, r, sine - s);
+    const DoubleGroup cosine = FusedLess(s, r, c), more = FusedLess(s, r, c - cosine);
+    kept.Put(kX, z.re);
+    kept.Put(kY, z.im);
+    kept.Put(kMostSine, sine);
+    // Of 0 it is +0.
+    kept.Put(kLessSine, FusedLess(s, a.less_cosine, FusedLess(c, a.more_sine, less)));
+    kept.Put(kMostCosine, cosine);
+    kept.Put(kMoreCosine, FusedLess(s, a.more_sine, Fused(c, a.less_cosine, more)));
+  }
+  PJRT_INLINE void Go(Kept kept) {
+    const SplitPower h = SplitPowerOf<kWholePowers>(Magnitude(kept[kX]));
+    const DoubleGroup c = kept[kMostCosine], more_cosine = kept[kMoreCosine],
+                      sinh = h.r + h.more_sinh;
+    const DoubleGroup part = h.down + c;
+    const DoubleGroup more_part = Fused(h.down, h.less_cosh - sinh, more_cosine);
+    const DoubleGroup least = part + c, most = least + h.up;
+    const DoubleGroup rest = ((h.up - most) + least) + more_part;
+    const DoubleGroup more = Fused(h.up, h.less_cosh + sinh, more_cosine) + rest;
+    kept.Put(kPart, part);
+    kept.Put(kMorePart, more_part);
+    kept.Put(kPower, h.down);
+    kept.Put(kInverse, DoubleGroup(1.0) / (most + more));
+    kept.Put(kMost, most);
+    kept.Put(kMore, more);
+  }
+  PJRT_INLINE ComplexGroup End(Kept kept, Watched* watched) {
+    const DoubleGroup inverse = kept[kInverse], most = kept[kMost], x = kept[kX];
+    const DoubleGroup lost = FusedLess(inverse, kept[kMore], FusedLess(inverse, most, 1.0));
+    const DoubleGroup part = kept[kPart], sine = kept[kMostSine];
+    const MaskGroup left = IsNegative(x);
+    const DoubleGroup quotient = Fused(part, inverse, Fused(part, lost, kept[kMorePart]) * inverse);
+    const DoubleGroup less = FusedLess(sine, lost, kept[kLessSine]) * inverse;
+    const DoubleGroup least = Choose(left, Smaller(Magnitude(part), most), most);
+    *watched = {x, kept[kY], kept[kPower] * kLeast, least};
+    return {Choose(left, quotient, DoubleGroup(1.0) - quotient), FusedFrom(sine, inverse, less)};
   }
   PJRT_INLINE ComplexGroup RunCarefully(ComplexGroup z) {
     const OverPole o = OverPoleOf(Magnitude(z.re), z.im * 0.5);
@@ -273,22 +244,59 @@ struct Logistic {
 
 // sinh 2x and sin 2y over cosh 2x + cos 2y.
 struct Tanh {
-  using Watched = SizeAndRest;
-  PJRT_INLINE bool AnyMarked(const Watched& x) { return AnyBeyond(x); }
-  PJRT_INLINE MaskGroup Marked(const Watched& x) { return IsBeyond(x); }
+  static constexpr int kKept = 9;
+  static constexpr double kPole = 0x1p-6;
+  enum {
+    kX,
+    kY,
+    kMostSine,
+    kLessSine,
+    kMostCosine,
+    kMoreCosine,
+    kSinh,
+    kMoreSinh,
+    kInverse,
+    kMost = kMostCosine,
+    kMore = kMoreCosine
+  };
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return IsOutsideOfTanh(z.re, z.im); }
-  PJRT_INLINE ComplexGroup Run(ComplexGroup z, Watched* watched) {
-    constexpr double kPole = 0x1p-6;
+  PJRT_INLINE void Begin(ComplexGroup z, Kept kept) {
     const DoubleGroup x = z.re + z.re, y = z.im + z.im;
-    const HyperbolicPoint h = HyperbolicPointOf(x);
-    const UnitPoint a = UnitPointOf(y);
-    const DoubleGroup c = Turned(a.cosine.high, a.turn), c_low = Turned(a.cosine.low, a.turn);
-    const DoubleGroup sum = h.cosh.high + c, lost = (h.cosh.high - sum) + c;
-    const PairGroup divisor = Normal(sum, lost + (h.cosh.low + c_low));
-    const PairGroup inverse = InverseOf(divisor);
-    *watched = {Fused(Magnitude(x), kLargestAngle / 680, Magnitude(y)), divisor.high - kPole};
-    return {WithSign(OverInverse(h.sinh, inverse), x),
-            WithSign(OverInverse(a.sine, inverse), Turned(a.sine.high, a.turn))};
+    const TurnedAngle a = TurnedAngleOf<false>(y);
+    const DoubleGroup s = a.sine, c = a.cosine, r = a.r;
+    const DoubleGroup sine = Fused(c, r, s), less = FusedLess(c, r, sine - s);
+    kept.Put(kX, x);
+    kept.Put(kY, y);
+    kept.Put(kMostSine, sine);
+    // Of 0 it is +0.
+    kept.Put(kLessSine, FusedLess(s, a.less_cosine, FusedLess(c, a.more_sine, less)));
+    const DoubleGroup cosine = FusedLess(s, r, c), more = FusedLess(s, r, c - cosine);
+    kept.Put(kMostCosine, cosine);
+    kept.Put(kMoreCosine, FusedLess(s, a.more_sine, Fused(c, a.less_cosine, more)));
+  }
+  PJRT_INLINE void Go(Kept kept) {
+    const SplitPower h = SplitPowerOf<kHalfPowers>(Magnitude(kept[kX]));
+    const DoubleGroup s = h.up - h.down, c = h.up + h.down, r = h.r;
+    const DoubleGroup sinh = Fused(c, r, s), lost = Fused(c, r, s - sinh);
+    kept.Put(kSinh, sinh);
+    kept.Put(kMoreSinh, Fused(s, h.less_cosh, Fused(c, h.more_sinh, lost)));
+    // Beside a pole both sums are exact.
+    const DoubleGroup least = kept[kMostCosine] + h.down, most = least + h.up;
+    const DoubleGroup rest = Fused(c, h.less_cosh, (h.up - most) + least);
+    const DoubleGroup more = Fused(s, r, Fused(s, h.more_sinh, rest)) + kept[kMoreCosine];
+    const DoubleGroup inverse = DoubleGroup(1.0) / (most + more);
+    kept.Put(kInverse, inverse);
+    kept.Put(kMost, most);
+    kept.Put(kMore, more);
+  }
+  PJRT_INLINE ComplexGroup End(Kept kept, Watched* watched) {
+    const DoubleGroup inverse = kept[kInverse], x = kept[kX];
+    const DoubleGroup lost = FusedLess(inverse, kept[kMore], FusedLess(inverse, kept[kMost], 1.0));
+    const DoubleGroup s = kept[kSinh], sine = kept[kMostSine];
+    const DoubleGroup re = Fused(s, inverse, Fused(s, lost, kept[kMoreSinh]) * inverse);
+    const DoubleGroup less = FusedLess(sine, lost, kept[kLessSine]) * inverse;
+    *watched = {x, kept[kY], inverse, 1 / kPole};
+    return {WithSign(re, x), FusedFrom(sine, inverse, less)};
   }
   // v (1 + u) and 4 u sin y cos y over v^2 + 4 u cos(y)^2, with v = 1 - u.
   PJRT_INLINE ComplexGroup RunCarefully(ComplexGroup z) {
@@ -303,25 +311,54 @@ struct Tanh {
 PJRT_INLINE ComplexGroup Swapped(ComplexGroup z) { return {z.im, z.re}; }
 struct Tan {
   PJRT_INLINE MaskGroup IsRare(ComplexGroup z) { return Tanh::IsRare(Swapped(z)); }
-  using Watched = Tanh::Watched;
-  PJRT_INLINE bool AnyMarked(const Watched& x) { return Tanh::AnyMarked(x); }
-  PJRT_INLINE MaskGroup Marked(const Watched& x) { return Tanh::Marked(x); }
-  PJRT_INLINE ComplexGroup Run(ComplexGroup z, Watched* watched) {
-    return Swapped(Tanh::Run(Swapped(z), watched));
+  static constexpr int kKept = Tanh::kKept;
+  PJRT_INLINE void Begin(ComplexGroup z, Kept kept) { Tanh::Begin(Swapped(z), kept); }
+  PJRT_INLINE void Go(Kept kept) { Tanh::Go(kept); }
+  PJRT_INLINE ComplexGroup End(Kept kept, Watched* watched) {
+    return Swapped(Tanh::End(kept, watched));
   }
   PJRT_INLINE ComplexGroup RunCarefully(ComplexGroup z) {
     return Swapped(Tanh::RunCarefully(Swapped(z)));
   }
 };
 
+// Functions in three steps, each of them for several groups: of short loops more iterations overlap
+// than of a long one. Function::Begin keeps groups, Function::Go goes on with them and
+// Function::End gives the result, with marks as those of RunMarking.
+template <class Function, C128 (*kComplete)(C128)>
+PJRT_INLINE void RunInThreeSteps(C128* to, const C128* from, int64_t count) {
+  constexpr int64_t kTogether = 128 / kLanes, kStride = Function::kKept * kLanes;
+  alignas(64) double kept[kTogether * kStride];
+  for (; count > 0; count -= kTogether, to += kTogether * kLanes, from += kTogether * kLanes) {
+    const int64_t groups = count < kTogether ? count : kTogether;
+    for (int64_t i = 0; i < groups; ++i)
+      Function::Begin(LoadComplexes(from + i * kLanes), Kept{kept + i * kStride});
+    for (int64_t i = 0; i < groups; ++i) Function::Go(Kept{kept + i * kStride});
+    for (int64_t i = 0; i < groups; ++i) {
+      C128* const d = to + i * kLanes;
+      Watched watched;
+      const ComplexGroup result = Function::End(Kept{kept + i * kStride}, &watched);
+      if (__builtin_expect(AnyFar(watched), 0)) {
+        StoreAllButMarked<Function, kComplete>(d, from + i * kLanes, result, AreFar(watched));
+      } else {
+        StoreComplexes(d, result);
+      }
+    }
+  }
+}
+template <class Function, C128 (*kComplete)(C128)>
+void LoopInThreeSteps(void* dst, const void* a, const void*, const void*, int64_t n) {
+  OverGroups<RunInThreeSteps<Function, kComplete>>(dst, a, n);
+}
+
 }  // namespace
 
 void FillComplexTanhC128(BlockKernels* k) {
   using namespace complexes;
   Entry(k, BlockOp::kExpm1, CType::kC128) = MarkingLoop<Expm1, CompleteExpm1>;
-  Entry(k, BlockOp::kLogistic, CType::kC128) = WatchingLoop<Logistic, CompleteLogistic>;
-  Entry(k, BlockOp::kTanh, CType::kC128) = WatchingLoop<Tanh, CompleteTanh>;
-  Entry(k, BlockOp::kTan, CType::kC128) = WatchingLoop<Tan, CompleteTan>;
+  Entry(k, BlockOp::kLogistic, CType::kC128) = LoopInThreeSteps<Logistic, CompleteLogistic>;
+  Entry(k, BlockOp::kTanh, CType::kC128) = LoopInThreeSteps<Tanh, CompleteTanh>;
+  Entry(k, BlockOp::kTan, CType::kC128) = LoopInThreeSteps<Tan, CompleteTan>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL
