@@ -228,7 +228,7 @@ using MoveBoxFn = void (*)(void* dst, int64_t dst_row, int64_t dst_col, const vo
 using CopyRowsFn = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
                             int64_t bytes, int64_t rows);
 // Memory to be asked for while something else is written: for each line written `step` bytes more,
-// from `next` on, and into the second cache those `far` bytes further on.
+// from `next` on, and into the second cache those `far` bytes further on, unless that is 0 for all.
 struct AskedMemory {
   const char* next;
   int64_t far, step;

@@ -170,6 +170,8 @@ class BlockFrame {
   // lines before it writes them, negating 256 MiB of f32 took 39 ms, 29 streamed and 23 with both;
   // memcpy takes 23.
   void ChooseAhead();
+  // Whether computing takes longer than memory.
+  bool IsSlow() const;
   void AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type);
 
   Access AccessOf(const LoopView& view) const;
@@ -192,6 +194,7 @@ class BlockFrame {
   std::vector<int64_t> place_strides_;  // by place and dim, in bytes
   std::vector<Repeat> repeats_;
   std::vector<Ahead> ahead_;
+  int64_t far_ = 0;  // AskedMemory::far
   bool streams_ = false;
   std::vector<int64_t> row_strides_;  // by slot, in elements, where rows are grouped
   // By chain: how many rows a group has, and by slot how it reaches them.

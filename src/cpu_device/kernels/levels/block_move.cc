@@ -240,6 +240,7 @@ template <int kCount, bool kEven>
 void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* asked,
                   int64_t count) {
   if constexpr (kEven) {
+    const bool asks_far = asked[0].far > 0;
     const char *near[kCount], *far[kCount];
     for (int k = 0; k < kCount; ++k) {
       near[k] = asked[k].next;
@@ -250,10 +251,11 @@ void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* 
       StreamLine(to + i, from + i);
       for (int k = 0; k < kCount; ++k) {
         __builtin_prefetch(near[k] + i, 0);
-        __builtin_prefetch(far[k] + i, 0, 2);
+        if (asks_far) __builtin_prefetch(far[k] + i, 0, 2);
       }
     }
   } else {
+    const bool asks_far = count > 0 && asked[0].far > 0;
     const char *next[kMostAsked], *until[kMostAsked];
     if (kCount > 0) count = kCount;
     for (int64_t k = 0; k < count; ++k) next[k] = until[k] = asked[k].next;
@@ -263,7 +265,7 @@ void StreamAndAsk(char* to, const char* from, int64_t bytes, const AskedMemory* 
         until[k] += asked[k].step;
         for (; next[k] < until[k]; next[k] += kLine) {
           __builtin_prefetch(next[k], 0);
-          __builtin_prefetch(next[k] + asked[k].far, 0, 2);
+          if (asks_far) __builtin_prefetch(next[k] + asked[k].far, 0, 2);
         }
       }
     }
