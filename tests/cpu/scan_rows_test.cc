@@ -257,14 +257,15 @@ TEST(ScanRowsTest, LinesThatAreWrittenPastTheCachesAreTheSame) {
 TEST(ScanRowsTest, LinesThatAreWrittenBesideAScanAreThoseGiven) {
   for (const Kernels* level : AllKernels()) {
     if (!level->supported()) continue;
-    const ScanRowsFn scan =
-        level->window->scan_rows[static_cast<int>(Monoid::kAdd)][static_cast<int>(CType::kF32)];
-    const ScanRowsFn narrow = level->window->scan_bf16_rows[static_cast<int>(Monoid::kAdd)];
-    for (const int64_t lines : {3, 16, 64, 80}) {
+    constexpr int kAdd = static_cast<int>(Monoid::kAdd);
+    const ScanRowsFn scans[] = {level->window->scan_rows[kAdd][static_cast<int>(CType::kF32)],
+                                level->window->scan_rows[kAdd][static_cast<int>(CType::kF64)],
+                                level->window->scan_bf16_rows[kAdd]};
+    for (const int64_t lines : {1, 16, 64, 80}) {
       for (const int64_t bytes : {0, 64, 4096, 100000}) {
-        for (const bool is_narrow : {false, true}) {
+        for (const ScanRowsFn scan : scans) {
           constexpr int64_t kElements = 100;
-          std::vector<float> in(lines * kElements, 1), out(in.size()), running(lines, 0);
+          std::vector<double> in(lines * kElements, 1), out(in.size()), running(lines, 0);
           std::vector<char> from(bytes + 64), memory(bytes + 128, 'x');
           for (int64_t i = 0; i < bytes; ++i) from[i] = static_cast<char>(i * 7 % 101);
           const int64_t address = reinterpret_cast<intptr_t>(memory.data());
@@ -273,8 +274,8 @@ TEST(ScanRowsTest, LinesThatAreWrittenBesideAScanAreThoseGiven) {
           stream.to = to;
           stream.from = stream.next = from.data();
           stream.bytes = bytes;
-          (is_narrow ? narrow : scan)(out.data(), kElements, in.data(), kElements, running.data(),
-                                      lines, kElements, false, &stream);
+          scan(out.data(), kElements, in.data(), kElements, running.data(), lines, kElements, false,
+               &stream);
           level->block->end_stream();
           const int64_t written = stream.to - to;
           EXPECT_EQ(written % 64, 0);

@@ -281,7 +281,9 @@ struct Square {
     }
 
    private:
-    static constexpr int64_t kMost = kSquares * kLines * PJRT_VECTOR_BYTES;
+    // Squares of the shortest vectors are less than a line.
+    static constexpr int64_t kBytes = kSquares * kLines * PJRT_VECTOR_BYTES;
+    static constexpr int64_t kMost = kBytes < kLine ? int64_t{kLine} : kBytes;
     char* const to_;
     const char *const from_, *const next_;
     const int64_t bytes_;
