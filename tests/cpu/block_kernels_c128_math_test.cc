@@ -337,6 +337,28 @@ TEST(C128MathTest, LargePowersOfNumbersNearOneKeepTheirDigits) {
   }
 }
 
+// Parts of 1 and infinity are classes of their own to some instructions.
+TEST(C128MathTest, PowersOfNumbersWithPartsOfOneAreThoseOfTheirAngles) {
+  using Z = std::complex<double>;
+  using Wide = std::complex<long double>;
+  std::vector<Z> a, b;
+  for (const double re : {-2.0, -1.0, -0.5, 0.5, 1.0, 2.0}) {
+    for (const double im : {-3.0, -1.0, -0.875, 0.25, 0.875, 1.0, 3.0}) {
+      a.emplace_back(re, im);
+      b.emplace_back(1.75, -0.625);
+    }
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Wide want =
+          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 0x1p-48L * std::abs(want))
+          << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+    }
+  }
+}
+
 // Where one element of many, or the sum of all, may be beyond what vectors take.
 TEST(C128MathTest, PowersAndArcTangentsDoNotDependOnTheirNeighbours) {
   using Z = std::complex<double>;

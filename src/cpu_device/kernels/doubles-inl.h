@@ -100,8 +100,10 @@ PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) {
 }
 // 0 where x is positive, `value` where it is negative, and either where it is 0.
 PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) {
-  constexpr int kOfPositive = 7, kZero = 8;
-  return _mm512_fixupimm_pd(value, x, AllWords(uint64_t{kZero} << 4 * kOfPositive), 0);
+  constexpr int kOfOne = 3, kOfInfinity = 5, kOfPositive = 7, kZero = 8;
+  constexpr uint64_t kTable = uint64_t{kZero} << 4 * kOfOne | uint64_t{kZero} << 4 * kOfInfinity |
+                              uint64_t{kZero} << 4 * kOfPositive;
+  return _mm512_fixupimm_pd(value, x, AllWords(kTable), 0);
 }
 // x where that is 0, and otherwise `value`.
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
