@@ -89,7 +89,7 @@ PJRT_INLINE Doubles LeastSize(Doubles a, Doubles b) {
   constexpr int kSmaller = 2, kPositive = 2 << 2;
   return _mm512_range_pd(a, b, kSmaller | kPositive);
 }
-// The one of the larger size, with its sign.
+// The one of the larger size, with its sign: of the same sizes, the positive one.
 PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
   constexpr int kLarger = 3, kOwnSign = 1 << 2;
   return _mm512_range_pd(a, b, kLarger | kOwnSign);
@@ -201,7 +201,9 @@ PJRT_INLINE Doubles Turned(Doubles x, Doubles sign) {
 PJRT_INLINE Doubles LargestSize(Doubles a, Doubles b) { return Larger(Magnitude(b), Magnitude(a)); }
 PJRT_INLINE Doubles LeastSize(Doubles a, Doubles b) { return Smaller(Magnitude(b), Magnitude(a)); }
 PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
-  return Choose(Compare<_CMP_GT_OQ>(Magnitude(b), Magnitude(a)), b, a);
+  // Where a is negative, b may have the same size.
+  const __m256i below = _mm256_sub_epi64((__m256i)Magnitude(a), _mm256_srli_epi64((__m256i)a, 63));
+  return Choose((Mask)_mm256_cmpgt_epi64((__m256i)Magnitude(b), below), b, a);
 }
 PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) { return Choose(mask, -a, b); }
 PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) { return Choose(x, value, All(0)); }
