@@ -29,8 +29,6 @@ namespace {
 // A unit of work takes about this long, so that claiming it (some 50 ns) and an uneven split cost
 // little.
 constexpr double kUnitNs = 20000;
-// Bytes per nanosecond that one thread moves from and to memory.
-constexpr double kBytesPerNs = 10;
 
 // A loop without reductions: every point is computed and stored.
 class MapKernel final : public LoopKernel {
@@ -44,10 +42,7 @@ class MapKernel final : public LoopKernel {
     PJRT_ASSIGN_OR_RETURN(const bool in_rows, frame_.LowerToRows());
     if (!in_rows) PJRT_RETURN_IF_ERROR(frame_.Lower({}));
     points_ = p.ElementCount();
-    double bytes = 0;
-    for (const LoopInput& input : p.inputs) bytes += ByteWidth(input.type);
-    for (const LoopStore& store : p.stores) bytes += ByteWidth(store.type);
-    const double point_ns = std::max(ElementCostNs(p), bytes / kBytesPerNs);
+    const double point_ns = std::max(ElementCostNs(p), ElementMemoryNs(p));
     cost_ns_ = static_cast<double>(points_) * point_ns + 30 * static_cast<double>(p.instrs.size());
     const int64_t per_unit =
         std::max<int64_t>(frame_.smallest_unit(), static_cast<int64_t>(kUnitNs / point_ns));

@@ -27,12 +27,11 @@ constexpr int64_t kLargeBytes = 16 << 20;
 // it is computed, made log of f32 .73 instead of .64 and the exponential of f64 .62 instead of .55.
 constexpr int64_t kStreamedBytes = 1024;
 constexpr int64_t kNear = 1024, kFar = 7168;
-// Where more time goes into computing than into memory, at so many bytes a nanosecond, the machine
-// foresees what is far by itself, and to ask for it would be waited for: without, the logistic
-// function of c64 takes 52 ms instead of 55, powers of bf16 62 instead of 68. Those of several
-// operands have shorter blocks, so that less is asked for at a time (powers of c64 66 ms instead of
-// 72), but no fewer elements than make long enough loops.
-constexpr double kBytesPerNs = 10;
+// Where more time goes into computing than into memory the machine foresees what is far by itself,
+// and to ask for it would be waited for: without, the logistic function of c64 takes 52 ms instead
+// of 55, powers of bf16 62 instead of 68. Those of several operands have shorter blocks, so that
+// less is asked for at a time (powers of c64 66 ms instead of 72), but no fewer elements than make
+// long enough loops.
 constexpr int64_t kShortBytes = 512, kFewestElements = 64;
 
 }  // namespace
@@ -52,12 +51,7 @@ bool BlockFrame::IsWorthStreaming(const LoopStore& store) const {
                      [&](int64_t stride) { return stride * size % kLine == 0; });
 }
 
-bool BlockFrame::IsSlow() const {
-  double bytes = 0;
-  for (const LoopInput& input : program_.inputs) bytes += ByteWidth(input.type);
-  for (const LoopStore& store : program_.stores) bytes += ByteWidth(store.type);
-  return ElementCostNs(program_) > bytes / kBytesPerNs;
-}
+bool BlockFrame::IsSlow() const { return ElementCostNs(program_) > ElementMemoryNs(program_); }
 
 int64_t BlockFrame::StreamedBlock() const {
   int bits = std::numeric_limits<int>::max();

@@ -189,6 +189,13 @@ void Simplify(LoopProgram* program) {
   }
 }
 
+double ElementMemoryNs(const LoopProgram& program) {
+  double bytes = 0;
+  for (const LoopInput& input : program.inputs) bytes += ByteWidth(input.type);
+  for (const LoopStore& store : program.stores) bytes += ByteWidth(store.type);
+  return bytes / kMemoryBytesPerNs;
+}
+
 double ElementCostNs(const LoopProgram& program) {
   if (program.called != nullptr) return 1000;
   double cost = 0.05;

@@ -165,6 +165,9 @@ void Simplify(LoopProgram* program);
 
 // Estimated time of one element on one thread in nanoseconds, apart from memory traffic.
 double ElementCostNs(const LoopProgram& program);
+// The memory traffic: what one element's inputs and stores take, and the bytes in a nanosecond.
+inline constexpr double kMemoryBytesPerNs = 10;
+double ElementMemoryNs(const LoopProgram& program);
 
 }  // namespace pjrt::cpu
 

@@ -10,12 +10,6 @@
 #include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
-namespace {
-
-constexpr double kBytesPerNs = 10;
-
-}  // namespace
-
 ReduceKernel::ReduceKernel(LoopProgram program, std::vector<PrimitiveType> reads_narrow,
                            const Kernels& kernels)
     : frame_(std::move(program), *kernels.block),
@@ -72,7 +66,7 @@ double ReduceKernel::BytesPerPoint() const {
   return bytes;
 }
 double ReduceKernel::PointNs() const {
-  return std::max(ElementCostNs(frame_.program()), BytesPerPoint() / kBytesPerNs);
+  return std::max(ElementCostNs(frame_.program()), BytesPerPoint() / kMemoryBytesPerNs);
 }
 
 bool ReduceKernel::FindStreams(int d) {

@@ -150,11 +150,15 @@ double ScanStep::cost_ns() const {
                    (p_.body != nullptr ? 2 : 0));
 }
 
+ScanStep::Lines ScanStep::LinesOf(int64_t block) const {
+  const int64_t line = block % blocks_per_outer_ * lines_;
+  return {std::min(lines_, p_.inner - line),
+          block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride};
+}
+
 void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch) const {
   const BlockKernels& k = *p_.kernels;
-  const int64_t line = block % blocks_per_outer_ * lines_;
-  const int64_t n = std::min(lines_, p_.inner - line);
-  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
+  const auto [n, base] = LinesOf(block);
   const size_t count = p_.arrays.size();
   // Running values, new values, results of a body, bits of memory types.
   const auto slot = [&](int kind, size_t i) {
@@ -238,9 +242,7 @@ void ScanStep::RunRowByRow(const RunContext& context, int64_t block, char* scrat
   const BlockKernels& k = *p_.kernels;
   const ScanParams::Array& a = p_.arrays[0];
   const int64_t size = ByteWidth(a.type);
-  const int64_t line = block % blocks_per_outer_ * lines_;
-  const int64_t n = std::min(lines_, p_.inner - line);
-  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line;
+  const auto [n, base] = LinesOf(block);
   const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
   char* to = context.buffer(a.to) + base * size;
   int64_t stride = p_.scan_stride * size;
@@ -267,9 +269,7 @@ void ScanStep::RunRowByRow(const RunContext& context, int64_t block, char* scrat
 void ScanStep::RunAlongLines(const RunContext& context, int64_t block, char* scratch) const {
   const ScanParams::Array& a = p_.arrays[0];
   const int64_t size = ByteWidth(a.type);
-  const int64_t line = block % blocks_per_outer_ * lines_;
-  const int64_t n = std::min(lines_, p_.inner - line);
-  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
+  const auto [n, base] = LinesOf(block);
   FillInit(context, scratch, n);
   p_.scan_stored_rows(context.buffer(a.to) + base * size, p_.line_stride,
                       context.buffer(a.from) + (a.from_offset + base) * size, p_.line_stride,
@@ -280,9 +280,7 @@ void ScanStep::RunTogether(const RunContext& context, int64_t block, char* scrat
   const BlockKernels& k = *p_.kernels;
   const ScanParams::Array& a = p_.arrays[0];
   const int64_t size = ByteWidth(a.type);
-  const int64_t line = block % blocks_per_outer_ * lines_;
-  const int64_t n = std::min(lines_, p_.inner - line);
-  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.length;
+  const auto [n, base] = LinesOf(block);
   const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
   char* to = context.buffer(a.to) + base * size;
   char* const running = scratch;
@@ -377,9 +375,7 @@ void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch
   const int64_t size = ByteWidth(a.type);
   const int64_t wide = kCTypeSize[static_cast<int>(ComputeTypeOf(a.type))];
   const ConvertFn load = k.load[a.type], store = k.store[a.type];
-  const int64_t line = block % blocks_per_outer_ * lines_;
-  const int64_t n = std::min(lines_, p_.inner - line);
-  const int64_t base = block / blocks_per_outer_ * p_.outer_stride + line * p_.line_stride;
+  const auto [n, base] = LinesOf(block);
   const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
   char* to = context.buffer(a.to) + base * size;
   const Transpose2dFn turn = k.transpose_2d[SizeLog2(static_cast<int>(size))];

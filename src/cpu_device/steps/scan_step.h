@@ -51,9 +51,15 @@ class ScanStep final : public Step {
   int64_t scratch_bytes() const override { return scratch_bytes_; }
 
  private:
+  // Of a block: how many, and the element that begins the first.
+  struct Lines {
+    int64_t n, base;
+  };
+  Lines LinesOf(int64_t block) const;
   void RunBlock(const RunContext& context, int64_t block, char* scratch) const;
   // One array and an operation: lines next to each other, row by row; lines apart, by the kernel
-  // for them, at once or by stretches of each, or, also with a body, turned by tiles.
+  // for them, at once, streamed together or by stretches of each, or, also with a body, turned by
+  // tiles.
   void RunRowByRow(const RunContext& context, int64_t block, char* scratch) const;
   void RunAlongLines(const RunContext& context, int64_t block, char* scratch) const;
   void RunTogether(const RunContext& context, int64_t block, char* scratch) const;
