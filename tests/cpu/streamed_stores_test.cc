@@ -13,25 +13,10 @@
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/loop/loop_program.h"
 #include "tests/cpu/level_test.h"
+#include "tests/cpu/line_memory.h"
 
 namespace pjrt::cpu {
 namespace {
-
-// Memory that begins a line, as buffers do.
-class Lines {
- public:
-  explicit Lines(int64_t bytes) : bytes_(bytes + kAlignment), size_(bytes) {
-    const auto address = reinterpret_cast<intptr_t>(bytes_.data());
-    begin_ = bytes_.data() + (AlignUp(address) - address);
-  }
-  char* data() { return begin_; }
-  int64_t size() const { return size_; }
-
- private:
-  std::vector<char> bytes_;
-  char* begin_;
-  int64_t size_;
-};
 
 class StreamedStoresTest : public testing::TestWithParam<const Kernels*> {
  protected:
@@ -75,7 +60,7 @@ class StreamedStoresTest : public testing::TestWithParam<const Kernels*> {
   // The units from the last to the first, as threads might take them.
   static void Run(const LoopKernel& kernel, const std::vector<const char*>& inputs,
                   const std::vector<char*>& outputs) {
-    Lines scratch(kernel.scratch_bytes());
+    LineMemory scratch(kernel.scratch_bytes());
     for (int64_t unit = kernel.num_units(); unit-- > 0;)
       kernel.Run(inputs.data(), outputs.data(), unit, unit + 1, scratch.data());
   }
@@ -83,7 +68,7 @@ class StreamedStoresTest : public testing::TestWithParam<const Kernels*> {
   // Runs a program both ways on inputs of bytes that count, and compares outputs of so many bytes.
   void ExpectSameBits(const LoopProgram& program, const std::vector<int64_t>& input_bytes,
                       const std::vector<int64_t>& output_bytes) {
-    std::vector<Lines> in;
+    std::vector<LineMemory> in;
     std::vector<const char*> inputs;
     for (const int64_t bytes : input_bytes) {
       in.emplace_back(bytes);
@@ -93,12 +78,12 @@ class StreamedStoresTest : public testing::TestWithParam<const Kernels*> {
         in.back().data()[i] = static_cast<char>(state >> 24);
       }
     }
-    for (Lines& lines : in) inputs.push_back(lines.data());
-    std::vector<Lines> out[2];
+    for (LineMemory& lines : in) inputs.push_back(lines.data());
+    std::vector<LineMemory> out[2];
     for (const bool streams : {false, true}) {
       std::vector<char*> outputs;
       for (const int64_t bytes : output_bytes) out[streams].emplace_back(bytes);
-      for (Lines& lines : out[streams]) {
+      for (LineMemory& lines : out[streams]) {
         std::memset(lines.data(), 77, lines.size());
         outputs.push_back(lines.data());
       }
@@ -186,7 +171,7 @@ TEST_P(StreamedStoresTest, AResultMayTakeTheMemoryOfAnInput) {
   const std::unique_ptr<LoopKernel> kernel = Compile(true, p);
   ASSERT_NE(kernel, nullptr);
   ASSERT_TRUE(kernel->CanShare(0, 0));
-  Lines array(count * 4);
+  LineMemory array(count * 4);
   auto* const elements = reinterpret_cast<uint32_t*>(array.data());
   for (int64_t i = 0; i < count; ++i) elements[i] = static_cast<uint32_t>(i) * 2654435769u;
   Run(*kernel, {array.data()}, {array.data()});
@@ -229,7 +214,7 @@ TEST_P(StreamedStoresTest, BytesAreWrittenWhateverIsAskedForMeanwhile) {
           std::vector<AskedMemory> asked;
           for (int64_t i = 0; i < count; ++i)
             asked.push_back({source.data() + 1000 * i, 6000 * i, i % 2 == 0 ? step : 64});
-          Lines result(1200);
+          LineMemory result(1200);
           std::memset(result.data(), 77, result.size());
           k.stream_asking(result.data() + offset, source.data() + 3, bytes, asked.data(), count);
           k.end_stream();

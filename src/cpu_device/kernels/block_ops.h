@@ -150,10 +150,11 @@ inline constexpr int kNumBlockOps = kNumUnaryBlockOps + kNumBinaryBlockOps + kNu
 // So much does not stay in a cache, and is written past it.
 inline constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
-// dst[i] = op(a[i], b[i], c[i]) for i < n. Unused operands are null. dst may equal an operand of
-// the same element size (in place); otherwise dst overlaps no operand. Pointers are aligned to
-// their element size at least. n >= 0. The result of an element does not depend on n or on where in
-// the block it stands.
+// dst[i] = op(a[i], b[i], c[i]) for i < n. Unused operands are null, but for a Beside in the place
+// of the third one, which only functions of BlockKernels::works_beside look at. dst may equal an
+// operand of the same element size (in place); otherwise dst overlaps no operand. Pointers are
+// aligned to their element size at least. n >= 0. The result of an element does not depend on n or
+// on where in the block it stands.
 using BlockFn = void (*)(void* dst, const void* a, const void* b, const void* c, int64_t n);
 
 // Which operands are one element for the whole block instead of n.
@@ -239,6 +240,18 @@ constexpr int64_t kMostAsked = 8;
 using StreamAskingFn = void (*)(void* dst, const void* src, int64_t bytes, AskedMemory* asked,
                                 int64_t count);
 
+// What a function that computes for longer than memory takes does beside: it writes `bytes`, whole
+// cache lines, from `from` on to `to`, past the caches, and asks for as many at each of `asked`
+// that is not null, and into the second cache for those `far` bytes further on. `done` is how many
+// it came to; the caller does the others.
+struct Beside {
+  char* to;
+  const char* from;
+  const char* asked[2];
+  int64_t far, bytes;
+  mutable int64_t done;
+};
+
 // Turns a tile (turned_tile.h) of elements of one size and writes it; reads `next` meanwhile and
 // asks for what is read after it. Tiles follow each other with the same scratch.
 struct TurnedTile;
@@ -259,6 +272,7 @@ using ChainRowsFn = void (*)(const ChainInstr* code, char* const* slots, const C
 struct BlockKernels {
   const char* level;  // "baseline", "avx2", "avx512", "neon"
   BlockFn op[kNumBlockOps][kNumCTypes][kNumScalars];
+  bool works_beside[kNumBlockOps][kNumCTypes];  // functions of one or two operands of its type
   ReduceRowsFn reduce_rows[kNumMonoids][kNumCTypes];
   ConvertFn convert[kNumCTypes][kNumCTypes];  // [to][from]
   // Memory type to compute type, and back: rounded once (floats) or wrapped (ints). Null where both

@@ -7,6 +7,7 @@
 
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/double_groups-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 #if defined(__AVX2__)
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -15,6 +16,7 @@ namespace {
 struct ComplexGroup {
   DoubleGroup re, im;
 };
+constexpr int64_t kGroupBytes = sizeof(ComplexGroup);
 #if defined(__AVX512F__)
 PJRT_INLINE Doubles FirstOfPairs(Doubles a, Doubles b) { return _mm512_unpacklo_pd(a, b); }
 PJRT_INLINE Doubles SecondOfPairs(Doubles a, Doubles b) { return _mm512_unpackhi_pd(a, b); }
@@ -57,35 +59,36 @@ __attribute__((noinline)) void ReplaceRare(C128* to, const ComplexGroup& z, Mask
     }
   }
 }
-// run(to, from, count) of all groups, and of one that has the last elements and ones.
-template <void (*kRun)(C128*, const C128*, int64_t)>
-PJRT_INLINE void OverGroups(void* dst, const void* a, int64_t n) {
+// run(to, from, count, beside) of all groups, and of one that has the last elements and ones.
+template <void (*kRun)(C128*, const C128*, int64_t, const Beside&)>
+PJRT_INLINE void OverGroups(void* dst, const void* a, const void* c, int64_t n) {
   C128* const d = static_cast<C128*>(dst);
   const C128* const x = static_cast<const C128*>(a);
   const int64_t count = n / kLanes, i = count * kLanes;
-  kRun(d, x, count);
+  kRun(d, x, count, BesideOf(c));
   if (i == n) return;
   C128 rest[kLanes];
   for (C128& each : rest) each = {1, 1};
   __builtin_memcpy(rest, x + i, (n - i) * sizeof(C128));
-  kRun(rest, rest, 1);
+  kRun(rest, rest, 1, kNothingBeside);
   __builtin_memcpy(d + i, rest, (n - i) * sizeof(C128));
 }
 
 // Function::Run of all elements but those that IsRare tells, which kComplete replaces, one at a
 // time.
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunComplexes(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunComplexes(C128* to, const C128* from, int64_t count, const Beside& beside) {
   for (; count > 0; --count, to += kLanes, from += kLanes) {
     const ComplexGroup z = LoadComplexes(from);
     const MaskGroup rare = Function::IsRare(z);
     StoreComplexes(to, Function::Run(z));
+    GoOn<kGroupBytes>(beside);
     if (__builtin_expect(AnyOf(rare), 0)) ReplaceRare<kComplete>(to, z, rare);
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
-void ComplexesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunComplexes<Function, kComplete>>(dst, a, n);
+void ComplexesLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
+  OverGroups<RunComplexes<Function, kComplete>>(dst, a, c, n);
 }
 // The same where Function::AnyRare tells first whether to look for them.
 template <class Function, C128 (*kComplete)(C128)>
@@ -97,9 +100,10 @@ __attribute__((noinline)) void StoreAllButRare(C128* to, const C128* from,
   if (AnyOf(rare)) ReplaceRare<kComplete>(to, z, rare);
 }
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunChecked(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunChecked(C128* to, const C128* from, int64_t count, const Beside& beside) {
   for (; count > 0; --count, to += kLanes, from += kLanes) {
     const ComplexGroup z = LoadComplexes(from), result = Function::Run(z);
+    GoOn<kGroupBytes>(beside);
     if (__builtin_expect(Function::AnyRare(z), 0)) {
       StoreAllButRare<Function, kComplete>(to, from, result);
     } else {
@@ -108,8 +112,8 @@ PJRT_INLINE void RunChecked(C128* to, const C128* from, int64_t count) {
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
-void CheckedLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunChecked<Function, kComplete>>(dst, a, n);
+void CheckedLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
+  OverGroups<RunChecked<Function, kComplete>>(dst, a, c, n);
 }
 
 // Function::Run of all elements but those that it marks, of which Function::RunCarefully has all
@@ -145,19 +149,20 @@ __attribute__((noinline)) void ReplaceMarkedAndZeros(C128* to, const ComplexGrou
   if (AnyOf(marked)) ReplaceMarked<Function, kComplete>(to, z, marked);
 }
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunMarking(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunMarking(C128* to, const C128* from, int64_t count, const Beside& beside) {
   for (; count > 0; --count, to += kLanes, from += kLanes) {
     const ComplexGroup z = LoadComplexes(from);
     MaskGroup marked;
     StoreComplexes(to, Function::Run(z, &marked));
+    GoOn<kGroupBytes>(beside);
     if (__builtin_expect(AnyOf(marked), 0)) {
       ReplaceMarkedAndZeros<Function, kComplete>(to, z, marked);
     }
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
-void MarkingLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunMarking<Function, kComplete>>(dst, a, n);
+void MarkingLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
+  OverGroups<RunMarking<Function, kComplete>>(dst, a, c, n);
 }
 // x rounded to some digits.
 template <int kDigits>

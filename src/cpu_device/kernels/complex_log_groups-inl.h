@@ -103,7 +103,8 @@ __attribute__((noinline)) void EndWithRare(const typename Function::Half* half, 
 // tell whether elements of a group may be beyond vectors. kFirst, kSecond: that operand is one
 // element.
 template <class Function, bool kFirst, bool kSecond>
-PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups) {
+PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups,
+                           const Beside& beside) {
   constexpr int64_t kTogether = 8;
   typename Function::Half half[kTogether];
   for (int64_t from = 0; from < groups; from += kTogether) {
@@ -112,12 +113,14 @@ PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups
     for (int64_t i = 0; i < count; ++i) {
       Function::Begin(LoadOperand<kFirst>(kFirst ? x : x + i * kLanes),
                       LoadOperand<kSecond>(kSecond ? y : y + i * kLanes), &half[i], &watched);
+      GoOn<kGroupBytes / 128 * 64>(beside);
     }
     if (__builtin_expect(AnyOf(Function::MayBeOutside(watched)), 0)) {
       EndWithRare<Function, kFirst, kSecond>(half, d, x, y, count);
     } else {
       for (int64_t i = 0; i < count; ++i) {
         StoreComplexes(d + i * kLanes, Function::End(half[i]));
+        GoOn<kGroupBytes - kGroupBytes / 128 * 64>(beside);
       }
     }
     d += kTogether * kLanes;
@@ -126,7 +129,7 @@ PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups
   }
 }
 template <class Function, bool kFirst, bool kSecond>
-void BinaryComplexesLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+void BinaryComplexesLoop(void* dst, const void* a, const void* b, const void* c, int64_t n) {
   if (n <= 0) return;
   C128* const d = static_cast<C128*>(dst);
   const C128* const x = static_cast<const C128*>(a);
@@ -137,20 +140,21 @@ void BinaryComplexesLoop(void* dst, const void* a, const void* b, const void*, i
     first[j] = kFirst ? *x : C128{1, 1};
     second[j] = kSecond ? *y : C128{2, 1};
   }
-  RunBinary<Function, kFirst, kSecond>(d, kFirst ? first : x, kSecond ? second : y, groups);
+  RunBinary<Function, kFirst, kSecond>(d, kFirst ? first : x, kSecond ? second : y, groups,
+                                       BesideOf(c));
   if (i == n) return;
   const size_t bytes = (n - i) * sizeof(C128);
   if (!kFirst) __builtin_memcpy(first, x + i, bytes);
   if (!kSecond) __builtin_memcpy(second, y + i, bytes);
-  RunBinary<Function, false, false>(first, first, second, 1);
+  RunBinary<Function, false, false>(first, first, second, 1, kNothingBeside);
   __builtin_memcpy(d + i, first, bytes);
 }
 template <class Function>
 PJRT_INLINE void SetBinaryComplex(BlockKernels* k, BlockOp op) {
   constexpr CType kType = CType::kC128;
-  Entry(k, op, kType) = BinaryComplexesLoop<Function, false, false>;
-  Entry(k, op, kType, Scalars::kFirst) = BinaryComplexesLoop<Function, true, false>;
-  Entry(k, op, kType, Scalars::kSecond) = BinaryComplexesLoop<Function, false, true>;
+  BesideEntry(k, op, kType) = BinaryComplexesLoop<Function, false, false>;
+  BesideEntry(k, op, kType, Scalars::kFirst) = BinaryComplexesLoop<Function, true, false>;
+  BesideEntry(k, op, kType, Scalars::kSecond) = BinaryComplexesLoop<Function, false, true>;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "src/cpu_device/kernels/complex_floats-inl.h"
 #include "src/cpu_device/kernels/complex_vectors-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 #if defined(__AVX2__)
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -133,7 +134,7 @@ __attribute__((noinline)) bool AllOutside(const C64* x, int count) {
 
 template <class Function, int kOperands>
 bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
-              bool ask = false);
+              const Beside& beside = kNothingBeside, bool ask = false);
 
 // Function::Wide of what is rare in `count` vectors, by vectors of those alone.
 template <class Function, int kOperands>
@@ -160,9 +161,10 @@ PJRT_INLINE int RunGathered(ResultOf<Function, kOperands>* wide, const C64* cons
 // be asked before much is done: f32 numbers would take very long where they become denormals.
 template <class Function, int kOperands>
 bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
-              [[maybe_unused]] bool ask) {
+              const Beside& beside, [[maybe_unused]] bool ask) {
   using Operand = typename Function::Operand;
   constexpr int64_t kElements = kElementsOf<Operand>;
+  constexpr int64_t kBytes = kElements * sizeof(C64) < kLine ? kLine : kElements * sizeof(C64);
   if constexpr (kHasOutside<Function>) {
     if (ask && AllOutside<Function>(x[0], count)) {
       RunPiece<typename Function::Wide>(d, x, 2 * count);
@@ -175,6 +177,7 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
     const int lanes = StartAt<Function>(x, i * kElements, &states[i], false);
     if constexpr (kTellsAtEnd<Function>) rare[i] = lanes;
     any |= lanes;
+    GoOn<kBytes / 128 * 64>(beside);
   }
   const auto found = [&] {
     int number = 0;
@@ -225,7 +228,10 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
         __builtin_memcpy(copies[k], x[k], count * kElements * sizeof(C64));
     }
   }
-  for (int i = 0; i < count; ++i) StoreResult(d + i * kElements, Function::Finish(states[i]));
+  for (int i = 0; i < count; ++i) {
+    StoreResult(d + i * kElements, Function::Finish(states[i]));
+    GoOn<kBytes - kBytes / 128 * 64>(beside);
+  }
   if (any == 0) return false;
   if constexpr (kHasWide<Function>) {
     for (int i = 0; i < gathered; ++i) d[places[i]] = wide[i];
@@ -246,7 +252,7 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
 
 // kOne: the number of the operand that is one element, or none of them.
 template <class Function, int kOperands, int kOne>
-void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
+void Pieces(void* dst, const void* a, const void* b, const void* c, int64_t n) {
   constexpr int64_t kVector = kElementsOf<typename Function::Operand>;
   constexpr int64_t kElements = Function::kPiece * kVector;
   if (n <= 0) return;
@@ -259,9 +265,10 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
   Result* d = static_cast<Result*>(dst);
   const C64* x[kOperands];
   for (int k = 0; k < kOperands; ++k) x[k] = k == kOne ? rest[k] : from[k];
+  const Beside& beside = BesideOf(c);
   bool outside = false;
   for (; n >= kElements; n -= kElements, d += kElements) {
-    outside = RunPiece<Function>(d, x, Function::kPiece, outside);
+    outside = RunPiece<Function>(d, x, Function::kPiece, beside, outside);
     for (int k = 0; k < kOperands; ++k) x[k] += k == kOne ? 0 : kElements;
   }
   if (n == 0) return;
@@ -279,13 +286,13 @@ void Pieces(void* dst, const void* a, const void* b, const void*, int64_t n) {
 
 template <class Function>
 PJRT_INLINE void SetUnaryPieces(BlockKernels* k, BlockOp op) {
-  Entry(k, op, CType::kC64) = Pieces<Function, 1, -1>;
+  BesideEntry(k, op, CType::kC64) = Pieces<Function, 1, -1>;
 }
 template <class Function>
 PJRT_INLINE void SetBinaryPieces(BlockKernels* k, BlockOp op) {
-  Entry(k, op, CType::kC64) = Pieces<Function, 2, -1>;
-  Entry(k, op, CType::kC64, Scalars::kFirst) = Pieces<Function, 2, 0>;
-  Entry(k, op, CType::kC64, Scalars::kSecond) = Pieces<Function, 2, 1>;
+  BesideEntry(k, op, CType::kC64) = Pieces<Function, 2, -1>;
+  BesideEntry(k, op, CType::kC64, Scalars::kFirst) = Pieces<Function, 2, 0>;
+  BesideEntry(k, op, CType::kC64, Scalars::kSecond) = Pieces<Function, 2, 1>;
 }
 
 }  // namespace

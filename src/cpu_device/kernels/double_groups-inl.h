@@ -8,6 +8,7 @@
 #define PJRT_SRC_CPU_DEVICE_KERNELS_DOUBLE_GROUPS_INL_H_
 
 #include "src/cpu_device/kernels/doubles-inl.h"
+#include "src/cpu_device/kernels/stream-inl.h"
 
 #ifndef PJRT_VECTORS_AT_ONCE
 #define PJRT_VECTORS_AT_ONCE 1
@@ -42,6 +43,7 @@ struct MaskGroup {
   Mask v[kWays];
 };
 constexpr int64_t kLanes = sizeof(DoubleGroup) / sizeof(double);
+constexpr int64_t kBesideDoubles = sizeof(DoubleGroup) < kLine ? kLine : sizeof(DoubleGroup);
 
 template <typename R, typename F>
 PJRT_INLINE R Each(F f) {
@@ -245,11 +247,15 @@ PJRT_INLINE void RunDoubles(double* to, const double* from) {
 }
 // The last elements go with zeros.
 template <typename Function, bool kRare = false>
-void DoublesLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+void DoublesLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
   double* const d = static_cast<double*>(dst);
   const double* const x = static_cast<const double*>(a);
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) RunDoubles<Function, kRare>(d + i, x + i);
+  const Beside& beside = BesideOf(c);
+  for (; i + kLanes <= n; i += kLanes) {
+    RunDoubles<Function, kRare>(d + i, x + i);
+    GoOn<kBesideDoubles>(beside);
+  }
   if (i == n) return;
   double rest[kLanes] = {};
   __builtin_memcpy(rest, x + i, (n - i) * sizeof(double));
@@ -282,7 +288,7 @@ __attribute__((noinline)) void EndWithRare(double* d, const double* x, double* k
 // of a long one. Function::Begin keeps Function::kKept groups, Function::Go, where it has one, goes
 // on with them and Function::End gives the result.
 template <typename Function, bool kRare>
-PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups) {
+PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups, const Beside& beside) {
   constexpr int64_t kTogether = 128 / kLanes, kStride = Function::kKept * kLanes;
   alignas(64) double kept[kTogether * kStride];
   for (int64_t first = 0; first < groups; first += kTogether) {
@@ -294,9 +300,13 @@ PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups) {
       const DoubleGroup each = LoadGroup(x + i * kLanes);
       if constexpr (kRare) largest = LargestSize(largest, each);
       Function::Begin(each, Kept{kept + i * kStride});
+      if constexpr (Function::kSteps == 2) GoOn<kBesideDoubles>(beside);
     }
     if constexpr (Function::kSteps > 2)
-      for (int64_t i = 0; i < count; ++i) Function::Go(Kept{kept + i * kStride});
+      for (int64_t i = 0; i < count; ++i) {
+        Function::Go(Kept{kept + i * kStride});
+        GoOn<kBesideDoubles>(beside);
+      }
     if constexpr (kRare) {
       if (__builtin_expect(AnyOf(Compare<_CMP_LT_OQ>(Function::kLargest, largest)), 0)) {
         EndWithRare<Function>(d, x, kept, count);
@@ -310,15 +320,15 @@ PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups) {
   }
 }
 template <typename Function, bool kRare = false>
-void LoopInSteps(void* dst, const void* a, const void*, const void*, int64_t n) {
+void LoopInSteps(void* dst, const void* a, const void*, const void* c, int64_t n) {
   double* const d = static_cast<double*>(dst);
   const double* const x = static_cast<const double*>(a);
   const int64_t groups = n / kLanes, i = groups * kLanes;
-  RunInSteps<Function, kRare>(d, x, groups);
+  RunInSteps<Function, kRare>(d, x, groups, BesideOf(c));
   if (i == n) return;
   double rest[kLanes] = {};
   __builtin_memcpy(rest, x + i, (n - i) * sizeof(double));
-  RunInSteps<Function, kRare>(rest, rest, 1);
+  RunInSteps<Function, kRare>(rest, rest, 1, kNothingBeside);
   __builtin_memcpy(d + i, rest, (n - i) * sizeof(double));
 }
 

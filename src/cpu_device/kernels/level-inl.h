@@ -215,6 +215,13 @@ PJRT_INLINE BlockFn& Entry(BlockKernels* kernels, BlockOp op, CType type,
   return kernels->op[static_cast<int>(op)][static_cast<int>(type)][static_cast<int>(scalars)];
 }
 
+// The same of a function that takes a Beside.
+PJRT_INLINE BlockFn& BesideEntry(BlockKernels* kernels, BlockOp op, CType type,
+                                 Scalars scalars = Scalars::kNone) {
+  kernels->works_beside[static_cast<int>(op)][static_cast<int>(type)] = true;
+  return Entry(kernels, op, type, scalars);
+}
+
 // `op` on T, computed as on R <- A: types of the same bits may share a function.
 template <typename T, class Op, typename R, typename A>
 PJRT_INLINE void SetUnary(BlockKernels* kernels, BlockOp op) {

@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/level-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
@@ -32,6 +33,29 @@ PJRT_INLINE void StreamLine(void* dst, const void* src) {
 #else
   __builtin_memcpy(dst, src, kLine);
 #endif
+}
+
+// What a function is given in the place of its third operand.
+const Beside kNothingBeside = {};
+PJRT_INLINE const Beside& BesideOf(const void* c) {
+  return c != nullptr ? *static_cast<const Beside*>(c) : kNothingBeside;
+}
+// The next `kBytes` of what is left, if there are so many: some lines at a time, since a processor
+// has room for a dozen or so that are under way.
+template <int64_t kBytes>
+PJRT_INLINE void GoOn(const Beside& beside) {
+  static_assert(kBytes % kLine == 0);
+  const int64_t from = beside.done, to = from + kBytes;
+  if (to > beside.bytes) return;
+  beside.done = to;
+  for (int64_t i = from; i < to; i += kLine) StreamLine(beside.to + i, beside.from + i);
+  for (const char* asked : beside.asked) {
+    if (asked == nullptr) continue;
+    for (int64_t i = from; i < to; i += kLine) {
+      __builtin_prefetch(asked + i, 0);
+      __builtin_prefetch(asked + i + beside.far, 0, 2);
+    }
+  }
 }
 
 // After the last line: what was written is seen before what the thread writes next.

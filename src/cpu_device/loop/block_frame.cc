@@ -139,6 +139,7 @@ void BlockFrame::LayOut() {
     widest = std::max<int64_t>(widest, ByteWidth(store.type));
   block_size_ = std::clamp(kRegisterBudget / (registers * code_.max_element_size) / 64 * 64,
                            kMinBlock, std::max(kMaxBlock, kMaxBlockBytes / widest));
+  works_beside_ = WorksBeside();
   if (streams_) block_size_ = std::min(block_size_, StreamedBlock());
   const bool repeats =
       std::find(input_access_.begin(), input_access_.end(), Access::kRepeat) != input_access_.end();
@@ -182,6 +183,7 @@ void BlockFrame::LayOut() {
     if (streamed_[i] && program_.stores[i].packed != INVALID) pack_bytes_ = AlignUp(points);
   }
   scratch_bytes_ += pack_bytes_;
+  if (works_beside_) scratch_bytes_ += 2 * register_bytes_;
   num_inputs_in_place_ = places_.size();
   for (const auto& [slot, store] : code_.store_slots)
     AddPlace(slot, store, program_.stores[store].view, program_.stores[store].type);
@@ -251,6 +253,7 @@ BlockFrame::State::State(const BlockFrame& frame, const char* const* inputs, cha
   chain_scratch_ = registers + frame.register_bytes_ * code.num_registers;
   repeat_scratch_ = chain_scratch_ + frame.chain_bytes_;
   pack_scratch_ = repeat_scratch_ + frame.repeat_bytes_;
+  beside_scratch_ = pack_scratch_ + frame.pack_bytes_;
   held_.assign(frame.repeats_.size(), -1);
   at_.resize(frame.program_.dims.size());
   if (frame.streams_) ChooseStreamed();
@@ -560,79 +563,6 @@ void BlockFrame::State::Evaluate(int64_t from, int64_t n) {
   AimAsked(n);
   FindRepeats(from, n);
   Execute(from, n);
-}
-
-// What a block takes beside its operations counts: while what is streamed waits for memory, the
-// processor computes ahead only as far as it can hold instructions. So instructions are looked up
-// once, and a block moves pointers. On an Emerald Rapids, of memcpy's bandwidth at 256 MiB, tanh of
-// f64 takes .56 instead of .49, the exponential of bf16 .78 instead of .68.
-void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
-  const int64_t n = frame_.block_size_;
-  if (to - from < 2 * n) {
-    for (int64_t count; from < to; from += count) {
-      count = std::min(n, to - from);
-      Evaluate(from, count);
-    }
-    return;
-  }
-  FindInPlace(from);
-  AimAsked(n);
-  // An operation on the slots, or bytes of `a` that are streamed to `dst`, or another instruction.
-  struct Step {
-    BlockFn op;
-    char **dst, **a, **b, **c;
-    int64_t count;
-    const BlockInstr* other;
-  };
-  absl::InlinedVector<Step, 12> steps;
-  char* none = nullptr;
-  const auto at = [&](int32_t slot) { return slot >= 0 ? slots_ + slot : &none; };
-  for (const BlockInstr& instr : frame_.code_.instrs) {
-    Step step = {nullptr, nullptr, at(instr.a), at(instr.b), at(instr.c), instr.scalar ? 1 : n,
-                 &instr};
-    if (instr.kind == BlockInstr::kOp) {
-      step.op = instr.op;
-      step.dst = at(instr.dst);
-    } else if (instr.kind == BlockInstr::kStore && instr.index == asking_store_ &&
-               frame_.program_.stores[instr.index].packed == INVALID) {
-      step.dst = at(frame_.code_.num_slots + instr.index);
-      step.count = n * ByteWidth(frame_.program_.stores[instr.index].type);
-      step.other = nullptr;
-    }
-    steps.push_back(step);
-  }
-  struct Moving {
-    char** at;
-    int64_t bytes;
-  };
-  absl::InlinedVector<Moving, 8> moving;
-  for (const Place& place : frame_.places_) {
-    if (place.step != 0) moving.push_back({slots_ + place.slot, n * place.step});
-  }
-  const StreamAskingFn stream = frame_.kernels_.stream_asking;
-  AskedMemory* const asked = asked_.data();
-  const int64_t num_asked = static_cast<int64_t>(asked_.size());
-  const bool asks = AsksAhead(), repeats = !frame_.repeats_.empty();
-  const absl::Span<const Step> all_steps = steps;
-  const absl::Span<const Moving> all_moving = moving;
-  for (; to - from >= n; from += n) {
-    if (repeats) FindRepeats(from, n);
-    int64_t number = 0;
-    for (const Step& step : all_steps) {
-      if (asks) AskAhead(number++, n);
-      if (step.op != nullptr) {
-        step.op(*step.dst, *step.a, *step.b, *step.c, step.count);
-      } else if (step.other == nullptr) {
-        stream(*step.dst, *step.a, step.count, asked, num_asked);
-      } else {
-        ExecuteOther(*step.other, from, n, step.count);
-      }
-    }
-    for (const Moving& m : all_moving) *m.at += m.bytes;
-  }
-  if (from == to) return;
-  FindRepeats(from, to - from);
-  Execute(from, to - from);
 }
 
 void BlockFrame::State::Call(const char* const* params, char* const* results, int64_t n) {

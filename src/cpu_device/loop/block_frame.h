@@ -101,6 +101,14 @@ class BlockFrame {
       const int64_t asked = store == asking_store_ ? static_cast<int64_t>(asked_.size()) : 0;
       frame_.kernels_.stream_asking(to, from, bytes, asked_.data(), asked);
     }
+    // Has the block at `from` written to `to` beside the next one, and gives memory for that one.
+    char* StartBeside(char* to, const char* from, int64_t bytes, Beside* beside) const;
+    // What nobody has come to.
+    void FinishBeside(const Beside& beside) const {
+      if (beside.done == beside.bytes) return;
+      frame_.kernels_.stream_asking(beside.to + beside.done, beside.from + beside.done,
+                                    beside.bytes - beside.done, nullptr, 0);
+    }
     void Unpack(int input, char* block, int64_t from, int64_t n) const;
     void Pack(int store, const char* block, int64_t from, int64_t n);
     char* RepeatAt(size_t repeat, int64_t from, int64_t n);
@@ -115,7 +123,8 @@ class BlockFrame {
     char** slots_;
     char* chain_scratch_;
     char* repeat_scratch_;
-    char* pack_scratch_;                    // a packed block before it is streamed
+    char* pack_scratch_;    // a packed block before it is streamed
+    char* beside_scratch_;  // a block that is streamed beside the next, and that one
     absl::InlinedVector<int64_t, 4> held_;  // the stretch whose pattern a repeat's copies are of
     absl::InlinedVector<char, 4> is_streamed_;  // which stores are written past the caches, if any
     // The store that asks for what is read while it is streamed, or -1, and what it asks for.
@@ -170,6 +179,10 @@ class BlockFrame {
   // lines before it writes them, negating 256 MiB of f32 took 39 ms, 29 streamed and 23 with both;
   // memcpy takes 23.
   void ChooseAhead();
+  // Whether a function streams the result's last block while it computes the next one: those that
+  // compute for longer than memory takes.
+  bool WorksBeside() const;
+  bool CanWorkBeside(const BlockInstr& instr) const;
   // Whether computing takes longer than memory.
   bool IsSlow() const;
   void AddPlace(int32_t slot, int32_t array, const LoopView& view, PrimitiveType type);
@@ -196,6 +209,7 @@ class BlockFrame {
   std::vector<Ahead> ahead_;
   int64_t far_ = 0;  // AskedMemory::far
   bool streams_ = false;
+  bool works_beside_ = false;
   std::vector<int64_t> row_strides_;  // by slot, in elements, where rows are grouped
   // By chain: how many rows a group has, and by slot how it reaches them.
   std::vector<std::pair<int64_t, std::vector<ChainRows>>> chain_rows_;

@@ -179,10 +179,12 @@ struct Remainder {
 }  // namespace
 
 void FillAtan2F64(BlockKernels* k) {
-  Entry(k, BlockOp::kAtan2, CType::kF64) = BinaryDoublesLoopBehind<Atan2, false>;
-  Entry(k, BlockOp::kAtan2, CType::kF64, Scalars::kSecond) = BinaryDoublesLoopBehind<Atan2, true>;
-  Entry(k, BlockOp::kRemainder, CType::kF64) = BinaryDoublesLoop<Remainder, false>;
-  Entry(k, BlockOp::kRemainder, CType::kF64, Scalars::kSecond) = BinaryDoublesLoop<Remainder, true>;
+  BesideEntry(k, BlockOp::kAtan2, CType::kF64) = BinaryDoublesLoopBehind<Atan2, false>;
+  BesideEntry(k, BlockOp::kAtan2, CType::kF64, Scalars::kSecond) =
+      BinaryDoublesLoopBehind<Atan2, true>;
+  BesideEntry(k, BlockOp::kRemainder, CType::kF64) = BinaryDoublesLoop<Remainder, false>;
+  BesideEntry(k, BlockOp::kRemainder, CType::kF64, Scalars::kSecond) =
+      BinaryDoublesLoop<Remainder, true>;
 }
 #else
 // The angle of (x, y): with a / b the smaller coordinate over the larger one, both positive, it is

@@ -155,10 +155,14 @@ PJRT_INLINE FloatParts Choose(FloatMask mask, FloatParts a, FloatParts b) {
   return {Choose(mask, a.re, b.re), Choose(mask, a.im, b.im)};
 }
 template <class Function>
-PJRT_INLINE void FinishPiece(const typename Function::State* states, C64* d, int64_t count) {
+PJRT_INLINE void FinishPiece(const typename Function::State* states, C64* d, int64_t count,
+                             const Beside& beside) {
   std::decay_t<decltype(Function::Continue(states[0]))> ends[kVectors];
   for (int64_t i = 0; i < count; ++i) ends[i] = Function::Continue(states[i]);
-  for (int64_t i = 0; i < count; ++i) StoreFloatParts(d + i * kFloats, Function::Finish(ends[i]));
+  for (int64_t i = 0; i < count; ++i) {
+    StoreFloatParts(d + i * kFloats, Function::Finish(ends[i]));
+    GoOn<kFloats * sizeof(C64)>(beside);
+  }
 }
 template <class Function>
 PJRT_INLINE FloatMask IsRare(FloatParts z) {
@@ -199,7 +203,7 @@ __attribute__((noinline)) bool RunRarePiece(C64* d, const C64* x, int64_t count)
   // Whole pieces take no copies.
   for (; few && filled % doubles::kPiece != 0; ++filled) wide[filled] = {1, 1};
   doubles::Loop<Wide>(wide, few ? wide : x, nullptr, nullptr, few ? filled : count * kFloats);
-  FinishPiece<Function>(states, d, count);
+  FinishPiece<Function>(states, d, count, kNothingBeside);
   for (int64_t i = 0; few && i < found; ++i) d[places[i]] = wide[i];
   for (int64_t i = 0; !few && i < count * kFloats; i += kFloats) {
     const FloatParts common = LoadFloatParts(d + i), other = LoadFloatParts(wide + i);
@@ -210,7 +214,7 @@ __attribute__((noinline)) bool RunRarePiece(C64* d, const C64* x, int64_t count)
 
 // `count` vectors. Results may take the place of operands.
 template <class Function>
-PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count) {
+PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count, const Beside& beside) {
   FloatBits excess_re = AllBits(0), excess_im = excess_re;
   for (int64_t i = 0; i < count; ++i) {
     const FloatParts size = SizesOf(LoadFloatParts(x + i * kFloats));
@@ -224,31 +228,31 @@ PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count) {
     const FloatParts z = LoadFloatParts(x + i * kFloats);
     states[i] = Function::Start(z, SizesOf(z));
   }
-  FinishPiece<Function>(states, d, count);
+  FinishPiece<Function>(states, d, count, beside);
 }
 
 template <class Function>
-void FloatsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+void FloatsLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
   C64* d = static_cast<C64*>(dst);
   const C64* x = static_cast<const C64*>(a);
-  for (; n >= kPiece; n -= kPiece, d += kPiece, x += kPiece) RunPiece<Function>(d, x, kVectors);
+  for (; n >= kPiece; n -= kPiece, d += kPiece, x += kPiece) RunPiece<Function>(d, x, kVectors, BesideOf(c));
   if (n <= 0) return;
   C64 rest[kPiece];
   for (int64_t i = 0; i < kPiece; ++i) rest[i] = i < n ? x[i] : C64{1, 1};
-  RunPiece<Function>(rest, rest, (n + kFloats - 1) / kFloats);
+  RunPiece<Function>(rest, rest, (n + kFloats - 1) / kFloats, kNothingBeside);
   __builtin_memcpy(d, rest, n * sizeof(C64));
 }
 
 }  // namespace
 
 void FillComplexExp(BlockKernels* k) {
-  Entry(k, BlockOp::kExp, CType::kC64) = FloatsLoop<Exp>;
-  Entry(k, BlockOp::kExpm1, CType::kC64) = doubles::Loop<doubles::Expm1>;
-  Entry(k, BlockOp::kSin, CType::kC64) = FloatsLoop<Sin>;
-  Entry(k, BlockOp::kCos, CType::kC64) = FloatsLoop<Cos>;
-  Entry(k, BlockOp::kTan, CType::kC64) = FloatsLoop<Tan>;
-  Entry(k, BlockOp::kTanh, CType::kC64) = FloatsLoop<Tanh>;
-  Entry(k, BlockOp::kLogistic, CType::kC64) = doubles::Loop<doubles::Logistic>;
+  BesideEntry(k, BlockOp::kExp, CType::kC64) = FloatsLoop<Exp>;
+  BesideEntry(k, BlockOp::kExpm1, CType::kC64) = doubles::Loop<doubles::Expm1>;
+  BesideEntry(k, BlockOp::kSin, CType::kC64) = FloatsLoop<Sin>;
+  BesideEntry(k, BlockOp::kCos, CType::kC64) = FloatsLoop<Cos>;
+  BesideEntry(k, BlockOp::kTan, CType::kC64) = FloatsLoop<Tan>;
+  BesideEntry(k, BlockOp::kTanh, CType::kC64) = FloatsLoop<Tanh>;
+  BesideEntry(k, BlockOp::kLogistic, CType::kC64) = doubles::Loop<doubles::Logistic>;
 }
 #endif
 

@@ -485,7 +485,7 @@ struct Atan2 {
 void FillComplexLog(BlockKernels* k) {
   SetUnaryPieces<Sqrt>(k, BlockOp::kSqrt);
   SetUnaryPieces<Rsqrt>(k, BlockOp::kRsqrt);
-  SetUnaryPieces<Abs>(k, BlockOp::kAbs);
+  Entry(k, BlockOp::kAbs, CType::kC64) = Pieces<Abs, 1, -1>;
   SetUnaryPieces<Sign>(k, BlockOp::kSign);
   SetUnaryPieces<Log>(k, BlockOp::kLog);
   SetUnaryPieces<Log1p>(k, BlockOp::kLog1p);

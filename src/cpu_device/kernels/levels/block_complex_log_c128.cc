@@ -129,17 +129,18 @@ __attribute__((noinline)) void ReplaceOutside(C128* to, const ComplexGroup& z,
   if (AnyOf(rare)) ReplaceRare<Function::RunRare>(to, z, rare);
 }
 template <class Function>
-PJRT_INLINE void RunLogs(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunLogs(C128* to, const C128* from, int64_t count, const Beside& beside) {
   for (; count > 0; --count, to += kLanes, from += kLanes) {
     const ComplexGroup z = LoadComplexes(from), log = Function::Run(z);
     StoreComplexes(to, log);
+    GoOn<kGroupBytes>(beside);
     if (__builtin_expect(AnyOf(IsOutside(Magnitude(log.re))), 0))
       ReplaceOutside<Function>(to, z, log);
   }
 }
 template <class Function>
-void LogsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunLogs<Function>>(dst, a, n);
+void LogsLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
+  OverGroups<RunLogs<Function>>(dst, a, c, n);
 }
 
 // The angle of z in two parts, to 2^-64. The tangent of its arc from an axis is p / q.
@@ -286,8 +287,8 @@ struct Power {
 }  // namespace
 
 void FillComplexLogC128(BlockKernels* k) {
-  Entry(k, BlockOp::kLog, CType::kC128) = LogsLoop<Log>;
-  Entry(k, BlockOp::kLog1p, CType::kC128) = LogsLoop<Log1p>;
+  BesideEntry(k, BlockOp::kLog, CType::kC128) = LogsLoop<Log>;
+  BesideEntry(k, BlockOp::kLog1p, CType::kC128) = LogsLoop<Log1p>;
   SetBinaryComplex<Power>(k, BlockOp::kPower);
 }
 

@@ -345,7 +345,7 @@ __attribute__((noinline)) void EndMarked(C128* to, const C128* from, const Singl
   if (AnyOf(marked)) ReplaceMarked<Function, kComplete>(to, z, marked);
 }
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunRoots(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunRoots(C128* to, const C128* from, int64_t count, const Beside& beside) {
   constexpr int64_t kTogether = 16;
   Roots roots[kTogether / kSide];
   for (; count > 0; count -= kTogether) {
@@ -363,6 +363,7 @@ PJRT_INLINE void RunRoots(C128* to, const C128* from, int64_t count) {
       const Roots& some = roots[i / kSide];
       const Single& a = some.a.v[i % kSide];
       const Single& b = some.b.v[i % kSide];
+      GoOn<kGroupBytes>(beside);
       if (__builtin_expect(some.may_be_marked[i % kSide], 0)) {
         EndMarked<Function, kComplete>(to, from, a, b);
       } else {
@@ -372,18 +373,18 @@ PJRT_INLINE void RunRoots(C128* to, const C128* from, int64_t count) {
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
-void RootsLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunRoots<Function, kComplete>>(dst, a, n);
+void RootsLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
+  OverGroups<RunRoots<Function, kComplete>>(dst, a, c, n);
 }
 
 }  // namespace
 
 void FillComplexRootsC128(BlockKernels* k) {
   using namespace complexes;
-  Entry(k, BlockOp::kSign, CType::kC128) = ComplexesLoop<Sign, CompleteSign>;
-  Entry(k, BlockOp::kSqrt, CType::kC128) = ComplexesLoop<Sqrt, CompleteSqrt>;
-  Entry(k, BlockOp::kRsqrt, CType::kC128) = RootsLoop<Rsqrt, CompleteRsqrt>;
-  Entry(k, BlockOp::kCbrt, CType::kC128) = RootsLoop<Cbrt, CompleteCbrt>;
+  BesideEntry(k, BlockOp::kSign, CType::kC128) = ComplexesLoop<Sign, CompleteSign>;
+  BesideEntry(k, BlockOp::kSqrt, CType::kC128) = ComplexesLoop<Sqrt, CompleteSqrt>;
+  BesideEntry(k, BlockOp::kRsqrt, CType::kC128) = RootsLoop<Rsqrt, CompleteRsqrt>;
+  BesideEntry(k, BlockOp::kCbrt, CType::kC128) = RootsLoop<Cbrt, CompleteCbrt>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

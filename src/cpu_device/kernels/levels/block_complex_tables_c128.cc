@@ -62,9 +62,9 @@ struct Cos {
 
 void FillComplexTablesC128(BlockKernels* k) {
   using namespace complexes;
-  Entry(k, BlockOp::kExp, CType::kC128) = CheckedLoop<Exp, CompleteExp>;
-  Entry(k, BlockOp::kSin, CType::kC128) = CheckedLoop<Sin, CompleteSin>;
-  Entry(k, BlockOp::kCos, CType::kC128) = CheckedLoop<Cos, CompleteCos>;
+  BesideEntry(k, BlockOp::kExp, CType::kC128) = CheckedLoop<Exp, CompleteExp>;
+  BesideEntry(k, BlockOp::kSin, CType::kC128) = CheckedLoop<Sin, CompleteSin>;
+  BesideEntry(k, BlockOp::kCos, CType::kC128) = CheckedLoop<Cos, CompleteCos>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

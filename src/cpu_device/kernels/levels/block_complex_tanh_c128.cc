@@ -326,14 +326,17 @@ struct Tan {
 // than of a long one. Function::Begin keeps groups, Function::Go goes on with them and
 // Function::End gives the result, with marks as those of RunMarking.
 template <class Function, C128 (*kComplete)(C128)>
-PJRT_INLINE void RunInThreeSteps(C128* to, const C128* from, int64_t count) {
+PJRT_INLINE void RunInThreeSteps(C128* to, const C128* from, int64_t count, const Beside& beside) {
   constexpr int64_t kTogether = 128 / kLanes, kStride = Function::kKept * kLanes;
   alignas(64) double kept[kTogether * kStride];
   for (; count > 0; count -= kTogether, to += kTogether * kLanes, from += kTogether * kLanes) {
     const int64_t groups = count < kTogether ? count : kTogether;
     for (int64_t i = 0; i < groups; ++i)
       Function::Begin(LoadComplexes(from + i * kLanes), Kept{kept + i * kStride});
-    for (int64_t i = 0; i < groups; ++i) Function::Go(Kept{kept + i * kStride});
+    for (int64_t i = 0; i < groups; ++i) {
+      Function::Go(Kept{kept + i * kStride});
+      GoOn<kGroupBytes>(beside);
+    }
     for (int64_t i = 0; i < groups; ++i) {
       C128* const d = to + i * kLanes;
       Watched watched;
@@ -347,18 +350,18 @@ PJRT_INLINE void RunInThreeSteps(C128* to, const C128* from, int64_t count) {
   }
 }
 template <class Function, C128 (*kComplete)(C128)>
-void LoopInThreeSteps(void* dst, const void* a, const void*, const void*, int64_t n) {
-  OverGroups<RunInThreeSteps<Function, kComplete>>(dst, a, n);
+void LoopInThreeSteps(void* dst, const void* a, const void*, const void* c, int64_t n) {
+  OverGroups<RunInThreeSteps<Function, kComplete>>(dst, a, c, n);
 }
 
 }  // namespace
 
 void FillComplexTanhC128(BlockKernels* k) {
   using namespace complexes;
-  Entry(k, BlockOp::kExpm1, CType::kC128) = MarkingLoop<Expm1, CompleteExpm1>;
-  Entry(k, BlockOp::kLogistic, CType::kC128) = LoopInThreeSteps<Logistic, CompleteLogistic>;
-  Entry(k, BlockOp::kTanh, CType::kC128) = LoopInThreeSteps<Tanh, CompleteTanh>;
-  Entry(k, BlockOp::kTan, CType::kC128) = LoopInThreeSteps<Tan, CompleteTan>;
+  BesideEntry(k, BlockOp::kExpm1, CType::kC128) = MarkingLoop<Expm1, CompleteExpm1>;
+  BesideEntry(k, BlockOp::kLogistic, CType::kC128) = LoopInThreeSteps<Logistic, CompleteLogistic>;
+  BesideEntry(k, BlockOp::kTanh, CType::kC128) = LoopInThreeSteps<Tanh, CompleteTanh>;
+  BesideEntry(k, BlockOp::kTan, CType::kC128) = LoopInThreeSteps<Tan, CompleteTan>;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

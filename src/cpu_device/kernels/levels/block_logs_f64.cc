@@ -96,8 +96,8 @@ struct Log1p {
 }  // namespace
 
 void FillLogsF64(BlockKernels* k) {
-  Entry(k, BlockOp::kLog, CType::kF64) = DoublesLoop<Log>;
-  Entry(k, BlockOp::kLog1p, CType::kF64) = DoublesLoop<Log1p>;
+  BesideEntry(k, BlockOp::kLog, CType::kF64) = DoublesLoop<Log>;
+  BesideEntry(k, BlockOp::kLog1p, CType::kF64) = DoublesLoop<Log1p>;
 }
 #else
 void FillLogsF64(BlockKernels*) {}

@@ -292,9 +292,9 @@ struct Cbrt {
 }  // namespace
 
 void FillPiecesF64(BlockKernels* k) {
-  Entry(k, BlockOp::kErf, CType::kF64) = DoublesLoop<Erf>;
-  Entry(k, BlockOp::kErfc, CType::kF64) = LoopInSteps<Erfc>;
-  Entry(k, BlockOp::kCbrt, CType::kF64) = DoublesLoop<Cbrt>;
+  BesideEntry(k, BlockOp::kErf, CType::kF64) = DoublesLoop<Erf>;
+  BesideEntry(k, BlockOp::kErfc, CType::kF64) = LoopInSteps<Erfc>;
+  BesideEntry(k, BlockOp::kCbrt, CType::kF64) = DoublesLoop<Cbrt>;
 }
 #else
 void FillPiecesF64(BlockKernels*) {}

@@ -315,8 +315,9 @@ struct Power {
 }  // namespace
 
 void FillPowerF64(BlockKernels* k) {
-  Entry(k, BlockOp::kPower, CType::kF64) = BinaryDoublesLoopInTwo<Power, false>;
-  Entry(k, BlockOp::kPower, CType::kF64, Scalars::kSecond) = BinaryDoublesLoopInTwo<Power, true>;
+  BesideEntry(k, BlockOp::kPower, CType::kF64) = BinaryDoublesLoopInTwo<Power, false>;
+  BesideEntry(k, BlockOp::kPower, CType::kF64, Scalars::kSecond) =
+      BinaryDoublesLoopInTwo<Power, true>;
 }
 #else
 // log(x) to 2^-64 of it, for a positive normal x: 2 artanh(s) with s = (m - 1) / (m + 1) and

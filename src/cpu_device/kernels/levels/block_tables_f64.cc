@@ -203,13 +203,13 @@ struct Tanh {
 }  // namespace
 
 void FillTablesF64(BlockKernels* k) {
-  Entry(k, BlockOp::kExp, CType::kF64) = DoublesLoop<Exp>;
-  Entry(k, BlockOp::kExpm1, CType::kF64) = DoublesLoop<Expm1>;
-  Entry(k, BlockOp::kSin, CType::kF64) = DoublesLoop<Sin, true>;
-  Entry(k, BlockOp::kCos, CType::kF64) = DoublesLoop<Cos, true>;
-  Entry(k, BlockOp::kTan, CType::kF64) = LoopInSteps<Tan, true>;
-  Entry(k, BlockOp::kTanh, CType::kF64) = LoopInSteps<Tanh>;
-  Entry(k, BlockOp::kLogistic, CType::kF64) = LoopInSteps<Logistic>;
+  BesideEntry(k, BlockOp::kExp, CType::kF64) = DoublesLoop<Exp>;
+  BesideEntry(k, BlockOp::kExpm1, CType::kF64) = DoublesLoop<Expm1>;
+  BesideEntry(k, BlockOp::kSin, CType::kF64) = DoublesLoop<Sin, true>;
+  BesideEntry(k, BlockOp::kCos, CType::kF64) = DoublesLoop<Cos, true>;
+  BesideEntry(k, BlockOp::kTan, CType::kF64) = LoopInSteps<Tan, true>;
+  BesideEntry(k, BlockOp::kTanh, CType::kF64) = LoopInSteps<Tanh>;
+  BesideEntry(k, BlockOp::kLogistic, CType::kF64) = LoopInSteps<Logistic>;
 }
 #else
 void FillTablesF64(BlockKernels*) {}
