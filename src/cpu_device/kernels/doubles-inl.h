@@ -343,34 +343,7 @@ void BinaryDoublesLoop(void* dst, const void* a, const void* b, const void* c, i
   };
   OverVectors<kScalar>(dst, a, b, n, run);
 }
-// Function::End of what Function::Begin gives: of two short loops more iterations overlap than of a
-// long one, which made powers 1.1 -> 0.9 ns an element.
-template <typename Function, bool kScalar>
-void BinaryDoublesLoopInTwo(void* dst, const void* a, const void* b, const void* c, int64_t n) {
-  if (n <= 0) return;
-  constexpr int64_t kTogether = 16;
-  const Doubles y0 = All(*static_cast<const double*>(b));
-  const Beside& beside = BesideOf(c);
-  const auto run = [&beside, y0](double* d, const double* x, const double* y, int64_t count) {
-    typename Function::Half half[kTogether];
-    for (int64_t from = 0; from < count; from += kTogether) {
-      const int64_t end = from + kTogether < count ? from + kTogether : count;
-      for (int64_t i = from; i < end; ++i) {
-        half[i - from] = Function::Begin(LoadDoubles(x + i * kDoubles),
-                                         kScalar ? y0 : LoadDoubles(y + i * kDoubles));
-        GoOn<kLine>(beside);
-      }
-      for (int64_t i = from; i < end; ++i) {
-        const Doubles second = kScalar ? y0 : LoadDoubles(y + i * kDoubles);
-        StoreDoubles(d + i * kDoubles,
-                     Function::End(LoadDoubles(x + i * kDoubles), second, half[i - from]));
-      }
-    }
-  };
-  OverVectors<kScalar>(dst, a, b, n, run);
-}
-
-// The same with Function::End two vectors behind Function::Begin, which is quicker where that
+// Function::End of what Function::Begin gave two vectors before, which is quicker where that
 // divides: divisions overlap with what else there is.
 template <typename Function, bool kScalar>
 void BinaryDoublesLoopBehind(void* dst, const void* a, const void* b, const void* c, int64_t n) {

@@ -194,7 +194,7 @@ constexpr Columns<2> LessPlaces(Columns<2> powers) {
 }
 constexpr Columns<2> kPowersLessPlaces = LessPlaces(kPowers);
 
-// exp(b log(a)) in two steps, as in BinaryDoublesLoopInTwo of doubles-inl.h.
+// exp(b log(a)) in two steps: of short loops more iterations overlap than of a long one.
 struct Power {
   PJRT_INLINE C128 RunRare(C128 a, C128 b) { return complexes::CompletePower(a, b); }
   // The exponent, as ProductSum.
