@@ -332,7 +332,7 @@ TEST(C64MathTest, ElementsDoNotDependOnHowManyBesideThemAreRare) {
   }
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     for (BlockOp op : {BlockOp::kExp, BlockOp::kSin, BlockOp::kCos, BlockOp::kTan, BlockOp::kTanh,
-                       BlockOp::kLog, BlockOp::kLog1p, BlockOp::kCbrt}) {
+                       BlockOp::kLog, BlockOp::kLog1p, BlockOp::kCbrt, BlockOp::kLogistic}) {
       const std::vector<Z> all = CallUnary<Z>(*kernels, op, CType::kC64, z);
       std::vector<Z> in_place = z;
       Find(*kernels, op, CType::kC64)(in_place.data(), in_place.data(), nullptr, nullptr,
@@ -428,6 +428,62 @@ TEST(C64MathTest, ArcTangentsOfSmallQuotientsKeepTheirDigits) {
       EXPECT_LE(UlpError(result[i].imag(), want.imag()), 1)
           << kernels->level << Show(y[i]) << Show(x[i]);
     }
+  }
+}
+
+// Beside the poles and where exp(x) + cos y, the real part of the dividend, vanishes, which some of
+// a block or all may do, and elsewhere.
+TEST(C64MathTest, LogisticKeepsItsDigitsWhereTermsCancel) {
+  using Z = std::complex<float>;
+  std::mt19937 random(53);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<double> part(-1, 1), exponent(-22, 0), angle(1.58, 4.7);
+  std::uniform_int_distribution<int> turn(-300, 300);
+  std::vector<Z> z;
+  for (int share = 0; share <= 100; share += 5) {
+    for (int i = 0; i < 259; ++i) {
+      const double near = part(random) * std::exp2(exponent(random));
+      const double turns = turn(random) / (i % 4 < 2 ? 100 : 1) * 6.283185307179586;
+      if (static_cast<int>(random() % 100) >= share) {
+        z.emplace_back(normal(random) * (i % 3 == 0 ? 20 : 2), normal(random) * 3);
+      } else if (i % 2 == 0) {
+        z.emplace_back(near, turns + 3.141592653589793 + part(random) * near);
+      } else {
+        const double y = angle(random);
+        z.emplace_back(std::log(-std::cos(y)) + near, turns + y);
+      }
+    }
+  }
+  const BlockKernels* vectors = nullptr;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> all = CallUnary<Z>(*kernels, BlockOp::kLogistic, CType::kC64, z);
+    const bool same = vectors != nullptr;
+    const std::vector<Z> other =
+        same ? CallUnary<Z>(*vectors, BlockOp::kLogistic, CType::kC64, z) : std::vector<Z>();
+    std::vector<Z> in_place = z;
+    Find(*kernels, BlockOp::kLogistic, CType::kC64)(in_place.data(), in_place.data(), nullptr,
+                                                    nullptr, static_cast<int64_t>(z.size()));
+    for (size_t i = 0; i < z.size(); ++i) {
+      const long double p = std::exp(static_cast<long double>(z[i].real())), y = z[i].imag();
+      const long double half = std::cos(y / 2), sine = std::sin(y);
+      const long double v = std::expm1(static_cast<long double>(z[i].real())) + 2 * half * half;
+      const Wide want = p / (v * v + sine * sine) * Wide(v, sine);
+      const long double unit = std::exp2(std::floor(std::log2(std::abs(want))) - 23);
+      EXPECT_LE(std::abs(Wide(all[i].real(), all[i].imag()) - want), 1.5L * unit)
+          << kernels->level << Show(z[i]);
+      EXPECT_LE(UlpError(all[i].imag(), want.imag()), 3) << kernels->level << Show(z[i]);
+      if (std::fabs(v) > 0x1p-12) {
+        EXPECT_LE(UlpError(all[i].real(), want.real()), 5) << kernels->level << Show(z[i]);
+      }
+      const Z alone =
+          CallUnary<Z>(*kernels, BlockOp::kLogistic, CType::kC64, std::vector<Z>{z[i]})[0];
+      EXPECT_TRUE(SameValue(all[i], alone) && SameValue(all[i], in_place[i]))
+          << kernels->level << Show(z[i]);
+      if (same) {
+        EXPECT_TRUE(SameValue(all[i], other[i])) << kernels->level << Show(z[i]);
+      }
+    }
+    if (std::string_view(kernels->level) != "baseline") vectors = kernels;
   }
 }
 

@@ -11,18 +11,39 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
+// AnyAbove: whether any is, without signs. Alternate: `re` for real parts and `im` for others of
+// numbers as they are in memory. OfLargerSize, OfSmallerSize: with any
+// sign.
 #if defined(__AVX512F__)
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm512_max_epu32(a, b); }
-// Whether any is above, without signs.
-PJRT_INLINE bool AnyAbove(FloatBits x, uint32_t bound) {
-  return _mm512_cmpgt_epu32_mask(x, AllBits(static_cast<int>(bound))) != 0;
+PJRT_INLINE FloatBits Smaller32(FloatBits a, FloatBits b) { return _mm512_min_epu32(a, b); }
+PJRT_INLINE bool AnyAbove(FloatBits x, FloatBits bound) {
+  return _mm512_cmpgt_epu32_mask(x, bound) != 0;
+}
+PJRT_INLINE FloatBits Alternate(uint32_t re, uint32_t im) {
+  return _mm512_set1_epi64(static_cast<int64_t>(uint64_t{im} << 32 | re));
+}
+PJRT_INLINE Floats LoadFloats(const float* from) { return _mm512_loadu_ps(from); }
+PJRT_INLINE Floats OfLargerSize(Floats a, Floats b) { return _mm512_range_ps(a, b, 3); }
+PJRT_INLINE Floats OfSmallerSize(Floats a, Floats b) { return _mm512_range_ps(a, b, 2); }
+// Without a sign.
+PJRT_INLINE Floats LeastSize(Floats a, Floats b) {
+  constexpr int kSmaller = 2, kPositive = 2 << 2;
+  return _mm512_range_ps(a, b, kSmaller | kPositive);
 }
 #else
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm256_max_epu32(a, b); }
-PJRT_INLINE bool AnyAbove(FloatBits x, uint32_t bound) {
-  const FloatBits all = AllBits(static_cast<int>(bound));
-  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(Larger32(x, all), all)) != -1;
+PJRT_INLINE FloatBits Smaller32(FloatBits a, FloatBits b) { return _mm256_min_epu32(a, b); }
+PJRT_INLINE bool AnyAbove(FloatBits x, FloatBits bound) {
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(Larger32(x, bound), bound)) != -1;
 }
+PJRT_INLINE FloatBits Alternate(uint32_t re, uint32_t im) {
+  return _mm256_set1_epi64x(static_cast<int64_t>(uint64_t{im} << 32 | re));
+}
+PJRT_INLINE Floats LoadFloats(const float* from) { return _mm256_loadu_ps(from); }
+PJRT_INLINE Floats OfLargerSize(Floats a, Floats b) { return Larger(Magnitude(a), Magnitude(b)); }
+PJRT_INLINE Floats OfSmallerSize(Floats a, Floats b) { return Smaller(Magnitude(a), Magnitude(b)); }
+PJRT_INLINE Floats LeastSize(Floats a, Floats b) { return OfSmallerSize(a, b); }
 #endif
 
 // high - less, where `less` may be as large as some hundredths of `high`. It is 0, not -0, beside a
@@ -58,21 +79,31 @@ PJRT_INLINE FloatAngle ReduceAngle(Floats y) {
   return {place[1], place[2], r, Fused(n, AllFloats(0x1.68c234p-42f), Fused(n, step, r - near))};
 }
 
+// r - sin(r + low) and 1 - cos(r) for |r| <= 0.1003, to 2^-40 and 2^-33.
+struct SmallAngle {
+  Floats sine_less, cosine_less;
+};
+PJRT_INLINE SmallAngle SmallAngleOf(const FloatAngle& angle) {
+  constexpr float kSine[] = {-0x1.10f8a6p-7f, 0x1.555554p-3f};
+  constexpr float kCosine[] = {-0x1.552c5ap-5f, 0x1.fffffcp-2f};
+  const Floats r = angle.r, square = r * r;
+  return {Fused(r * square, Polynomial(kSine, square), angle.low),
+          square * Polynomial(kCosine, square)};
+}
+PJRT_INLINE Pair SineOf(const FloatAngle& angle, const SmallAngle& small) {
+  const Floats s = angle.sine, c = angle.cosine, sine = Fused(c, angle.r, s);
+  const Floats lost = FusedLess(c, angle.r, sine - s);
+  return {sine, Fused(c, small.sine_less, Fused(s, small.cosine_less, lost))};
+}
 struct SineCosine {
   Pair sine, cosine;
 };
 PJRT_INLINE SineCosine SineCosineOf(const FloatAngle& angle) {
-  // r - sin(r + low) and 1 - cos(r) for |r| <= 0.1003, to 2^-40 and 2^-33.
-  constexpr float kSine[] = {-0x1.10f8a6p-7f, 0x1.555554p-3f};
-  constexpr float kCosine[] = {-0x1.552c5ap-5f, 0x1.fffffcp-2f};
-  const Floats r = angle.r, square = r * r;
-  const Floats sine_less = Fused(r * square, Polynomial(kSine, square), angle.low);
-  const Floats cosine_less = square * Polynomial(kCosine, square);
-  const Floats s = angle.sine, c = angle.cosine;
-  const Floats sine = Fused(c, r, s), cosine = FusedLess(s, r, c);
-  const Floats sine_lost = FusedLess(c, r, sine - s), cosine_lost = Fused(s, r, cosine - c);
-  return {{sine, Fused(c, sine_less, Fused(s, cosine_less, sine_lost))},
-          {cosine, FusedLess(s, sine_less, Fused(c, cosine_less, cosine_lost))}};
+  const SmallAngle small = SmallAngleOf(angle);
+  const Floats s = angle.sine, c = angle.cosine, cosine = FusedLess(s, angle.r, c);
+  const Floats lost = Fused(s, angle.r, cosine - c);
+  return {SineOf(angle, small),
+          {cosine, FusedLess(s, small.sine_less, Fused(c, small.cosine_less, lost))}};
 }
 
 // 2^(i/16) to f32, as the bits of which i << 19 is taken away: with n << 19 added, the bits of

@@ -4,8 +4,10 @@
 // many at a time as of f64, or in f64 where sums cancel or parts are large or tiny. Levels without
 // AVX2 have those of complex_pieces-inl.h. Largest errors of a part seen in some 10^8 numbers: 0.58
 // ULP of exponentials, 0.56 of sines and cosines, 0.64 of tangents, and 0.64 of all of these beside
-// zeros of angles beyond 250. On an Emerald Rapids exponentials, sines and tangents took 0.97, 1.13
-// and 1.3 ns an element by f64 alone and take 0.63, 0.78 and 1.1.
+// zeros of angles beyond 250; of logistic functions 0.56, and where terms of exp(x) + cos y cancel
+// down to a 64th 4.3 of a part and 1.2 of the whole. On an Emerald Rapids exponentials, sines,
+// tangents and logistic functions took 0.97, 1.13, 1.3 and 1.46 ns an element by f64 alone and take
+// 0.63, 0.78, 1.1 and 1.17.
 #include "src/cpu_device/kernels/complex_exp_wide-inl.h"
 #include "src/cpu_device/kernels/complex_pairs-inl.h"
 
@@ -93,8 +95,8 @@ PJRT_INLINE TanhQuotients ContinueTanh(const TanhState& state) {
   const Floats re_less = Fused(cosh.less, sinh_all, Fused(cosh.high, sinh.less, re_lost));
   const Floats im_less = Fused(sine.less, cosine_all, Fused(sine.high, cosine.less, im_lost));
 
-  const Floats size = Magnitude(cosine.high);
-  const Floats large = Larger(sinh.high, size), small = Smaller(sinh.high, size);
+  const Floats large = OfLargerSize(sinh.high, cosine.high);
+  const Floats small = OfSmallerSize(sinh.high, cosine.high);
   const Floats most = large * large, divisor = Fused(small, small, most);
   const Floats lost = FusedLess(small, small, divisor - most) + FusedLess(large, large, most);
   const Floats less =
@@ -134,12 +136,114 @@ struct Tan {
   }
 };
 
-// Sizes as integers, less the least one, so that one bound tells what is rare. A zero seems to be.
-PJRT_INLINE FloatBits Excess(Floats size, Sizes sizes) {
-  return Minus32((FloatBits)size, AllBits(static_cast<int>(ToBits(sizes.least))));
+// p (v + i sin y) / (v^2 + sin(y)^2) with p = exp(x) and v = p + cos y, by f64 where v nearly
+// vanishes, as it does beside the poles.
+struct LogisticState {
+  Floats power, r;  // p = power exp(r)
+  FloatAngle angle;
+};
+struct LogisticSums {
+  Floats power, part;  // p = power (1 + part)
+  Floats v, v_low, sine, sine_less, sine_all, divisor, divisor_low;
+};
+// 2^(i/32) to f32, as the bits of which i << 18 is taken away, and what the logarithms of those are
+// beyond i log(2) / 32.
+constexpr FloatColumns<2, 32> kNearPowers = [] {
+  FloatColumns<2, 32> table = {};
+  for (int i = 0; i < 32; ++i) {
+    const double power = kPowers.column[0].entry[i / 2] * (i % 2 != 0 ? 0x1.059b0d31585744p+0 : 1);
+    const float near = static_cast<float>(power);
+    const uint32_t bits = __builtin_bit_cast(uint32_t, near) - (static_cast<uint32_t>(i) << 18);
+    table.column[0][i] = __builtin_bit_cast(float, bits);
+    table.column[1][i] = static_cast<float>((near - power) / power);
+  }
+  return table;
+}();
+struct Logistic {
+  using Wide = doubles::Logistic;
+  static constexpr Sizes kRe = {0, 40}, kIm = kAngles;
+  // Smaller sums lose too many digits, but where so small a p tells that cos y is beside a zero of
+  // its own and has all of them.
+  static constexpr float kLeastSum = 0x1p-6f;
+  PJRT_INLINE FloatMask Cancel(const LogisticSums& s) {
+    return Compare<_CMP_LT_OQ>(Magnitude(s.v),
+                               Smaller(s.power, AllFloats(0.125f)) * AllFloats(8 * kLeastSum));
+  }
+  using State = LogisticState;
+  PJRT_INLINE State Start(FloatParts z, FloatParts) {
+    const Floats shift = AllFloats(kFloatShift);
+    const Floats shifted = Fused(z.re, AllFloats(0x1.715476p+5f), shift), n = shifted - shift;
+    const FloatEntries<2> place = FetchEntries<kNearPowers>((FloatBits)shifted);
+    // log(2) / 32 in two parts, the first short enough for exact products.
+    const Floats near = FusedLess(n, AllFloats(0x1.62e42ep-6f), z.re);
+    return {(Floats)Plus32((FloatBits)place[0], BitsLeft<18>(shifted)),
+            near - Fused(n, AllFloats(0x1.efa39ep-30f), place[1]), ReduceAngle(z.im)};
+  }
+  PJRT_INLINE LogisticSums Continue(const State& state) {
+    // exp(e) - 1 for |e| <= log(2) / 64, to 2^-33.
+    const Floats e = state.r, power = state.power;
+    const Floats half = Fused(e, AllFloats(0x1.5555d2p-3f), AllFloats(0x1.000088p-1f));
+    const Floats part = Fused(e * half, e, e);
+    const FloatAngle& angle = state.angle;
+    const SmallAngle small = SmallAngleOf(angle);
+    const Floats s = angle.sine, c = angle.cosine, r = angle.r;
+    const Pair sine = SineOf(angle, small);
+    const Floats sine_all = sine.high - sine.less;
+
+    // What the sum of the tables' loses goes into the rests.
+    const Floats far = power + c, of_c = far - power, most = FusedLess(s, r, far);
+    const Floats exp_rest = Fused(power, part, power - (far - of_c));
+    const Floats cosine_rest = Fused(s, small.sine_less, FusedLess(c, small.cosine_less, c - of_c));
+    const Floats rest = (exp_rest + cosine_rest) + FusedLess(s, r, far - most);
+    const Floats v = most + rest, v_low = rest - (v - most);
+
+    const Floats large = OfLargerSize(v, sine.high), little = OfSmallerSize(v, sine.high);
+    const Floats first = large * large, sum = Fused(little, little, first);
+    const Floats sum_lost = Fused(little, little, first - sum);
+    const Floats first_lost = Fused(large, large, -first);
+    const Floats sine_low = FusedLess(sine.less, sine.high + sine_all, first_lost);
+    const Floats low = Fused(v + v, v_low, sine_low) + sum_lost;
+    return {power, part, v, v_low, sine.high, sine.less, sine_all, sum, low};
+  }
+  PJRT_INLINE FloatParts Finish(const LogisticSums& s) {
+    const Floats one = AllFloats(1), inverse = one / (s.divisor + s.divisor_low);
+    const Floats rest = FusedLess(inverse, s.divisor_low, FusedLess(inverse, s.divisor, one));
+    const Floats factor = s.power * inverse;
+    const Floats factor_low = Fused(factor, rest + s.part, Fused(s.power, inverse, -factor));
+    const Floats re_low = Fused(factor, s.v_low, factor_low * s.v);
+    // 0, not -0, beside a zero.
+    const Floats im_less = FusedLess(factor_low, s.sine_all, factor * s.sine_less);
+    return {Fused(factor, s.v, re_low), Fused(factor, s.sine, -im_less)};
+  }
+};
+
+// Whether any of `count` vectors of numbers seems to be rare, as a zero of a part with a least size
+// does: sizes as integers, less the least one, have one bound.
+template <class Function>
+PJRT_INLINE bool SeemRare(const C64* x, int64_t count) {
+  constexpr Sizes kRe = Function::kRe, kIm = Function::kIm;
+  const FloatBits least = Alternate(ToBits(kRe.least), ToBits(kIm.least));
+  FloatBits excess = AllBits(0);
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    const Floats size = Magnitude(LoadFloats(&x->re + i * kFloats));
+    excess = Larger32(excess, Minus32((FloatBits)size, least));
+  }
+  return AnyAbove(excess, Alternate(ToBits(kRe.largest) - ToBits(kRe.least),
+                                    ToBits(kIm.largest) - ToBits(kIm.least)));
 }
-PJRT_INLINE bool AnyBeyond(FloatBits excess, Sizes sizes) {
-  return AnyAbove(excess, ToBits(sizes.largest) - ToBits(sizes.least));
+// Whether any is: of all sizes less 1 a zero has the largest.
+template <class Function>
+PJRT_INLINE bool AreRare(const C64* x, int64_t count) {
+  constexpr Sizes kRe = Function::kRe, kIm = Function::kIm;
+  constexpr auto kBefore = [](float least) { return ToBits(least) - (least > 0); };
+  FloatBits largest = AllBits(0), least = AllBits(-1);
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    const FloatBits size = (FloatBits)Magnitude(LoadFloats(&x->re + i * kFloats));
+    largest = Larger32(largest, size);
+    least = Smaller32(least, Minus32(size, AllBits(1)));
+  }
+  return AnyAbove(largest, Alternate(ToBits(kRe.largest), ToBits(kIm.largest))) ||
+         AnyAbove(Alternate(kBefore(kRe.least), kBefore(kIm.least)), least);
 }
 PJRT_INLINE FloatMask IsRare(Floats size, Sizes sizes) {
   return Either(Compare<_CMP_NLE_UQ>(size, AllFloats(sizes.largest)),
@@ -154,15 +258,54 @@ PJRT_INLINE FloatParts SizesOf(FloatParts z) { return {Magnitude(z.re), Magnitud
 PJRT_INLINE FloatParts Choose(FloatMask mask, FloatParts a, FloatParts b) {
   return {Choose(mask, a.re, b.re), Choose(mask, a.im, b.im)};
 }
+
+// Where there is a Function::kLeastSum terms of smaller sums v may cancel: Function::Cancel tells
+// of which they do, and f64 does those.
+template <class Function, class = void>
+constexpr bool kMayCancel = false;
 template <class Function>
-PJRT_INLINE void FinishPiece(const typename Function::State* states, C64* d, int64_t count,
-                             const Beside& beside) {
-  std::decay_t<decltype(Function::Continue(states[0]))> ends[kVectors];
-  for (int64_t i = 0; i < count; ++i) ends[i] = Function::Continue(states[i]);
+constexpr bool kMayCancel<Function, std::void_t<decltype(Function::kLeastSum)>> = true;
+
+template <class Function>
+using EndOf = std::decay_t<decltype(Function::Continue(typename Function::State()))>;
+template <class Function>
+PJRT_INLINE void FinishAll(const EndOf<Function>* ends, C64* d, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) StoreFloatParts(d + i * kFloats, Function::Finish(ends[i]));
+}
+template <class Function>
+__attribute__((noinline)) void FinishWithCancelled(const EndOf<Function>* ends, C64* d,
+                                                   const C64* x, int64_t count) {
+  C64 wide[kPiece];
+  int64_t places[kPiece], found = 0;
   for (int64_t i = 0; i < count; ++i) {
-    StoreFloatParts(d + i * kFloats, Function::Finish(ends[i]));
+    for (int lanes = Lanes(Function::Cancel(ends[i])); lanes != 0; lanes &= lanes - 1) {
+      places[found] = i * kFloats + ElementOfFloats(__builtin_ctz(lanes));
+      wide[found] = x[places[found]];
+      ++found;
+    }
+  }
+  doubles::Loop<typename Function::Wide>(wide, wide, nullptr, nullptr, found);
+  FinishAll<Function>(ends, d, count);
+  for (int64_t i = 0; i < found; ++i) d[places[i]] = wide[i];
+}
+template <class Function>
+PJRT_INLINE void FinishPiece(const typename Function::State* states, C64* d, const C64* x,
+                             int64_t count, const Beside& beside) {
+  EndOf<Function> ends[kVectors];
+  for (int64_t i = 0; i < count; ++i) {
+    ends[i] = Function::Continue(states[i]);
     GoOn<kFloats * sizeof(C64)>(beside);
   }
+  if constexpr (kMayCancel<Function>) {
+    Floats least = AllFloats(1);
+    for (int64_t i = 0; i < count; ++i) least = LeastSize(least, ends[i].v);
+    if (__builtin_expect(Lanes(Compare<_CMP_LT_OQ>(least, AllFloats(Function::kLeastSum))) != 0,
+                         0)) {
+      FinishWithCancelled<Function>(ends, d, x, count);
+      return;
+    }
+  }
+  FinishAll<Function>(ends, d, count);
 }
 template <class Function>
 PJRT_INLINE FloatMask IsRare(FloatParts z) {
@@ -175,13 +318,13 @@ template <class Function>
 __attribute__((noinline)) bool RunRarePiece(C64* d, const C64* x, int64_t count) {
   using Wide = typename Function::Wide;
   static_assert(kPiece % doubles::kPiece == 0);
+  if (!AreRare<Function>(x, count)) return false;
   FloatMask rare[kVectors];
   int64_t found = 0;
   for (int64_t i = 0; i < count; ++i) {
     rare[i] = IsRare<Function>(LoadFloatParts(x + i * kFloats));
     found += __builtin_popcount(static_cast<unsigned>(Lanes(rare[i])));
   }
-  if (found == 0) return false;
   if (found == count * kFloats) {
     doubles::Loop<Wide>(d, x, nullptr, nullptr, found);
     return true;
@@ -203,7 +346,7 @@ __attribute__((noinline)) bool RunRarePiece(C64* d, const C64* x, int64_t count)
   // Whole pieces take no copies.
   for (; few && filled % doubles::kPiece != 0; ++filled) wide[filled] = {1, 1};
   doubles::Loop<Wide>(wide, few ? wide : x, nullptr, nullptr, few ? filled : count * kFloats);
-  FinishPiece<Function>(states, d, count, kNothingBeside);
+  FinishPiece<Function>(states, d, x, count, kNothingBeside);
   for (int64_t i = 0; few && i < found; ++i) d[places[i]] = wide[i];
   for (int64_t i = 0; !few && i < count * kFloats; i += kFloats) {
     const FloatParts common = LoadFloatParts(d + i), other = LoadFloatParts(wide + i);
@@ -215,20 +358,14 @@ __attribute__((noinline)) bool RunRarePiece(C64* d, const C64* x, int64_t count)
 // `count` vectors. Results may take the place of operands.
 template <class Function>
 PJRT_INLINE void RunPiece(C64* d, const C64* x, int64_t count, const Beside& beside) {
-  FloatBits excess_re = AllBits(0), excess_im = excess_re;
-  for (int64_t i = 0; i < count; ++i) {
-    const FloatParts size = SizesOf(LoadFloatParts(x + i * kFloats));
-    excess_re = Larger32(excess_re, Excess(size.re, Function::kRe));
-    excess_im = Larger32(excess_im, Excess(size.im, Function::kIm));
-  }
-  const bool beyond = AnyBeyond(excess_re, Function::kRe) || AnyBeyond(excess_im, Function::kIm);
-  if (__builtin_expect(beyond, 0) && RunRarePiece<Function>(d, x, count)) return;
+  if (__builtin_expect(SeemRare<Function>(x, count), 0) && RunRarePiece<Function>(d, x, count))
+    return;
   typename Function::State states[kVectors];
   for (int64_t i = 0; i < count; ++i) {
     const FloatParts z = LoadFloatParts(x + i * kFloats);
     states[i] = Function::Start(z, SizesOf(z));
   }
-  FinishPiece<Function>(states, d, count, beside);
+  FinishPiece<Function>(states, d, x, count, beside);
 }
 
 template <class Function>
@@ -252,7 +389,7 @@ void FillComplexExp(BlockKernels* k) {
   BesideEntry(k, BlockOp::kCos, CType::kC64) = FloatsLoop<Cos>;
   BesideEntry(k, BlockOp::kTan, CType::kC64) = FloatsLoop<Tan>;
   BesideEntry(k, BlockOp::kTanh, CType::kC64) = FloatsLoop<Tanh>;
-  BesideEntry(k, BlockOp::kLogistic, CType::kC64) = doubles::Loop<doubles::Logistic>;
+  BesideEntry(k, BlockOp::kLogistic, CType::kC64) = FloatsLoop<Logistic>;
 }
 #endif
 
