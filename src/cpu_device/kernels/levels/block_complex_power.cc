@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Powers and cube roots of c64 numbers by f32 numbers in two parts, and powers of what is large or
-// tiny by f64. Largest errors seen: of powers 1.24 x 2^-24 of their size, 1.34 with exponents of
-// sizes from 16 and 1.91 from 30; of cube roots 0.57 ULP of each part. Levels without AVX2 have
-// those of complex_pieces-inl.h. Rare arguments go one at a time to the complete functions.
+// Powers of c64 numbers by f32 numbers in two parts, or f64 for what is large or tiny, and cube
+// roots. Largest errors seen: of powers 1.24 x 2^-24 of their size, 1.34 with exponents of sizes
+// from 16 and 1.91 from 30; of cube roots 0.86 ULP of real parts, 0.96 of others and 1.03 of the
+// whole, among some 10^8 numbers. On an Emerald Rapids a root takes 1.18 ns. Levels without AVX2
+// have those of complex_pieces-inl.h. Rare arguments go one at a time to the complete functions.
 #include "src/cpu_device/kernels/complex_complete-inl.h"
 #include "src/cpu_device/kernels/complex_float_logs-inl.h"
 #include "src/cpu_device/kernels/complex_float_tables-inl.h"
@@ -371,13 +372,29 @@ constexpr RootPieces kRoots = {
      {0, 0, 0, 0, 0x1.73d40ap-2f, 0x1.8ddea2p-2f, 0x1.a4d8cap-2f, 0x1.b988fp-2f, 0x1.d47968p-2f,
       0x1.f548ccp-2f, 0x1.091decp-1f, 0x1.16264ap-1f, 0x1.271eccp-1f, 0x1.3bca14p-1f,
       0x1.4e06bep-1f, 0x1.5e724ep-1f}}};
-// The parts of (1 + i t)^(1/3), the imaginary one over t, by t^2, for |t| <= 1, to 2^-15.
-constexpr float kRootRe[] = {0x1.19e378p-7f, -0x1.19909cp-5f, 0x1.c2806ap-4f, 0x1.0001f6p+0f};
+// The parts of (1 - i t)^(1/3), the imaginary one over -t, by t^2, for |t| <= 1, to 2^-16.
+constexpr float kRootRe[] = {-0x1.064d9ep-8f, 0x1.0d5c3p-6f, -0x1.40808p-5f, 0x1.c637a8p-4f,
+                             0x1.00004p+0f};
 constexpr float kRootIm[] = {0x1.a52166p-9f, -0x1.a64238p-7f, 0x1.d1318cp-6f, -0x1.f811d2p-5f,
                              0x1.555466p-2f};
 
-// A root w near that of z, good to 2^-14, of which one step of Newton's method makes one to 2^-27,
-// w - (w^3 - z) / 3w^2, of which the difference needs numbers in two parts.
+// BySign: where the mask is set `positive` or `negative`, as the sign of x is, and `other`
+// elsewhere.
+#if defined(__AVX512F__)
+PJRT_INLINE Floats BySign(FloatMask mask, Floats x, float positive, float negative, float other) {
+  return _mm512_mask_permutexvar_ps(AllFloats(other), mask, BitsRight<31>(x),
+                                    _mm512_set4_ps(0, 0, negative, positive));
+}
+#else
+PJRT_INLINE Floats BySign(FloatMask mask, Floats x, float positive, float negative, float other) {
+  const Floats chosen = Choose(IsNegative(x), AllFloats(negative), AllFloats(positive));
+  return Choose(mask, chosen, AllFloats(other));
+}
+#endif
+
+// A root w near that of z, good to 2^-14, whose parts rounded to 12 digits have exact squares, so
+// that w^3 - z needs no more parts. It is the difference of those and the root times w^2 + w r +
+// r^2 for the root r, which is 3/4 (w + r)^2 but for 2^-24, and good to 2^-14 by the first w for r.
 struct Cbrt {
   using Operand = FloatParts;
   static constexpr int kPiece = 4;
@@ -385,7 +402,7 @@ struct Cbrt {
   static constexpr bool kDividesFirst = kFloats == 16;
   struct Quotient {
     Floats t, divisor;
-    FloatMask steep;
+    FloatMask flat;
   };
   struct State {
     Quotient quotient;
@@ -395,13 +412,13 @@ struct Cbrt {
   PJRT_INLINE C64 Complete(C64 z) { return complexes::CompleteCbrt(z); }
   PJRT_INLINE int Start(FloatParts z, State* state, bool) {
     const Floats zero = AllFloats(0);
-    const FloatMask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
-    const Floats dividend = ChooseOpposite(steep, z.re, z.im), divisor = Choose(steep, z.im, z.re);
+    const FloatMask flat = Compare<_CMP_NLT_UQ>(Magnitude(z.re), Magnitude(z.im));
+    const Floats dividend = ChooseOpposite(flat, z.im, z.re), divisor = Choose(flat, z.re, z.im);
     const Floats t = dividend / divisor, large = Magnitude(divisor);
     // Of tiny quotients digits would be lost.
     const FloatMask kept = Either(Compare<_CMP_GE_OQ>(Magnitude(t), AllFloats(0x1p-100f)),
                                   Compare<_CMP_EQ_OQ>(dividend, zero));
-    const Quotient quotient = {t, divisor, steep};
+    const Quotient quotient = {t, divisor, flat};
     if constexpr (kDividesFirst) {
       state->quotient = quotient;
       state->z = z;
@@ -412,52 +429,45 @@ struct Cbrt {
   }
   // The root to 2^-14.
   PJRT_INLINE void Approximate(const Quotient& quotient, FloatParts z, State* state) {
-    constexpr float kShift = 0x1.8p+23f;
-    const Floats zero = AllFloats(0), t = quotient.t, large = Magnitude(quotient.divisor);
-    const FloatMask steep = quotient.steep, left = IsNegative(z.re);
+    constexpr float kShift = 0x1.8p+23f, kHalfRoot3 = 0x1.bb67aep-1f;
+    const Floats t = quotient.t, large = Magnitude(quotient.divisor);
     // large = unit^3 m, 1/4 <= m < 2
     const Floats third =
         Fused(FromIntegers(BitsRight<23>(large)), AllFloats(1 / 3.0f), AllFloats(kShift + 85));
-    const FloatBits unit = BitsLeft<23>(third);
-    const Floats inverse =  // of its cube
-        (Floats)Minus32(Minus32(Minus32(AllBits(static_cast<int>(508u << 23)), unit), unit), unit);
+    const Floats inverse =  // of unit^3
+        (Floats)BitsLeft<23>(Fused(third, AllFloats(-3), AllFloats(4 * kShift + 508)));
     const Floats m = large * inverse;
     const FloatBits places = BitsRight<kQuarterShift>(m);
     Floats root = FetchFloats(kRoots.coefficient[0], places);
     root = Fused(root, m, FetchFloats(kRoots.coefficient[1], places));
     root = Fused(root, m, FetchFloats(kRoots.coefficient[2], places));
     // By a third of the quarters of a turn.
-    const Floats cosine =
-        Choose(steep, AllFloats(0x1.bb67aep-1f), Choose(left, AllFloats(0.5f), AllFloats(1)));
-    const Floats sine =
-        Choose(steep, AllFloats(0.5f), Choose(left, AllFloats(0x1.bb67aep-1f), zero));
-    const Floats re = root * cosine, im = root * WithSign(sine, z.im);
+    const Floats re = root * BySign(quotient.flat, z.re, 1, 0.5f, kHalfRoot3);
+    const Floats im = root * WithSign(BySign(quotient.flat, z.re, 0, kHalfRoot3, 0.5f), z.im);
     const Floats square = t * t;
     const Floats run = Polynomial(kRootRe, square), rise = t * Polynomial(kRootIm, square);
-    state->w = {Fused(re, run, -(im * rise)), Fused(im, run, re * rise)};
+    state->w = {Fused(re, run, im * rise), FusedLess(re, rise, im * run)};
     state->z = {z.re * inverse, z.im * inverse};
-    state->unit = (Floats)unit;
+    state->unit = (Floats)BitsLeft<23>(third);
   }
   PJRT_INLINE void Continue([[maybe_unused]] State* states, [[maybe_unused]] int count) {
     for (int i = 0; kDividesFirst && i < count; ++i)
       Approximate(states[i].quotient, states[i].z, &states[i]);
   }
+  // To 12 digits.
+  PJRT_INLINE Floats Shortened(Floats x) {
+    return (Floats)(Plus32((FloatBits)x, AllBits(1 << 11)) & AllBits(-(1 << 12)));
+  }
   PJRT_INLINE FloatParts Finish(const State& s) {
-    const FloatParts w = s.w;
+    const FloatParts w = {Shortened(s.w.re), Shortened(s.w.im)};
     const Floats a = w.re * w.re, b = w.im * w.im, three = AllFloats(3);
-    const Floats a_low = Fused(w.re, w.re, -a), b_low = Fused(w.im, w.im, -b);
-    // a - 3b and 3a - b, of which 3a is the larger one.
-    const Floats a3 = three * a, a3_low = Fused(three, a, -a3);
-    const Floats b3 = three * b, b3_low = Fused(three, b, -b3);
-    const FloatPair run = SumOf(a, -b3);
-    const Floats run_low = FusedLess(three, b_low, (run.low - b3_low) + a_low);
-    const Floats rise = a3 - b, rise_lost = ((a3 - rise) - b) + a3_low;
-    const Floats rise_low = Fused(three, a_low, rise_lost - b_low);
-    const FloatParts e = {Fused(w.re, run_low, Fused(w.re, run.high, -s.z.re)),
+    const Floats rise = Fused(three, a, -b), rise_low = Fused(three, a, -rise) - b;
+    const FloatParts e = {FusedLess(three * w.re, b, Fused(w.re, a, -s.z.re)),
                           Fused(w.im, rise_low, Fused(w.im, rise, -s.z.im))};
-    const Floats size = a + b;
-    const FloatParts square = {a - b, (w.re + w.re) * w.im};
-    const Floats inverse = AllFloats(-1 / 3.0f) / (size * size);
+    const FloatParts sum = {w.re + s.w.re, w.im + s.w.im};
+    const Floats most = sum.re * sum.re, size = Fused(sum.im, sum.im, most);
+    const FloatParts square = {FusedLess(sum.im, sum.im, most), (sum.re + sum.re) * sum.im};
+    const Floats inverse = AllFloats(-4 / 3.0f) / (size * size);
     const Floats re = Fused(e.re, square.re, e.im * square.im);
     const Floats im = Fused(e.im, square.re, -(e.re * square.im));
     return {s.unit * Fused(re, inverse, w.re), s.unit * Fused(im, inverse, w.im)};
