@@ -487,6 +487,58 @@ TEST(C64MathTest, LogisticKeepsItsDigitsWhereTermsCancel) {
   }
 }
 
+// The parts of the arc tangent of y / x, with p = x + iy and m = x - iy.
+Wide ArcTangentOf(Wide y, Wide x) {
+  const Wide p(x.real() - y.imag(), x.imag() + y.real());
+  const Wide m(x.real() + y.imag(), x.imag() - y.real());
+  const long double along = p.real() * m.real() + p.imag() * m.imag();
+  const long double half = std::atan2(2 * (x * std::conj(y)).real(), along) / 2;
+  const long double side = p.real() * std::abs(m.imag()) + m.real() * std::abs(p.imag());
+  const long double turn = std::copysign(std::acos(-1.0L), half);
+  const long double t = x.real() * y.imag() - x.imag() * y.real();
+  const long double ratio = std::abs(t) / std::min(std::norm(p), std::norm(m));
+  return {side < 0 ? half - turn : half, std::copysign(std::log1p(4 * ratio) / 4, t)};
+}
+
+// Beside the poles, where y is i x or its opposite, where both have one size, and of mixed sizes.
+// AVX2 and AVX-512 give the same bits.
+TEST(C64MathTest, ArcTangentsOfQuotientsAreWithinTwoUlpInAllRanges) {
+  using Z = std::complex<float>;
+  std::mt19937 random(61);
+  std::normal_distribution<float> normal;
+  std::uniform_real_distribution<float> exponent(-20, 20), near(-24, -4);
+  std::uniform_int_distribution<int> scale(-40, 40);
+  const auto any = [&] { return normal(random) * std::exp2(exponent(random)); };
+  std::vector<Z> y, x;
+  for (int i = 0; i < 12000; ++i) {
+    Z a(normal(random), normal(random)), b(normal(random), normal(random));
+    const Z beside(std::exp2(near(random)) * normal(random), std::exp2(near(random)));
+    if (i % 6 == 1) a = Z(beside.real(), i % 4 < 2 ? 1 + beside.imag() : -1 + beside.imag()) * b;
+    if (i % 6 == 2) a = i % 4 < 2 ? Z(b.imag(), b.real()) : b;
+    if (i % 6 == 3) a = Z(a.real(), 0), b = Z(b.real(), 0);
+    if (i % 6 == 4) a = Z(any(), any()), b = Z(any(), any());
+    if (i % 6 == 5) a *= beside.imag();
+    const float size = std::ldexp(1.0f, scale(random));
+    y.push_back(a * size);
+    x.push_back(b * size);
+  }
+  std::vector<Z> vectors;
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> result = CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC64, y, x);
+    for (size_t i = 0; i < y.size(); ++i) {
+      const Wide want = ArcTangentOf({y[i].real(), y[i].imag()}, {x[i].real(), x[i].imag()});
+      EXPECT_LE(UlpError(result[i].real(), want.real()), 2)
+          << kernels->level << Show(y[i]) << Show(x[i]);
+      EXPECT_LE(UlpError(result[i].imag(), want.imag()), 2)
+          << kernels->level << Show(y[i]) << Show(x[i]);
+      if (!vectors.empty()) {
+        EXPECT_TRUE(SameValue(result[i], vectors[i])) << Show(y[i]) << Show(x[i]);
+      }
+    }
+    if (std::string_view(kernels->level) != "baseline") vectors = result;
+  }
+}
+
 // Of a real part far from 0, too.
 TEST(C64MathTest, LogisticKeepsTheSignOfAnImaginaryZero) {
   using Z = std::complex<float>;

@@ -14,6 +14,7 @@ void FillComplexExp(BlockKernels* kernels);
 void FillComplexLog(BlockKernels* kernels);
 void FillComplexRootsC128(BlockKernels* kernels);
 void FillComplexPower(BlockKernels* kernels);
+void FillComplexAtan2(BlockKernels* kernels);
 void FillComplexTablesC128(BlockKernels* kernels);
 void FillComplexLogC128(BlockKernels* kernels);
 void FillComplexAtan2C128(BlockKernels* kernels);

@@ -16,38 +16,20 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 #if defined(__AVX2__)
 namespace {
 
-// Halves, for angles and logarithms that are to be halved.
-constexpr Columns<5> kAtanHalf = [] {
-  Columns<5> half = kAtan;
-  for (auto& column : half.column) {
-    for (double& entry : column.entry) entry /= 2;
-  }
-  return half;
-}();
-constexpr Columns<2> kMiddlesHalf = [] {
-  Columns<2> half = kMiddles;
-  for (double& entry : half.column[kHalfLog].entry) entry /= 2;
-  return half;
-}();
-constexpr double kLog1pHalf[] = {kLog1p[0] / 2, kLog1p[1] / 2, kLog1p[2] / 2, kLog1p[3] / 2,
-                                 kLog1p[4] / 2};
-
 // log(square) / 2 in two steps; excess is square - 1, exact where it is small.
 struct LogState {
   Doubles r, far;
 };
-// Or half of that, with kMiddlesHalf and kLog1pHalf.
-template <const auto& kTable = kMiddles>
 PJRT_INLINE LogState StartLog(Doubles square, Doubles excess) {
-  constexpr double kHalfLn2 = 0x1.62e42fefa39efp-2, kUnit = &kTable == &kMiddles ? 1 : 0.5;
-  const auto middle = EntriesAt<kTable>(ShiftedRight<48>((Words)square));
+  constexpr double kHalfLn2 = 0x1.62e42fefa39efp-2;
+  const auto middle = EntriesAt<kMiddles>(ShiftedRight<48>((Words)square));
   const Mask far = Compare<_CMP_NLT_UQ>(Magnitude(excess), All(0.03));
   const Doubles rest = Fused(MantissaOf(square), middle[kInverse], All(-1));
-  const Doubles log = Fused(ExponentOf(square), All(kUnit * kHalfLn2), middle[kHalfLog]);
+  const Doubles log = Fused(ExponentOf(square), All(kHalfLn2), middle[kHalfLog]);
   return {Choose(far, rest, excess), Keep(far, log)};
 }
-PJRT_INLINE Doubles FinishLog(LogState log, const double (&log1p)[5]) {
-  return Fused(log.r, Polynomial(log1p, log.r), log.far);
+PJRT_INLINE Doubles FinishLog(LogState log) {
+  return Fused(log.r, Polynomial(kLog1p, log.r), log.far);
 }
 
 // The angle of a number in two steps: arctan(t) + base. `divisor` is the larger part, `dividend`
@@ -61,21 +43,12 @@ PJRT_INLINE AngleState StartAngle(Parts z) {
   const Doubles turn = Choose(steep, All(kHalfPi), Choose(left, All(kPi), All(0)));
   return {Choose(steep, -z.re, z.im), Choose(steep, z.im, z.re), WithSign(turn, z.im)};
 }
-// Half of the angle, or half of it and a half turn.
-PJRT_INLINE AngleState StartHalfAngle(Parts z, Mask opposite) {
-  const Mask left = IsNegative(z.re);
-  const Mask steep = Compare<_CMP_LT_OQ>(Magnitude(z.re), Magnitude(z.im));
-  const Doubles turn = Choose(steep, All(kHalfPi / 2), Choose(left, All(kHalfPi), All(0)));
-  const Doubles base = Choose(opposite, turn - All(kPi), turn);
-  return {Choose(steep, -z.re, z.im), Choose(steep, z.im, z.re), Turned(base, z.im)};
-}
-template <const auto& kArctan>
 PJRT_INLINE Doubles FinishAngle(Doubles t, Doubles base) {
   const Doubles size = Magnitude(t);
-  const auto coefficients = EntriesAt<kArctan>((Words)Fused(size, All(15), All(kIntegerShift)));
+  const auto coefficients = EntriesAt<kAtan>((Words)Fused(size, All(15), All(kIntegerShift)));
   Doubles p = coefficients[0];
 #pragma GCC unroll 16
-  for (int i = 1; i < kArctan.kCount; ++i) p = Fused(p, size, coefficients[i]);
+  for (int i = 1; i < kAtan.kCount; ++i) p = Fused(p, size, coefficients[i]);
   return Fused(p, t, base);
 }
 
@@ -307,9 +280,7 @@ struct WideLog {
     return Lanes(IsZeroOrNotFinite(square));
   }
   PJRT_INLINE void Continue(State*, int) {}
-  PJRT_INLINE Parts Finish(const State& s) {
-    return {FinishLog(s.log, kLog1p), FinishAngle<kAtan>(s.t, s.base)};
-  }
+  PJRT_INLINE Parts Finish(const State& s) { return {FinishLog(s.log), FinishAngle(s.t, s.base)}; }
 };
 
 // A quotient that is 0 or not so small that digits of its rest would be lost or, beside 1, of
@@ -425,61 +396,6 @@ struct Log1p {
   PJRT_INLINE FloatParts Finish(const State& s) { return Log::Finish(s); }
 };
 
-// -i log((x + iy) / sqrt(x^2 + y^2)), part by part: the argument of the quotient is half that of
-// (x + iy) conj(x - iy), or opposite, and its size the root of |x + iy| / |x - iy|. Products of f32
-// numbers are exact, so that small parts keep their digits.
-struct Atan2 {
-  using Operand = Parts;
-  static constexpr int kPiece = 4;
-  struct State {
-    Doubles t, base, excess;
-  };
-  PJRT_INLINE C64 Complete(C64 y, C64 x) { return complexes::CompleteAtan2(y, x); }
-  PJRT_INLINE int Start(Parts y, Parts x, State* state, bool careful) {
-    const Parts plus = {x.re - y.im, x.im + y.re}, minus = {x.re + y.im, x.im - y.re};
-    const Doubles plus_square = Fused(plus.re, plus.re, plus.im * plus.im);
-    const Doubles minus_square = Fused(minus.re, minus.re, minus.im * minus.im);
-    const Doubles smaller_square = Smaller(plus_square, minus_square);
-    const Doubles turned = Fused(x.re, y.im, -(x.im * y.re));
-    const Doubles half_sine = Fused(x.re, y.re, x.im * y.im);
-    Parts turn = {Fused(plus.re, minus.re, plus.im * minus.im), half_sine + half_sine};
-    // The quotient's argument is that of plus less half of that of plus times minus. It is half of
-    // the angle where neither the sum nor the difference of their arguments leaves (-pi, pi], which
-    // the sum does only where they have one sign, and the difference only where they have not.
-    const Doubles squares_im = Fused(x.re, x.im, y.re * y.im);
-    const Mask apart = IsNegative(Turned(plus.im, minus.im));
-    Doubles side = Turned(Choose(apart, half_sine, squares_im), plus.im);
-    const Mask cut = Compare<_CMP_EQ_OQ>(side * half_sine, All(0));
-    Mask rare = IsZeroOrNotFinite(smaller_square);
-    if (careful) {
-      const Doubles x_size = Larger(Magnitude(x.re), Magnitude(x.im));
-      const Doubles y_size = Larger(Magnitude(y.re), Magnitude(y.im));
-      const Mask zero = Compare<_CMP_EQ_OQ>(Smaller(x_size, y_size), All(0));
-      rare = Either(rare, Both(cut, zero));
-      // Where the sum and the difference are real, the angle of the quotient is 0 or pi/2.
-      const Doubles opposite = -Turned(squares_im, half_sine);
-      const Doubles flat = Turned(plus.re, Choose(IsNegative(turn.re), opposite, All(0)));
-      const Doubles height = Larger(Magnitude(side), Magnitude(plus.im));
-      side = Choose(Compare<_CMP_EQ_OQ>(height, All(0)), flat, side);
-      // 0 or pi rather than -0 or -pi.
-      const Mask real =
-          Both(Compare<_CMP_EQ_OQ>(turn.im, All(0)), Compare<_CMP_LT_OQ>(All(0), turn.re));
-      turn.im = Choose(real, WithSign(All(0), side), turn.im);
-    } else {
-      rare = Either(rare, cut);
-    }
-    const AngleState angle = StartHalfAngle(turn, IsNegative(side));
-    *state = {angle.dividend / angle.divisor, angle.base, All(4) * turned / smaller_square};
-    return Lanes(rare);
-  }
-  PJRT_INLINE void Continue(State*, int) {}
-  PJRT_INLINE Parts Finish(const State& s) {
-    const Doubles excess = Magnitude(s.excess);
-    const Doubles im = FinishLog(StartLog<kMiddlesHalf>(All(1) + excess, excess), kLog1pHalf);
-    return {FinishAngle<kAtanHalf>(s.t, s.base), WithSign(im, s.excess)};
-  }
-};
-
 }  // namespace
 
 void FillComplexLog(BlockKernels* k) {
@@ -489,7 +405,6 @@ void FillComplexLog(BlockKernels* k) {
   SetUnaryPieces<Sign>(k, BlockOp::kSign);
   SetUnaryPieces<Log>(k, BlockOp::kLog);
   SetUnaryPieces<Log1p>(k, BlockOp::kLog1p);
-  SetBinaryPieces<Atan2>(k, BlockOp::kAtan2);
 }
 #endif
 

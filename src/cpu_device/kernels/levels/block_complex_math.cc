@@ -399,6 +399,7 @@ void FillComplexMath(BlockKernels* k) {
   FillComplexExp(k);
   FillComplexLog(k);
   FillComplexPower(k);
+  FillComplexAtan2(k);
 #else
   UnaryByPieces<complexes::ExpC64, InF64<Exp>, float>(k, BlockOp::kExp);
   UnaryByPieces<complexes::Expm1C64, InF64<Expm1>, float>(k, BlockOp::kExpm1);
