@@ -40,6 +40,8 @@ ScalarFacts FactsOf(O op) {
     case O::kSelect:
       return {Effect::kNone, true, true, true, true};
     case O::kCallOp:
+      return {Effect::kCall};
+    case O::kCallTernary:
       return {Effect::kCall, true, true, true, true};
     case O::kCallConvert:
       return {Effect::kCall, true, true, false};

@@ -319,6 +319,11 @@ L_Select:
   r[in->dst] = Chosen(Get<uint8_t>(&r[in->a]) != 0, r[in->b], r[in->c]);
   PJRT_NEXT();
 L_CallOp:
+  in->u.op(&r[in->dst], &r[in->a], &r[in->b], nullptr, 1);
+  last_f32 = 0;
+  last_f64 = 0;
+  PJRT_NEXT();
+L_CallTernary:
   in->u.op(&r[in->dst], &r[in->a], &r[in->b], &r[in->c], 1);
   last_f32 = 0;
   last_f64 = 0;

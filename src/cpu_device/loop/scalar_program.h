@@ -164,7 +164,8 @@ namespace pjrt::cpu {
 
 #define PJRT_SCALAR_OTHER_OPS(X)                                                                  \
   X(Select)      /* dst = a (a predicate) ? b : c */                                              \
-  X(CallOp)      /* u.op(dst, a, b, c, 1) */                                                      \
+  X(CallOp)      /* u.op(dst, a, b, null, 1) */                                                   \
+  X(CallTernary) /* u.op(dst, a, b, c, 1) */                                                      \
   X(CallConvert) /* u.convert(dst, a, 1) */                                                       \
   X(Jump)        /* by u.imm instructions */                                                      \
   X(JumpIf)      /* when the predicate a holds */                                                 \

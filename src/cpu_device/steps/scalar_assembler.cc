@@ -253,7 +253,11 @@ ScalarAssembler::Reg ScalarAssembler::Op(BlockOp op, CType type, CType operand_t
     }
     return Emit(choice->op, dst, a, b, c);
   }
-  Emit(ScalarOp::kCallOp, dst, a, b == kNoReg ? a : b, c == kNoReg ? a : c);
+  if (c == kNoReg) {
+    Emit(ScalarOp::kCallOp, dst, a, b == kNoReg ? a : b);
+  } else {
+    Emit(ScalarOp::kCallTernary, dst, a, b, c);
+  }
   if (!surveying_) code_.back().instr.u.op = fn;
   return dst;
 }
@@ -285,7 +289,7 @@ ScalarAssembler::Reg ScalarAssembler::PowerOfTwoOp(ScalarOp op, Reg a, uint64_t 
 }
 
 ScalarAssembler::Reg ScalarAssembler::CallOp(BlockFn op, Reg a, Reg b) {
-  const Reg dst = Emit(ScalarOp::kCallOp, NewTemp(), a, b, a);
+  const Reg dst = Emit(ScalarOp::kCallOp, NewTemp(), a, b);
   if (!surveying_) code_.back().instr.u.op = op;
   return dst;
 }
