@@ -277,6 +277,39 @@ TEST(C128MathTest, ArcTangentsDoNotDependOnTheSizeOfBothOperands) {
   }
 }
 
+// Where x + iy is small beside x - iy, or opposite, from a half to nothing but last digits of x and
+// y; among others that are far from there.
+TEST(C128MathTest, ArcTangentsNearTheirPolesKeepTheirDigits) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(43);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> exponent(-56, 0);
+  for (const double scale : {1.0, 0x1p-400, 0x1p+440}) {
+    std::vector<Z> y, x;
+    for (int i = 0; i < 6000; ++i) {
+      const Z point(normal(random), normal(random));
+      const Z off = std::exp2(exponent(random)) * Z(normal(random), normal(random));
+      const Z pole = (i % 2 == 0 ? 1.0 : -1.0) * Z(-point.imag(), point.real());
+      x.push_back(scale * point);
+      y.push_back(scale * (i % 3 == 0 ? off : pole + off));
+    }
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      const std::vector<Z> angle = CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC128, y, x);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const Wide wide_y = Wide(y[i] / scale), wide_x = Wide(x[i] / scale);
+        const Wide p = wide_x + Wide(0, 1) * wide_y, m = wide_x - Wide(0, 1) * wide_y;
+        const long double first = wide_x.real() * wide_y.imag();
+        const long double second = wide_x.imag() * wide_y.real(), t = first - second;
+        if (p == 0.0L || m == 0.0L || std::fabs(t) * 32 < std::fabs(first)) continue;
+        const long double less = std::min(std::norm(p), std::norm(m));
+        const long double want = std::log1p(4 * std::fabs(t) / less) / 4;
+        EXPECT_LE(UlpError(angle[i].imag(), std::copysign(want, t)), 3)
+            << kernels->level << Show(y[i]) << Show(x[i]);
+      }
+    }
+  }
+}
+
 // Imaginary parts so small beside the real ones that their quotient is a denormal.
 TEST(C128MathTest, TinyImaginaryPartsKeepTheirDigits) {
   using Z = std::complex<double>;

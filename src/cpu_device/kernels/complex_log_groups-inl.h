@@ -26,10 +26,11 @@ constexpr Columns<2> kArcs = {
        0x1.cacce8ec80860p-4, 0x1.8962e932c17e0p-4, 0x1.517a6719dbc60p-4, 0}}}};
 constexpr double kLastArc = 0x1.cp-1020;  // the bits are 15 << 50
 // The entries for a tangent a / b of a size of at most 1, of any sign.
-PJRT_INLINE EntryGroup<kArcs> ArcNear(DoubleGroup a, DoubleGroup b) {
+template <const auto& kAngles = kArcs>
+PJRT_INLINE EntryGroup<kAngles> ArcNear(DoubleGroup a, DoubleGroup b) {
   // Bits tell the logarithm to 0.09.
   const DoubleGroup below = ToDoubles(ToWords(b) - ToWords(a));
-  return EntriesAt<kArcs>(ShiftedRight<50>(ToWords(LeastSize(kLastArc, below))));
+  return EntriesAt<kAngles>(ShiftedRight<50>(ToWords(LeastSize(kLastArc, below))));
 }
 // Where the angle of a point above the x axis starts, and whether the arc turns back from there, by
 // a sign: steep ones from the y axis, others left of it from the negative x axis.
@@ -54,12 +55,6 @@ PJRT_INLINE DoubleGroup ArcFrom(DoubleGroup c, DoubleGroup arc, DoubleGroup a, D
 PJRT_INLINE DoubleGroup ArcOf(DoubleGroup a, DoubleGroup b) {
   const auto near = ArcNear(a, b);
   return ArcFrom(near[0], near[1], a, b);
-}
-// The same of numbers of any sign, for |a| <= |b|.
-PJRT_INLINE DoubleGroup ArcOfAny(DoubleGroup a, DoubleGroup b) {
-  const auto near = ArcNear(a, b);
-  const WordGroup side = ToWords(a) ^ ToWords(b);
-  return ArcFrom(Turned(near[0], side), Turned(near[1], side), a, b);
 }
 
 template <class Function>

@@ -84,6 +84,9 @@ PJRT_INLINE WordGroup operator|(WordGroup a, WordGroup b) {
 PJRT_INLINE WordGroup operator^(WordGroup a, WordGroup b) {
   return PJRT_EACH(WordGroup, a.v[i] ^ b.v[i]);
 }
+PJRT_INLINE WordGroup OrDifferent(WordGroup x, WordGroup a, WordGroup b) {
+  return PJRT_EACH(WordGroup, OrDifferent(x.v[i], a.v[i], b.v[i]));
+}
 PJRT_INLINE WordGroup ToWords(DoubleGroup x) { return PJRT_EACH(WordGroup, (Words)x.v[i]); }
 PJRT_INLINE DoubleGroup ToDoubles(WordGroup x) { return PJRT_EACH(DoubleGroup, (Doubles)x.v[i]); }
 PJRT_INLINE DoubleGroup Magnitude(DoubleGroup x) {
@@ -171,6 +174,9 @@ PJRT_INLINE DoubleGroup ChooseOpposite(MaskGroup mask, DoubleGroup a, DoubleGrou
 }
 PJRT_INLINE DoubleGroup IfNegative(DoubleGroup x, DoubleGroup value) {
   return PJRT_EACH(DoubleGroup, IfNegative(x.v[i], value.v[i]));
+}
+PJRT_INLINE DoubleGroup HalfPiIfNegative(MaskGroup mask, DoubleGroup x, DoubleGroup other) {
+  return PJRT_EACH(DoubleGroup, HalfPiIfNegative(mask.v[i], x.v[i], other.v[i]));
 }
 PJRT_INLINE DoubleGroup ZeroKept(DoubleGroup value, DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, ZeroKept(value.v[i], x.v[i]));

@@ -106,10 +106,23 @@ PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) {
                               uint64_t{kZero} << 4 * kOfPositive;
   return _mm512_fixupimm_pd(value, x, AllWords(kTable), 0);
 }
+// pi / 2 where x is negative and 0 where it is positive, or `other` where the mask is not set.
+PJRT_INLINE Doubles HalfPiIfNegative(Mask mask, Doubles x, Doubles other) {
+  constexpr int kOfZero = 2, kOfOne = 3, kOfInfinity = 5, kOfNegative = 6, kOfPositive = 7;
+  constexpr uint64_t kZero = 8, kHalfPi = 13;
+  constexpr uint64_t kTable = kZero << 4 * kOfZero | kZero << 4 * kOfOne |
+                              kZero << 4 * kOfInfinity | kHalfPi << 4 * kOfNegative |
+                              kZero << 4 * kOfPositive;
+  return _mm512_mask_fixupimm_pd(other, mask, x, AllWords(kTable), 0);
+}
 // x where that is 0, and otherwise `value`.
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   constexpr int kOfZero = 2, kItself = 1;
   return _mm512_fixupimm_pd(value, x, AllWords(kItself << 4 * kOfZero), 0);
+}
+// x | (a ^ b).
+PJRT_INLINE Words OrDifferent(Words x, Words a, Words b) {
+  return _mm512_ternarylogic_epi64(x, a, b, 0xf6);
 }
 template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
@@ -208,9 +221,13 @@ PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
 }
 PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) { return Choose(mask, -a, b); }
 PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) { return Choose(x, value, All(0)); }
+PJRT_INLINE Doubles HalfPiIfNegative(Mask mask, Doubles x, Doubles other) {
+  return Choose(mask, IfNegative(x, All(0x1.921fb54442d18p+0)), other);
+}
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   return Choose(Compare<_CMP_EQ_OQ>(x, All(0)), x, value);
 }
+PJRT_INLINE Words OrDifferent(Words x, Words a, Words b) { return x | (a ^ b); }
 template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
   return _mm256_srli_epi64(x, kShift);

@@ -24,19 +24,21 @@ constexpr Columns<2> kHalfLogs = {
        0, 0x1.f0a313a6c0000p-6, 0x1.e270774d10000p-5, 0x1.5ff3096e94000p-4, 0x1.c8ff7d0c2c000p-4,
        0x1.1675cb4836000p-3, 0x1.4618bc3540000p-3, 0x1.739d7f7fb4000p-3}}}};
 constexpr double kHalfLn2 = 0x1.62e42fefa3p-2, kHalfLn2Low = 0x1.3de6af278ece6p-43;
+constexpr double kHalfLn2Near = 0x1.62e42fefa39efp-2;
 
 // A positive number that is not a denormal is 2^k times what `inverse` is half the inverse of, and
 // a rest; `whole` is the logarithm of its root but for that rest.
 struct LogSplit {
   DoubleGroup k, inverse, whole;
 };
-PJRT_INLINE LogSplit SplitLog(DoubleGroup x) {
+template <const auto& kLogs = kHalfLogs>
+PJRT_INLINE LogSplit SplitLog(DoubleGroup x, double half_ln2 = kHalfLn2) {
   constexpr uint64_t kUp = (uint64_t{1} << 51) + (uint64_t{1} << 47);
   constexpr uint64_t kExponent = uint64_t{0x7ff} << 52;
   const WordGroup lifted = ToWords(x) + kUp;
-  const auto part = EntriesAt<kHalfLogs>(ShiftedRight<48>(lifted));
+  const auto part = EntriesAt<kLogs>(ShiftedRight<48>(lifted));
   const DoubleGroup k = ExponentOfNormal(ToDoubles(lifted));
-  return {k, ToDoubles(ToWords(part[0]) - (lifted & kExponent)), Fused(k, kHalfLn2, part[1])};
+  return {k, ToDoubles(ToWords(part[0]) - (lifted & kExponent)), Fused(k, half_ln2, part[1])};
 }
 // log(1 + 2h) / 2 - h for h up to 2^-6, with `more` added.
 PJRT_INLINE DoubleGroup LogSeries(DoubleGroup h, DoubleGroup more) {

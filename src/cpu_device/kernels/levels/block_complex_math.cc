@@ -308,11 +308,38 @@ struct Power {
 struct Atan2 {
   template <typename W>
   PJRT_INLINE Complex<W> Run(Complex<W> y, Complex<W> x) {
+    if constexpr (sizeof(W) > sizeof(double)) return RunPrecisely(y, x);
+    return ByLogarithm(y, x);
+  }
+  template <typename W>
+  PJRT_INLINE Complex<W> ByLogarithm(Complex<W> y, Complex<W> x) {
     const Complex<W> squares = {(x.re * x.re - x.im * x.im) + (y.re * y.re - y.im * y.im),
                                 2 * (x.re * x.im + y.re * y.im)};
     const Complex<W> direction = {x.re - y.im, x.im + y.re}, size = ComplexSqrt(squares);
     const Complex<W> log = ComplexLog(OrSpecial(direction, size, PlainQuotient(direction, size)));
     return {log.im, -log.re};
+  }
+  // As in block_complex_atan2_c128.cc: beside the poles and of small quotients and large ones the
+  // logarithm loses digits. At the cuts it tells the side.
+  template <typename W>
+  PJRT_INLINE Complex<W> RunPrecisely(Complex<W> y, Complex<W> x) {
+    const Complex<W> p = {x.re - y.im, x.im + y.re}, m = {x.re + y.im, x.im - y.re};
+    const W of_p = p.re * p.re + p.im * p.im, of_m = m.re * m.re + m.im * m.im;
+    const W less = of_p < of_m ? of_p : of_m, t = x.re * y.im - x.im * y.re;
+    if (!(less > 0 && IsFinite(of_p + of_m))) return ByLogarithm(y, x);
+    const W log = __builtin_log1pl(4 * RealAbs(t) / less) / 4, im = t < 0 ? -log : log;
+    const bool near = less < 0x1p-10 * (of_p + of_m);
+    const W across = near ? p.im * m.re - p.re * m.im : 2 * (x.re * y.re + x.im * y.im);
+    if (across == 0) return {ByLogarithm(y, x).re, im};
+    const W half = RealAtan2(across, p.re * m.re + p.im * m.im) / 2;
+    const W opposite = half - RealCopySign(RealAtan2(W{0}, W{-1}), half);
+    // The sine of the sum of the sizes of the arguments of p and m.
+    const bool alike = (p.im < 0) == (m.im < 0);
+    const W first = alike ? x.re * x.im : x.re * y.re, second = alike ? y.re * y.im : x.im * y.im;
+    const W sine = first + second;
+    if (p.im != 0 && m.im != 0 && RealAbs(sine) > 0x1p-60 * RealAbs(first))
+      return {(sine < 0) == (p.im < 0) ? half : opposite, im};
+    return {RealAbs(ByLogarithm(y, x).re - half) < 1 ? half : opposite, im};
   }
 };
 
