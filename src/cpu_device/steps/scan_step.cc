@@ -52,8 +52,9 @@ constexpr int64_t kStretchStride = kStretch + 64;
 constexpr int64_t kShortLine = 256;
 // Lines that share cache lines and follow each other are streamed as one run, while the next ones
 // are computed: a block of them has up to so many bytes, and so many are one unit of work. 256 MiB
-// in rows of 300 bf16 took 58 ms when they were streamed afterwards, and take 45 (Emerald Rapids).
-constexpr int64_t kTogetherBytes = 64 * 1024;
+// in rows of 300 bf16 took 58 ms when they were streamed afterwards, and take 41 (Emerald Rapids);
+// in rows of 3001 they took 48 by stretches, and take 41.
+constexpr int64_t kTogetherBytes = 192 * 1024;
 constexpr int64_t kTogetherBlocks = 8;
 // Lines a block where the kernel for lines has them: a vector's worth, the widest there is, or
 // those that it folds side by side.
