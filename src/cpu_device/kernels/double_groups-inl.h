@@ -292,7 +292,7 @@ __attribute__((noinline)) void EndWithRare(double* d, const double* x, double* k
 }
 // A function in steps, each of them for several groups: of short loops more iterations overlap than
 // of a long one. Function::Begin keeps Function::kKept groups, Function::Go, where it has one, goes
-// on with them and Function::End gives the result.
+// on with them and Function::End gives the result. What is beside goes on in the steps before that.
 template <typename Function, bool kRare>
 PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups, const Beside& beside) {
   constexpr int64_t kTogether = 128 / kLanes, kStride = Function::kKept * kLanes;
@@ -306,12 +306,12 @@ PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups, cons
       const DoubleGroup each = LoadGroup(x + i * kLanes);
       if constexpr (kRare) largest = LargestSize(largest, each);
       Function::Begin(each, Kept{kept + i * kStride});
-      if constexpr (Function::kSteps == 2) GoOn<kBesideDoubles>(beside);
+      if (Function::kSteps == 2 || i % 2 == 0) GoOn<kBesideDoubles>(beside);
     }
     if constexpr (Function::kSteps > 2)
       for (int64_t i = 0; i < count; ++i) {
         Function::Go(Kept{kept + i * kStride});
-        GoOn<kBesideDoubles>(beside);
+        if (i % 2 != 0) GoOn<kBesideDoubles>(beside);
       }
     if constexpr (kRare) {
       if (__builtin_expect(AnyOf(Compare<_CMP_LT_OQ>(Function::kLargest, largest)), 0)) {

@@ -324,18 +324,21 @@ struct Tan {
 
 // Functions in three steps, each of them for several groups: of short loops more iterations overlap
 // than of a long one. Function::Begin keeps groups, Function::Go goes on with them and
-// Function::End gives the result, with marks as those of RunMarking.
+// Function::End gives the result, with marks as those of RunMarking. What is beside goes on in the
+// first two, which made tanh 46 -> 43 ms for 256 MiB.
 template <class Function, C128 (*kComplete)(C128)>
 PJRT_INLINE void RunInThreeSteps(C128* to, const C128* from, int64_t count, const Beside& beside) {
   constexpr int64_t kTogether = 128 / kLanes, kStride = Function::kKept * kLanes;
   alignas(64) double kept[kTogether * kStride];
   for (; count > 0; count -= kTogether, to += kTogether * kLanes, from += kTogether * kLanes) {
     const int64_t groups = count < kTogether ? count : kTogether;
-    for (int64_t i = 0; i < groups; ++i)
+    for (int64_t i = 0; i < groups; ++i) {
       Function::Begin(LoadComplexes(from + i * kLanes), Kept{kept + i * kStride});
+      GoOn<kFirstBytes>(beside);
+    }
     for (int64_t i = 0; i < groups; ++i) {
       Function::Go(Kept{kept + i * kStride});
-      GoOn<kGroupBytes>(beside);
+      GoOn<kSecondBytes>(beside);
     }
     for (int64_t i = 0; i < groups; ++i) {
       C128* const d = to + i * kLanes;
