@@ -14,7 +14,7 @@
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/loop/loop_program.h"
 #include "tests/cpu/level_test.h"
-#include "tests/cpu/line_memory.h"
+#include "tests/cpu/streaming_test.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -29,17 +29,11 @@ struct Function {
   int operands;
 };
 
-class StreamedBesideTest : public testing::TestWithParam<const Kernels*> {
+class StreamedBesideTest : public StreamingTest {
  protected:
   void SetUp() override {
-    if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-    for (const bool streams : {false, true}) {
-      blocks_[streams] = *GetParam()->block;
-      blocks_[streams].stores_read_lines = streams;
-      kernels_[streams] = *GetParam();
-      kernels_[streams].block = &blocks_[streams];
-      engines_[streams] = MakeBlockEngine(kernels_[streams]);
-    }
+    StreamingTest::SetUp();
+    if (IsSkipped()) return;
     for (int op = 0; op < kNumBlockOps; ++op) {
       for (int type = 0; type < kNumCTypes; ++type) {
         if (blocks_[0].works_beside[op][type])
@@ -112,9 +106,6 @@ class StreamedBesideTest : public testing::TestWithParam<const Kernels*> {
     EXPECT_EQ(at, output_bytes) << what;
   }
 
-  BlockKernels blocks_[2];
-  Kernels kernels_[2];
-  std::unique_ptr<LoopEngine> engines_[2];
   std::vector<Function> functions_;
 };
 

@@ -13,24 +13,13 @@
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/loop/loop_program.h"
 #include "tests/cpu/level_test.h"
-#include "tests/cpu/line_memory.h"
+#include "tests/cpu/streaming_test.h"
 
 namespace pjrt::cpu {
 namespace {
 
-class StreamedStoresTest : public testing::TestWithParam<const Kernels*> {
+class StreamedStoresTest : public StreamingTest {
  protected:
-  void SetUp() override {
-    if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
-    for (const bool streams : {false, true}) {
-      blocks_[streams] = *GetParam()->block;
-      blocks_[streams].stores_read_lines = streams;
-      kernels_[streams] = *GetParam();
-      kernels_[streams].block = &blocks_[streams];
-      engines_[streams] = MakeBlockEngine(kernels_[streams]);
-    }
-  }
-
   static LoopValue Append(LoopProgram* program, LoopInstr instr) {
     program->instrs.push_back(instr);
     return static_cast<LoopValue>(program->instrs.size()) - 1;
@@ -94,10 +83,6 @@ class StreamedStoresTest : public testing::TestWithParam<const Kernels*> {
     for (size_t i = 0; i < output_bytes.size(); ++i)
       EXPECT_EQ(std::memcmp(out[false][i].data(), out[true][i].data(), output_bytes[i]), 0) << i;
   }
-
-  BlockKernels blocks_[2];
-  Kernels kernels_[2];
-  std::unique_ptr<LoopEngine> engines_[2];
 };
 
 INSTANTIATE_TEST_SUITE_P(Levels, StreamedStoresTest, EachLevel(), LevelName);
