@@ -278,8 +278,8 @@ TEST(C128MathTest, ArcTangentsDoNotDependOnTheSizeOfBothOperands) {
 }
 
 // Where x + iy is small beside x - iy, or opposite, from a half to nothing but last digits of x and
-// y; among others that are far from there.
-TEST(C128MathTest, ArcTangentsNearTheirPolesKeepTheirDigits) {
+// y, and where y is all but perpendicular to x; among others that are far from there.
+TEST(C128MathTest, ArcTangentsKeepTheirDigitsNearPolesAndTheAxis) {
   using Z = std::complex<double>;
   std::mt19937_64 random(43);
   std::normal_distribution<double> normal;
@@ -290,17 +290,41 @@ TEST(C128MathTest, ArcTangentsNearTheirPolesKeepTheirDigits) {
       const Z point(normal(random), normal(random));
       const Z off = std::exp2(exponent(random)) * Z(normal(random), normal(random));
       const Z pole = (i % 2 == 0 ? 1.0 : -1.0) * Z(-point.imag(), point.real());
-      x.push_back(scale * point);
-      y.push_back(scale * (i % 3 == 0 ? off : pole + off));
+      // Of numbers of a few digits, whose products long double holds.
+      const auto few = [](Z z) {
+        return Z(static_cast<float>(z.real()), static_cast<float>(z.imag()));
+      };
+      const bool across = i % 4 == 2;
+      x.push_back(scale * (across ? few(point) : point));
+      y.push_back(scale * (i % 3 == 0 ? off
+                           : across   ? few(normal(random) * pole + off)
+                                      : pole + off));
     }
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
       const std::vector<Z> angle = CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC128, y, x);
       for (size_t i = 0; i < x.size(); ++i) {
         const Wide wide_y = Wide(y[i] / scale), wide_x = Wide(x[i] / scale);
         const Wide p = wide_x + Wide(0, 1) * wide_y, m = wide_x - Wide(0, 1) * wide_y;
+        if (p == 0.0L || m == 0.0L) continue;
+        const long double sine = p.imag() * m.real() - p.real() * m.imag();
+        const long double cosine = p.real() * m.real() + p.imag() * m.imag();
+        const long double one = p.real() * std::fabs(m.imag()),
+                          other = m.real() * std::fabs(p.imag());
+        const long double half =
+            std::atan2(i % 4 == 2 ? 2 * (wide_x * std::conj(wide_y)).real() : sine, cosine) / 2;
+        const long double turned = half - std::copysign(std::acos(-1.0L), half);
+        const long double angle_want = one + other < 0 ? turned : half;
+        // Else few digits of what is wanted are known.
+        const bool known =
+            i % 4 == 2 || (std::fabs(angle_want) > 0x1p-6L &&
+                           std::fabs(sine) > 0x1p-20L * std::fabs(p.imag() * m.real()));
+        if (known && half != 0 && std::fabs(one + other) > std::fabs(one) * 0x1p-30L) {
+          EXPECT_LE(UlpError(angle[i].real(), angle_want), 3)
+              << kernels->level << Show(y[i]) << Show(x[i]);
+        }
         const long double first = wide_x.real() * wide_y.imag();
         const long double second = wide_x.imag() * wide_y.real(), t = first - second;
-        if (p == 0.0L || m == 0.0L || std::fabs(t) * 32 < std::fabs(first)) continue;
+        if (std::fabs(t) * 32 < std::fabs(first)) continue;
         const long double less = std::min(std::norm(p), std::norm(m));
         const long double want = std::log1p(4 * std::fabs(t) / less) / 4;
         EXPECT_LE(UlpError(angle[i].imag(), std::copysign(want, t)), 3)

@@ -34,11 +34,10 @@ PJRT_INLINE DoubleGroup QuarterLog(const LogSplit& split, DoubleGroup u, DoubleG
 // with t = Im(conj(x) y).
 struct Atan2 {
   PJRT_INLINE C128 RunRare(C128 y, C128 x) { return complexes::CompleteAtan2(y, x); }
-  // p conj(m), whose second parts are not below the last bits of the first ones; the sum of
-  // `across` and across_low; the inverse of the smaller square, 2 |t| over it in two parts, t, and
-  // a number that is negative where half the argument is opposite to that of the quotient.
+  // p conj(m); the inverse of the smaller square, 2 |t| over it in two parts, t, and a number that
+  // is negative where half the argument is opposite to that of the quotient.
   struct Half {
-    DoubleGroup along, along_low, across, across_low, sum, inverse, part, part_low, t, side;
+    DoubleGroup along, along_low, across, across_low, inverse, part, part_low, t, side;
   };
   // The least sizes of what may not be small and of what may not be 0, what is negative where some
   // side is not clear, and what is large where something is large, or almost a pole, or a NaN.
@@ -88,11 +87,12 @@ struct Atan2 {
     watched->unclear = OrDifferent(watched->unclear, ToWords(side.side), ToWords(side.other));
     watched->largest =
         Fused(part, part, Fused(norm, kNear / kLargest * (kNear / kLargest), watched->largest));
-    half->along = x2.high - y2.high;
-    half->along_low = x2.low - y2.low;
-    half->across = across;
-    half->across_low = across_low;
-    half->sum = sum;
+    // Second parts are small even where the first ones cancel: what they add is good to some bits.
+    const DoubleGroup along = x2.high - y2.high, along_low = x2.low - y2.low;
+    half->along = along + along_low;
+    half->along_low = (along - half->along) + along_low;
+    half->across = sum;
+    half->across_low = (across - sum) + across_low;
     half->inverse = inverse;
     half->part = part;
     half->part_low = FusedLess(part, rest, FusedLess(part, most, size) + t_low) * inverse;
@@ -110,7 +110,7 @@ struct Atan2 {
   PJRT_INLINE MaskGroup IsOutside(const Half& half, ComplexGroup y, ComplexGroup x) {
     const Side side = SideOf(y, x);
     const WordGroup unclear = ToWords(side.side) ^ ToWords(side.other);
-    return Either(Either(IsNegative(ToDoubles(unclear)), Compare<_CMP_EQ_OQ>(half.sum, 0.0)),
+    return Either(Either(IsNegative(ToDoubles(unclear)), Compare<_CMP_EQ_OQ>(half.across, 0.0)),
                   IsFar(half, y, x));
   }
   PJRT_INLINE ComplexGroup End(const Half& x) {
@@ -128,7 +128,7 @@ struct Atan2 {
     const DoubleGroup above = HalfPiIfNegative(flat, along, wide::kHalfPi / 2);
     const MaskGroup opposite = Compare<_CMP_LT_OQ>(x.side, 0.0);
     const DoubleGroup from =
-        Turned(Choose(opposite, above - DoubleGroup(wide::kPi), above), ToWords(x.sum));
+        Turned(Choose(opposite, above - DoubleGroup(wide::kPi), above), ToWords(x.across));
     return {from - HalfArcOf(p, q, more), Turned(log, ToWords(x.t))};
   }
   // Half of arctan(p / q), |p| <= |q|, with `more` taken away.
