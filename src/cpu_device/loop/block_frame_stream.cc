@@ -29,10 +29,9 @@ constexpr int64_t kLargeBytes = 16 << 20;
 constexpr int64_t kStreamedBytes = 1024;
 constexpr int64_t kNear = 1024, kFar = 7168;
 // Where more time goes into computing than into memory the machine foresees what is far by itself,
-// and to ask for it would be waited for: without, the logistic function of c64 takes 52 ms instead
-// of 55, powers of bf16 62 instead of 68. Those of several operands have shorter blocks, so that
-// less is asked for at a time (powers of c64 66 ms instead of 72), but no fewer elements than make
-// long enough loops.
+// and to ask for it would be waited for: without, powers of bf16 take 62 ms instead of 68. Those of
+// several operands have shorter blocks, so that less is asked for at a time (powers of c64 took 66
+// ms instead of 72 before they worked beside), but no fewer elements than make long enough loops.
 constexpr int64_t kShortBytes = 512, kFewestElements = 64;
 
 // Functions that stream the last block while they compute the next one (Beside) hide what memory

@@ -203,7 +203,8 @@ struct Tanh {
 }  // namespace
 
 void FillTablesF64(BlockKernels* k) {
-  BesideEntry(k, BlockOp::kExp, CType::kF64) = DoublesLoop<Exp>;
+  // Exponentials compute for less long than memory takes: 25 ms for 256 MiB, 27 beside.
+  Entry(k, BlockOp::kExp, CType::kF64) = DoublesLoop<Exp>;
   BesideEntry(k, BlockOp::kExpm1, CType::kF64) = DoublesLoop<Expm1>;
   BesideEntry(k, BlockOp::kSin, CType::kF64) = DoublesLoop<Sin, true>;
   BesideEntry(k, BlockOp::kCos, CType::kF64) = DoublesLoop<Cos, true>;
