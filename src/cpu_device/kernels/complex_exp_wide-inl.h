@@ -305,7 +305,7 @@ PJRT_INLINE void RunPiece(C64* to, const C64* from, const Beside& beside) {
   }
   for (int64_t i = 0; i < kSteps; ++i) {
     results[i] = Function::Run(states[i].exponent, states[i].angle);
-    GoOn<kLanes * sizeof(C64) < kLine ? kLine : kLanes * sizeof(C64)>(beside);
+    GoOn<kLanes * sizeof(C64)>(beside);
   }
   for (int64_t i = 0; i < kSteps; ++i)
     Store(to + i * kLanes, Finish(results[i], Function::kTurned));

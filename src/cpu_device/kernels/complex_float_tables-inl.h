@@ -83,6 +83,19 @@ PJRT_INLINE Floats Turned(Floats x, Floats sign) {
 // What moves the integer next to a number below 2^22 into the low bits.
 constexpr float kFloatShift = 0x1.8p+23f;
 
+// 2^(i/32) as the bits of which i << 18 is taken away, and what that lacks over it.
+constexpr FloatColumns<2, 32> kFloatPowers = [] {
+  FloatColumns<2, 32> table = {};
+  for (int i = 0; i < 32; ++i) {
+    const double power = kPowers.column[0].entry[i / 2] * (i % 2 != 0 ? 0x1.059b0d31585744p+0 : 1);
+    const float high = static_cast<float>(power);
+    const uint32_t bits = __builtin_bit_cast(uint32_t, high) - (static_cast<uint32_t>(i) << 18);
+    table.column[0][i] = __builtin_bit_cast(float, bits);
+    table.column[1][i] = static_cast<float>((power - high) / high);
+  }
+  return table;
+}();
+
 // Of angles beside i pi/16: what they are beyond that, in a unit, and sines and cosines that are
 // f32 numbers but for 2^-32. The zero in the first place is -0. AVX2 has those of half a turn, and
 // finds signs.

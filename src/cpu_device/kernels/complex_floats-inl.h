@@ -11,6 +11,7 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
+// OfLargerSize, OfSmallerSize: with any sign; LargestSize, LeastSize: without one.
 // FetchFloats(table, places): the entries that the last four bits of places choose. HalfOf<0>(x),
 // HalfOf<1>(x): the elements of each half in f64; HalfAt: of a vector in memory; FromHalves: of
 // both in f32.
@@ -21,6 +22,15 @@ PJRT_INLINE Floats AllFloats(float x) { return _mm512_set1_ps(x); }
 PJRT_INLINE Floats Magnitude(Floats x) { return _mm512_abs_ps(x); }
 PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
 PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+constexpr int kOfSmaller = 2, kOfLarger = 3, kPositive = 2 << 2;  // of _mm512_range_ps
+PJRT_INLINE Floats OfLargerSize(Floats a, Floats b) { return _mm512_range_ps(a, b, kOfLarger); }
+PJRT_INLINE Floats OfSmallerSize(Floats a, Floats b) { return _mm512_range_ps(a, b, kOfSmaller); }
+PJRT_INLINE Floats LargestSize(Floats a, Floats b) {
+  return _mm512_range_ps(a, b, kOfLarger | kPositive);
+}
+PJRT_INLINE Floats LeastSize(Floats a, Floats b) {
+  return _mm512_range_ps(a, b, kOfSmaller | kPositive);
+}
 PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
 PJRT_INLINE Floats FusedLess(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }
 template <int kPredicate>
@@ -72,6 +82,10 @@ PJRT_INLINE Floats AllFloats(float x) { return _mm256_set1_ps(x); }
 PJRT_INLINE Floats Magnitude(Floats x) { return _mm256_andnot_ps(AllFloats(-0.0f), x); }
 PJRT_INLINE Floats Larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 PJRT_INLINE Floats Smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+PJRT_INLINE Floats OfLargerSize(Floats a, Floats b) { return Larger(Magnitude(a), Magnitude(b)); }
+PJRT_INLINE Floats OfSmallerSize(Floats a, Floats b) { return Smaller(Magnitude(a), Magnitude(b)); }
+PJRT_INLINE Floats LargestSize(Floats a, Floats b) { return Larger(Magnitude(b), Magnitude(a)); }
+PJRT_INLINE Floats LeastSize(Floats a, Floats b) { return OfSmallerSize(a, b); }
 PJRT_INLINE Floats Fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
 PJRT_INLINE Floats FusedLess(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
 template <int kPredicate>

@@ -16,10 +16,7 @@ namespace {
 struct ComplexGroup {
   DoubleGroup re, im;
 };
-// What is gone on with beside a group, and beside two steps of it.
-constexpr int64_t kGroupBytes = sizeof(ComplexGroup),
-                  kFirstBytes = kGroupBytes / (2 * kLine) * kLine,
-                  kSecondBytes = kGroupBytes - kFirstBytes;
+constexpr int64_t kGroupBytes = sizeof(ComplexGroup);
 #if defined(__AVX512F__)
 PJRT_INLINE Doubles FirstOfPairs(Doubles a, Doubles b) { return _mm512_unpacklo_pd(a, b); }
 PJRT_INLINE Doubles SecondOfPairs(Doubles a, Doubles b) { return _mm512_unpackhi_pd(a, b); }

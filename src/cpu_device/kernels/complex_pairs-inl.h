@@ -12,8 +12,7 @@ namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
 // AnyAbove: whether any is, without signs. Alternate: `re` for real parts and `im` for others of
-// numbers as they are in memory. OfLargerSize, OfSmallerSize: with any
-// sign.
+// numbers as they are in memory.
 #if defined(__AVX512F__)
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm512_max_epu32(a, b); }
 PJRT_INLINE FloatBits Smaller32(FloatBits a, FloatBits b) { return _mm512_min_epu32(a, b); }
@@ -24,13 +23,6 @@ PJRT_INLINE FloatBits Alternate(uint32_t re, uint32_t im) {
   return _mm512_set1_epi64(static_cast<int64_t>(uint64_t{im} << 32 | re));
 }
 PJRT_INLINE Floats LoadFloats(const float* from) { return _mm512_loadu_ps(from); }
-PJRT_INLINE Floats OfLargerSize(Floats a, Floats b) { return _mm512_range_ps(a, b, 3); }
-PJRT_INLINE Floats OfSmallerSize(Floats a, Floats b) { return _mm512_range_ps(a, b, 2); }
-// Without a sign.
-PJRT_INLINE Floats LeastSize(Floats a, Floats b) {
-  constexpr int kSmaller = 2, kPositive = 2 << 2;
-  return _mm512_range_ps(a, b, kSmaller | kPositive);
-}
 #else
 PJRT_INLINE FloatBits Larger32(FloatBits a, FloatBits b) { return _mm256_max_epu32(a, b); }
 PJRT_INLINE FloatBits Smaller32(FloatBits a, FloatBits b) { return _mm256_min_epu32(a, b); }
@@ -41,9 +33,6 @@ PJRT_INLINE FloatBits Alternate(uint32_t re, uint32_t im) {
   return _mm256_set1_epi64x(static_cast<int64_t>(uint64_t{im} << 32 | re));
 }
 PJRT_INLINE Floats LoadFloats(const float* from) { return _mm256_loadu_ps(from); }
-PJRT_INLINE Floats OfLargerSize(Floats a, Floats b) { return Larger(Magnitude(a), Magnitude(b)); }
-PJRT_INLINE Floats OfSmallerSize(Floats a, Floats b) { return Smaller(Magnitude(a), Magnitude(b)); }
-PJRT_INLINE Floats LeastSize(Floats a, Floats b) { return OfSmallerSize(a, b); }
 #endif
 
 // high - less, where `less` may be as large as some hundredths of `high`. It is 0, not -0, beside a

@@ -164,8 +164,6 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
               const Beside& beside, [[maybe_unused]] bool ask) {
   using Operand = typename Function::Operand;
   constexpr int64_t kElements = kElementsOf<Operand>;
-  constexpr int64_t kBytes = kElements * sizeof(C64) < kLine ? kLine : kElements * sizeof(C64);
-  constexpr int64_t kFirstBytes = kBytes / (2 * kLine) * kLine;
   if constexpr (kHasOutside<Function>) {
     if (ask && AllOutside<Function>(x[0], count)) {
       RunPiece<typename Function::Wide>(d, x, 2 * count);
@@ -178,7 +176,7 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
     const int lanes = StartAt<Function>(x, i * kElements, &states[i], false);
     if constexpr (kTellsAtEnd<Function>) rare[i] = lanes;
     any |= lanes;
-    GoOn<kFirstBytes>(beside);
+    GoOn<kElements * sizeof(C64) / 2>(beside);
   }
   const auto found = [&] {
     int number = 0;
@@ -231,7 +229,7 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   }
   for (int i = 0; i < count; ++i) {
     StoreResult(d + i * kElements, Function::Finish(states[i]));
-    GoOn<kBytes - kFirstBytes>(beside);
+    GoOn<kElements * sizeof(C64) / 2>(beside);
   }
   if (any == 0) return false;
   if constexpr (kHasWide<Function>) {

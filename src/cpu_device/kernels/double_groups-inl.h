@@ -43,7 +43,6 @@ struct MaskGroup {
   Mask v[kWays];
 };
 constexpr int64_t kLanes = sizeof(DoubleGroup) / sizeof(double);
-constexpr int64_t kBesideDoubles = sizeof(DoubleGroup) < kLine ? kLine : sizeof(DoubleGroup);
 
 template <typename R, typename F>
 PJRT_INLINE R Each(F f) {
@@ -260,7 +259,7 @@ void DoublesLoop(void* dst, const void* a, const void*, const void* c, int64_t n
   const Beside& beside = BesideOf(c);
   for (; i + kLanes <= n; i += kLanes) {
     RunDoubles<Function, kRare>(d + i, x + i);
-    GoOn<kBesideDoubles>(beside);
+    GoOn<sizeof(DoubleGroup)>(beside);
   }
   if (i == n) return;
   double rest[kLanes] = {};
@@ -306,12 +305,12 @@ PJRT_INLINE void RunInSteps(double* to, const double* from, int64_t groups, cons
       const DoubleGroup each = LoadGroup(x + i * kLanes);
       if constexpr (kRare) largest = LargestSize(largest, each);
       Function::Begin(each, Kept{kept + i * kStride});
-      if (Function::kSteps == 2 || i % 2 == 0) GoOn<kBesideDoubles>(beside);
+      if (Function::kSteps == 2 || i % 2 == 0) GoOn<sizeof(DoubleGroup)>(beside);
     }
     if constexpr (Function::kSteps > 2)
       for (int64_t i = 0; i < count; ++i) {
         Function::Go(Kept{kept + i * kStride});
-        if (i % 2 != 0) GoOn<kBesideDoubles>(beside);
+        if (i % 2 != 0) GoOn<sizeof(DoubleGroup)>(beside);
       }
     if constexpr (kRare) {
       if (__builtin_expect(AnyOf(Compare<_CMP_LT_OQ>(Function::kLargest, largest)), 0)) {

@@ -355,7 +355,7 @@ void BinaryDoublesLoop(void* dst, const void* a, const void* b, const void* c, i
   const auto run = [&beside, y0](double* d, const double* x, const double* y, int64_t count) {
     for (int64_t i = 0; i < count * kDoubles; i += kDoubles) {
       StoreDoubles(d + i, Function::Run(LoadDoubles(x + i), kScalar ? y0 : LoadDoubles(y + i)));
-      GoOn<kLine>(beside);
+      GoOn<sizeof(Doubles)>(beside);
     }
   };
   OverVectors<kScalar>(dst, a, b, n, run);
@@ -374,7 +374,7 @@ void BinaryDoublesLoopBehind(void* dst, const void* a, const void* b, const void
       if (i < count) {
         half[i % kKept] = Function::Begin(LoadDoubles(x + i * kDoubles),
                                           kScalar ? y0 : LoadDoubles(y + i * kDoubles));
-        GoOn<kLine>(beside);
+        GoOn<sizeof(Doubles)>(beside);
       }
       const int64_t from = i - kBehind;
       if (from < 0) continue;

@@ -40,12 +40,11 @@ const Beside kNothingBeside = {};
 PJRT_INLINE const Beside& BesideOf(const void* c) {
   return c != nullptr ? *static_cast<const Beside*>(c) : kNothingBeside;
 }
-// The next `kBytes` of what is left, if there are so many: some lines at a time, since a processor
-// has room for a dozen or so that are under way.
+// The lines that the next `kBytes` fill or begin, if there are so many: a few at a time, since a
+// processor has room for a dozen or so that are under way.
 template <int64_t kBytes>
 PJRT_INLINE void GoOn(const Beside& beside) {
-  static_assert(kBytes % kLine == 0);
-  const int64_t from = beside.done, to = from + kBytes;
+  const int64_t from = beside.done, to = from + (kBytes + kLine - 1) / kLine * kLine;
   if (to > beside.bytes) return;
   beside.done = to;
   for (int64_t i = from; i < to; i += kLine) StreamLine(beside.to + i, beside.from + i);

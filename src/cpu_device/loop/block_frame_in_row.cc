@@ -34,6 +34,7 @@ void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
   };
   absl::InlinedVector<Step, 12> steps;
   char* none = nullptr;
+  // What stands in the place of a third operand, which slots have pointers to.
   Beside beside = {};
   char* beside_operand = reinterpret_cast<char*>(&beside);
   const bool works_beside = frame_.works_beside_ && asking_store_ >= 0;

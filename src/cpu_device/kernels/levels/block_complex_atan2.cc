@@ -23,10 +23,6 @@ PJRT_INLINE Floats HighWords(Doubles low, Doubles high) {
   const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
   return (Floats)_mm512_permutex2var_epi32((__m512i)low, odd, (__m512i)high);
 }
-PJRT_INLINE Floats LargestSize(Floats a, Floats b) {
-  constexpr int kLarger = 3, kPositive = 2 << 2;
-  return _mm512_range_ps(a, b, kLarger | kPositive);
-}
 // a / b, or b where the mask is not set.
 PJRT_INLINE Floats DivideWhere(FloatMask mask, Floats a, Floats b) {
   return _mm512_mask_div_ps(b, mask, a, b);
@@ -40,7 +36,6 @@ PJRT_INLINE Floats HighWords(Doubles low, Doubles high) {
   const Floats odd = _mm256_shuffle_ps((__m256)low, (__m256)high, 0xdd);
   return (Floats)_mm256_permute4x64_pd((__m256d)odd, 0xd8);
 }
-PJRT_INLINE Floats LargestSize(Floats a, Floats b) { return Larger(Magnitude(b), Magnitude(a)); }
 PJRT_INLINE Floats DivideWhere(FloatMask mask, Floats a, Floats b) {
   return Choose(mask, a / b, b);
 }

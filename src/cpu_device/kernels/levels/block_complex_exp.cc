@@ -146,19 +146,6 @@ struct LogisticSums {
   Floats power, part;  // p = power (1 + part)
   Floats v, v_low, sine, sine_less, sine_all, divisor, divisor_low;
 };
-// 2^(i/32) to f32, as the bits of which i << 18 is taken away, and what the logarithms of those are
-// beyond i log(2) / 32.
-constexpr FloatColumns<2, 32> kNearPowers = [] {
-  FloatColumns<2, 32> table = {};
-  for (int i = 0; i < 32; ++i) {
-    const double power = kPowers.column[0].entry[i / 2] * (i % 2 != 0 ? 0x1.059b0d31585744p+0 : 1);
-    const float near = static_cast<float>(power);
-    const uint32_t bits = __builtin_bit_cast(uint32_t, near) - (static_cast<uint32_t>(i) << 18);
-    table.column[0][i] = __builtin_bit_cast(float, bits);
-    table.column[1][i] = static_cast<float>((near - power) / power);
-  }
-  return table;
-}();
 struct Logistic {
   using Wide = doubles::Logistic;
   static constexpr Sizes kRe = {0, 40}, kIm = kAngles;
@@ -173,11 +160,11 @@ struct Logistic {
   PJRT_INLINE State Start(FloatParts z, FloatParts) {
     const Floats shift = AllFloats(kFloatShift);
     const Floats shifted = Fused(z.re, AllFloats(0x1.715476p+5f), shift), n = shifted - shift;
-    const FloatEntries<2> place = FetchEntries<kNearPowers>((FloatBits)shifted);
+    const FloatEntries<2> place = FetchEntries<kFloatPowers>((FloatBits)shifted);
     // log(2) / 32 in two parts, the first short enough for exact products.
     const Floats near = FusedLess(n, AllFloats(0x1.62e42ep-6f), z.re);
     return {(Floats)Plus32((FloatBits)place[0], BitsLeft<18>(shifted)),
-            near - Fused(n, AllFloats(0x1.efa39ep-30f), place[1]), ReduceAngle(z.im)};
+            near + FusedLess(n, AllFloats(0x1.efa39ep-30f), place[1]), ReduceAngle(z.im)};
   }
   PJRT_INLINE LogisticSums Continue(const State& state) {
     // exp(e) - 1 for |e| <= log(2) / 64, to 2^-33.
@@ -372,7 +359,8 @@ template <class Function>
 void FloatsLoop(void* dst, const void* a, const void*, const void* c, int64_t n) {
   C64* d = static_cast<C64*>(dst);
   const C64* x = static_cast<const C64*>(a);
-  for (; n >= kPiece; n -= kPiece, d += kPiece, x += kPiece) RunPiece<Function>(d, x, kVectors, BesideOf(c));
+  for (; n >= kPiece; n -= kPiece, d += kPiece, x += kPiece)
+    RunPiece<Function>(d, x, kVectors, BesideOf(c));
   if (n <= 0) return;
   C64 rest[kPiece];
   for (int64_t i = 0; i < kPiece; ++i) rest[i] = i < n ? x[i] : C64{1, 1};

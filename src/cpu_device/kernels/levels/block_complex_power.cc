@@ -179,18 +179,6 @@ constexpr float kAtanThird = -0x1p-4f;
 // pi / log(2), rounded down so that zeros keep their signs.
 constexpr float kHalfTurn = 0x1.22123p+2f, kHalfTurnLow = 0x1.16d77ap-24f;
 
-// 2^(i/32) as the bits of which i << 18 is taken away, and what that lacks over it.
-constexpr FloatColumns<2, 32> kPowerTable = [] {
-  FloatColumns<2, 32> table = {};
-  for (int i = 0; i < 32; ++i) {
-    const double power = kPowers.column[0].entry[i / 2] * (i % 2 != 0 ? 0x1.059b0d31585744p+0 : 1);
-    const float high = static_cast<float>(power);
-    const uint32_t bits = __builtin_bit_cast(uint32_t, high) - (static_cast<uint32_t>(i) << 18);
-    table.column[0][i] = __builtin_bit_cast(float, bits);
-    table.column[1][i] = static_cast<float>((power - high) / high);
-  }
-  return table;
-}();
 // (2^r - 1) / r for |r| <= 1/32, times r to 2^-29. Then sin(r log(2)) / r and (cos(r log(2)) - 1) /
 // r^2 by r^2 for |r| <= 0.1475.
 constexpr float kExp2m1[] = {0x1.c6b46ap-5f, 0x1.ebfff4p-3f, 0x1.62e43p-1f};
@@ -341,7 +329,7 @@ struct Power {
     s->n = (FloatBits)Choose(s->common, (Floats)s->n, AllFloats(0));
   }
   PJRT_INLINE FloatParts Finish(const State& s) {
-    const auto entry = FetchEntries<kPowerTable>(s.n);
+    const auto entry = FetchEntries<kFloatPowers>(s.n);
     const Floats power = (Floats)Plus32((FloatBits)entry[0], BitsLeft<18>((Floats)s.n));
     // What the size, and it times the cosine of the rest of the angle, have beyond power, and the
     // size times the sine.

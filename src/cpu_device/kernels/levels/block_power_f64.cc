@@ -310,7 +310,7 @@ void PowerLoop(void* dst, const void* a, const void* b, const void* c, int64_t n
       }
       for (int64_t i = from; i < end; ++i) {
         log[i - from] = Log(part[i - from]);
-        GoOn<kLine>(beside);
+        GoOn<sizeof(Doubles)>(beside);
       }
       for (int64_t i = from; i < end; ++i) {
         exponent[i - from] = ExponentOf(second(i), log[i - from]);

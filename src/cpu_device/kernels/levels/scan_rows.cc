@@ -259,9 +259,9 @@ struct Square {
   // processor has room for a dozen or so of lines that are under way, and computes nothing while
   // more wait.
   template <int kSquares>
-  class Beside {
+  class SquareBeside {
    public:
-    PJRT_INLINE_MEMBER explicit Beside(const ScanStream& stream)
+    PJRT_INLINE_MEMBER explicit SquareBeside(const ScanStream& stream)
         : to_(stream.to),
           from_(stream.from),
           next_(stream.next),
@@ -294,7 +294,7 @@ struct Square {
   template <bool kReverse>
   PJRT_INLINE void Scan(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
                         Running* running, ScanStream* stream) {
-    const Beside<1> beside(*stream);
+    const SquareBeside<1> beside(*stream);
     typename Vector::Row rows[kLines];
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i)
@@ -319,7 +319,7 @@ struct Square {
   PJRT_INLINE void ScanSeveral(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
                                Running* running, ScanStream* stream) {
     const bool streams = stream->results;
-    const Beside<kSquares> beside(*stream);
+    const SquareBeside<kSquares> beside(*stream);
     const Stored* const ahead = in + (kReverse ? -kAhead : kAhead) * kElements;
     typename Vector::Row rows[kSquares][kLines];
 #pragma GCC unroll 1
@@ -371,7 +371,7 @@ struct Square {
   PJRT_INLINE void ScanPart(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
                             int64_t elements, Running* running, ScanStream* stream) {
     const LinePart part(elements);
-    const Beside<1> beside(*stream);
+    const SquareBeside<1> beside(*stream);
     const int64_t cells = elements / Source::kPerCell;
     const bool has_part = elements % Source::kPerCell != 0;
     typename Vector::Row rows[kLines];
