@@ -108,14 +108,14 @@ PJRT_INLINE void RunBinary(C128* d, const C128* x, const C128* y, int64_t groups
     for (int64_t i = 0; i < count; ++i) {
       Function::Begin(LoadOperand<kFirst>(kFirst ? x : x + i * kLanes),
                       LoadOperand<kSecond>(kSecond ? y : y + i * kLanes), &half[i], &watched);
-      GoOn<kGroupBytes / 2>(beside);
+      GoOn<kFirstHalf<kGroupBytes>>(beside);
     }
     if (__builtin_expect(AnyOf(Function::MayBeOutside(watched)), 0)) {
       EndWithRare<Function, kFirst, kSecond>(half, d, x, y, count);
     } else {
       for (int64_t i = 0; i < count; ++i) {
         StoreComplexes(d + i * kLanes, Function::End(half[i]));
-        GoOn<kGroupBytes / 2>(beside);
+        GoOn<kGroupBytes - kFirstHalf<kGroupBytes>>(beside);
       }
     }
     d += kTogether * kLanes;

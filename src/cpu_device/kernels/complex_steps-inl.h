@@ -163,7 +163,7 @@ template <class Function, int kOperands>
 bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands], int count,
               const Beside& beside, [[maybe_unused]] bool ask) {
   using Operand = typename Function::Operand;
-  constexpr int64_t kElements = kElementsOf<Operand>;
+  constexpr int64_t kElements = kElementsOf<Operand>, kBytes = kElements * sizeof(C64);
   if constexpr (kHasOutside<Function>) {
     if (ask && AllOutside<Function>(x[0], count)) {
       RunPiece<typename Function::Wide>(d, x, 2 * count);
@@ -176,7 +176,7 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
     const int lanes = StartAt<Function>(x, i * kElements, &states[i], false);
     if constexpr (kTellsAtEnd<Function>) rare[i] = lanes;
     any |= lanes;
-    GoOn<kElements * sizeof(C64) / 2>(beside);
+    GoOn<kFirstHalf<kBytes>>(beside);
   }
   const auto found = [&] {
     int number = 0;
@@ -229,7 +229,7 @@ bool RunPiece(ResultOf<Function, kOperands>* d, const C64* const (&x)[kOperands]
   }
   for (int i = 0; i < count; ++i) {
     StoreResult(d + i * kElements, Function::Finish(states[i]));
-    GoOn<kElements * sizeof(C64) / 2>(beside);
+    GoOn<kBytes - kFirstHalf<kBytes>>(beside);
   }
   if (any == 0) return false;
   if constexpr (kHasWide<Function>) {

@@ -56,6 +56,10 @@ PJRT_INLINE void GoOn(const Beside& beside) {
     }
   }
 }
+// Of two steps the first one's part in whole lines; the second one has the rest. Twice as many as
+// there are would be written in bursts: signs of c64 took 35 ms instead of 31 for 256 MiB.
+template <int64_t kBytes>
+constexpr int64_t kFirstHalf = kBytes / (2 * kLine) * kLine;
 
 // After the last line: what was written is seen before what the thread writes next.
 PJRT_INLINE void EndStream() {

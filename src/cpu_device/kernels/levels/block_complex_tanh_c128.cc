@@ -334,11 +334,11 @@ PJRT_INLINE void RunInThreeSteps(C128* to, const C128* from, int64_t count, cons
     const int64_t groups = count < kTogether ? count : kTogether;
     for (int64_t i = 0; i < groups; ++i) {
       Function::Begin(LoadComplexes(from + i * kLanes), Kept{kept + i * kStride});
-      GoOn<kGroupBytes / 2>(beside);
+      GoOn<kFirstHalf<kGroupBytes>>(beside);
     }
     for (int64_t i = 0; i < groups; ++i) {
       Function::Go(Kept{kept + i * kStride});
-      GoOn<kGroupBytes / 2>(beside);
+      GoOn<kGroupBytes - kFirstHalf<kGroupBytes>>(beside);
     }
     for (int64_t i = 0; i < groups; ++i) {
       C128* const d = to + i * kLanes;
