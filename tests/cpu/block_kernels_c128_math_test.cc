@@ -372,6 +372,27 @@ TEST(C128MathTest, PowersOfHugeAndTinyNumbersKeepTheirDigits) {
   }
 }
 
+// Wherever the exponent's products lie between the entries of tables.
+TEST(C128MathTest, PowersOfModerateNumbersAreWithinOneUlpOfTheirSize) {
+  using Z = std::complex<double>;
+  std::mt19937_64 random(39);
+  std::uniform_real_distribution<double> part(-1, 1), size(-2, 2), many(0, 6);
+  std::vector<Z> a, b;
+  for (int i = 0; i < 8000; ++i) {
+    a.push_back(std::exp2(size(random)) * Z(part(random), part(random)));
+    b.push_back(std::exp2(many(random)) * Z(part(random), i % 4 == 0 ? 0 : part(random)));
+    if (i % 8 == 0) a.back().imag(std::copysign(0, part(random)));
+  }
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const Wide want = std::exp(Wide(b[i]) * std::log(Wide(a[i])));
+      EXPECT_LE(std::abs(Wide(p[i]) - want), 0x1p-52L * std::abs(want))
+          << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
+    }
+  }
+}
+
 // Logarithms that are small and known to many digits, so that exponents may be large.
 TEST(C128MathTest, LargePowersOfNumbersNearOneKeepTheirDigits) {
   using Z = std::complex<double>;

@@ -17,6 +17,7 @@ void FillComplexPower(BlockKernels* kernels);
 void FillComplexAtan2(BlockKernels* kernels);
 void FillComplexTablesC128(BlockKernels* kernels);
 void FillComplexLogC128(BlockKernels* kernels);
+void FillComplexPowerC128(BlockKernels* kernels);
 void FillComplexAtan2C128(BlockKernels* kernels);
 void FillComplexTanhC128(BlockKernels* kernels);
 

@@ -86,6 +86,9 @@ PJRT_INLINE WordGroup operator^(WordGroup a, WordGroup b) {
 PJRT_INLINE WordGroup OrDifferent(WordGroup x, WordGroup a, WordGroup b) {
   return PJRT_EACH(WordGroup, OrDifferent(x.v[i], a.v[i], b.v[i]));
 }
+PJRT_INLINE WordGroup OrOthers(WordGroup x, WordGroup a, WordGroup b) {
+  return PJRT_EACH(WordGroup, OrOthers(x.v[i], a.v[i], b.v[i]));
+}
 PJRT_INLINE WordGroup ToWords(DoubleGroup x) { return PJRT_EACH(WordGroup, (Words)x.v[i]); }
 PJRT_INLINE DoubleGroup ToDoubles(WordGroup x) { return PJRT_EACH(DoubleGroup, (Doubles)x.v[i]); }
 PJRT_INLINE DoubleGroup Magnitude(DoubleGroup x) {
@@ -127,6 +130,9 @@ PJRT_INLINE DoubleGroup Scaled(DoubleGroup x, DoubleGroup n) {
 }
 PJRT_INLINE DoubleGroup ScaledInside(DoubleGroup x, DoubleGroup n) {
   return PJRT_EACH(DoubleGroup, ScaledInside(x.v[i], n.v[i]));
+}
+PJRT_INLINE DoubleGroup ScaledByFloor(DoubleGroup x, DoubleGroup n) {
+  return PJRT_EACH(DoubleGroup, ScaledByFloor(x.v[i], n.v[i]));
 }
 PJRT_INLINE DoubleGroup WithSign(DoubleGroup size, DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, WithSign(size.v[i], x.v[i]));
@@ -177,8 +183,14 @@ PJRT_INLINE DoubleGroup IfNegative(DoubleGroup x, DoubleGroup value) {
 PJRT_INLINE DoubleGroup HalfPiIfNegative(MaskGroup mask, DoubleGroup x, DoubleGroup other) {
   return PJRT_EACH(DoubleGroup, HalfPiIfNegative(mask.v[i], x.v[i], other.v[i]));
 }
+PJRT_INLINE DoubleGroup HalfTurnsOf(MaskGroup mask, DoubleGroup x) {
+  return PJRT_EACH(DoubleGroup, HalfTurnsOf(mask.v[i], x.v[i]));
+}
 PJRT_INLINE DoubleGroup ZeroKept(DoubleGroup value, DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, ZeroKept(value.v[i], x.v[i]));
+}
+PJRT_INLINE DoubleGroup ZeroAtZeroAndOne(DoubleGroup value, DoubleGroup x) {
+  return PJRT_EACH(DoubleGroup, ZeroAtZeroAndOne(value.v[i], x.v[i]));
 }
 PJRT_INLINE bool AnyOf(MaskGroup mask) {
   int any = 0;

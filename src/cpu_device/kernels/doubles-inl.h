@@ -115,10 +115,28 @@ PJRT_INLINE Doubles HalfPiIfNegative(Mask mask, Doubles x, Doubles other) {
                               kZero << 4 * kOfPositive;
   return _mm512_mask_fixupimm_pd(other, mask, x, AllWords(kTable), 0);
 }
+// Where the mask is set 1 for a negative x and 0 for a positive one, and otherwise 1/2.
+PJRT_INLINE Doubles HalfTurnsOf(Mask mask, Doubles x) {
+  constexpr int kOfZero = 2, kOfOne = 3, kOfInfinity = 5, kOfNegative = 6, kOfPositive = 7;
+  constexpr uint64_t kZero = 8, kOne = 10;
+  constexpr uint64_t kTable = kZero << 4 * kOfZero | kZero << 4 * kOfOne |
+                              kZero << 4 * kOfInfinity | kOne << 4 * kOfNegative |
+                              kZero << 4 * kOfPositive;
+  return _mm512_mask_fixupimm_pd(All(0.5), mask, x, AllWords(kTable), 0);
+}
 // x where that is 0, and otherwise `value`.
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   constexpr int kOfZero = 2, kItself = 1;
   return _mm512_fixupimm_pd(value, x, AllWords(kItself << 4 * kOfZero), 0);
+}
+// `value`, or 0 where x is 0 or 1.
+PJRT_INLINE Doubles ZeroAtZeroAndOne(Doubles value, Doubles x) {
+  constexpr int kOfZero = 2, kOfOne = 3, kZero = 8;
+  return _mm512_fixupimm_pd(value, x, AllWords(kZero << 4 * kOfZero | kZero << 4 * kOfOne), 0);
+}
+// x | (~a & b).
+PJRT_INLINE Words OrOthers(Words x, Words a, Words b) {
+  return _mm512_ternarylogic_epi64(x, a, b, 0xf2);
 }
 // x | (a ^ b).
 PJRT_INLINE Words OrDifferent(Words x, Words a, Words b) {
@@ -173,7 +191,9 @@ PJRT_INLINE Doubles ExponentOfNormal(Doubles x) { return ExponentOf(x); }
 PJRT_INLINE Mask IsZeroOrNotFinite(Doubles x) { return _mm512_fpclass_pd_mask(x, 0x9f); }
 // x 2^floor(n), rounded once, for n from -2044 to 2046.
 PJRT_INLINE Doubles Scaled(Doubles x, Doubles n) { return _mm512_scalef_pd(x, n); }
-// The same for an integer n with a normal 2^n.
+// The same where that is a normal power.
+PJRT_INLINE Doubles ScaledByFloor(Doubles x, Doubles n) { return Scaled(x, n); }
+// The same for an integer n.
 PJRT_INLINE Doubles ScaledInside(Doubles x, Doubles n) { return Scaled(x, n); }
 #else
 using Doubles = __m256d;
@@ -224,9 +244,16 @@ PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) { return Choose(x, valu
 PJRT_INLINE Doubles HalfPiIfNegative(Mask mask, Doubles x, Doubles other) {
   return Choose(mask, IfNegative(x, All(0x1.921fb54442d18p+0)), other);
 }
+PJRT_INLINE Doubles HalfTurnsOf(Mask mask, Doubles x) {
+  return Choose(mask, IfNegative(x, All(1)), All(0.5));
+}
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   return Choose(Compare<_CMP_EQ_OQ>(x, All(0)), x, value);
 }
+PJRT_INLINE Doubles ZeroAtZeroAndOne(Doubles value, Doubles x) {
+  return _mm256_and_pd(Compare<_CMP_NEQ_UQ>(x * x, x), value);
+}
+PJRT_INLINE Words OrOthers(Words x, Words a, Words b) { return x | _mm256_andnot_si256(a, b); }
 PJRT_INLINE Words OrDifferent(Words x, Words a, Words b) { return x | (a ^ b); }
 template <int kShift>
 PJRT_INLINE Words ShiftedRight(Words x) {
@@ -299,6 +326,7 @@ PJRT_INLINE Mask IsZeroOrNotFinite(Doubles x) {
 PJRT_INLINE Doubles ScaledInside(Doubles x, Doubles n) {
   return x * (Doubles)ShiftedLeft<52>((Words)(n + All(kIntegerShift + 1023)));
 }
+PJRT_INLINE Doubles ScaledByFloor(Doubles x, Doubles n) { return ScaledInside(x, Floor(n)); }
 // In two steps, of which only the second can round.
 PJRT_INLINE Doubles Scaled(Doubles x, Doubles n) {
   const Doubles whole = Floor(n), half = Floor(whole * All(0.5));

@@ -378,6 +378,7 @@ PJRT_INLINE void SetBinary(BlockKernels* k, BlockOp op) {
 void FillComplexC128(BlockKernels* k) {
 #if defined(__AVX2__)
   FillComplexLogC128(k);
+  FillComplexPowerC128(k);
   FillComplexRootsC128(k);
   FillComplexAtan2C128(k);
 #else
