@@ -177,9 +177,6 @@ PJRT_INLINE DoubleGroup OfLargerSize(DoubleGroup a, DoubleGroup b) {
 PJRT_INLINE DoubleGroup ChooseOpposite(MaskGroup mask, DoubleGroup a, DoubleGroup b) {
   return PJRT_EACH(DoubleGroup, ChooseOpposite(mask.v[i], a.v[i], b.v[i]));
 }
-PJRT_INLINE DoubleGroup IfNegative(DoubleGroup x, DoubleGroup value) {
-  return PJRT_EACH(DoubleGroup, IfNegative(x.v[i], value.v[i]));
-}
 PJRT_INLINE DoubleGroup HalfPiIfNegative(MaskGroup mask, DoubleGroup x, DoubleGroup other) {
   return PJRT_EACH(DoubleGroup, HalfPiIfNegative(mask.v[i], x.v[i], other.v[i]));
 }
@@ -188,6 +185,9 @@ PJRT_INLINE DoubleGroup HalfTurnsOf(MaskGroup mask, DoubleGroup x) {
 }
 PJRT_INLINE DoubleGroup ZeroKept(DoubleGroup value, DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, ZeroKept(value.v[i], x.v[i]));
+}
+PJRT_INLINE DoubleGroup UnlessZero(DoubleGroup x, DoubleGroup other) {
+  return PJRT_EACH(DoubleGroup, UnlessZero(x.v[i], other.v[i]));
 }
 PJRT_INLINE DoubleGroup ZeroAtZeroAndOne(DoubleGroup value, DoubleGroup x) {
   return PJRT_EACH(DoubleGroup, ZeroAtZeroAndOne(value.v[i], x.v[i]));

@@ -99,13 +99,6 @@ PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
 PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) {
   return _mm512_mask_xor_pd(b, mask, a, All(-0.0));
 }
-// 0 where x is positive, `value` where it is negative, and either where it is 0.
-PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) {
-  constexpr int kOfOne = 3, kOfInfinity = 5, kOfPositive = 7, kZero = 8;
-  constexpr uint64_t kTable = uint64_t{kZero} << 4 * kOfOne | uint64_t{kZero} << 4 * kOfInfinity |
-                              uint64_t{kZero} << 4 * kOfPositive;
-  return _mm512_fixupimm_pd(value, x, AllWords(kTable), 0);
-}
 // pi / 2 where x is negative and 0 where it is positive, or `other` where the mask is not set.
 PJRT_INLINE Doubles HalfPiIfNegative(Mask mask, Doubles x, Doubles other) {
   constexpr int kOfZero = 2, kOfOne = 3, kOfInfinity = 5, kOfNegative = 6, kOfPositive = 7;
@@ -128,6 +121,11 @@ PJRT_INLINE Doubles HalfTurnsOf(Mask mask, Doubles x) {
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   constexpr int kOfZero = 2, kItself = 1;
   return _mm512_fixupimm_pd(value, x, AllWords(kItself << 4 * kOfZero), 0);
+}
+// x, or `other` where that is 0.
+PJRT_INLINE Doubles UnlessZero(Doubles x, Doubles other) {
+  constexpr uint64_t kItself = 0x11111111;  // of all but zeros, which the third digit is for
+  return _mm512_fixupimm_pd(other, x, AllWords(kItself ^ 0x100), 0);
 }
 // `value`, or 0 where x is 0 or 1.
 PJRT_INLINE Doubles ZeroAtZeroAndOne(Doubles value, Doubles x) {
@@ -240,6 +238,7 @@ PJRT_INLINE Doubles OfLargerSize(Doubles a, Doubles b) {
   return Choose((Mask)_mm256_cmpgt_epi64((__m256i)Magnitude(b), below), b, a);
 }
 PJRT_INLINE Doubles ChooseOpposite(Mask mask, Doubles a, Doubles b) { return Choose(mask, -a, b); }
+// `value` where x is negative, and otherwise 0.
 PJRT_INLINE Doubles IfNegative(Doubles x, Doubles value) { return Choose(x, value, All(0)); }
 PJRT_INLINE Doubles HalfPiIfNegative(Mask mask, Doubles x, Doubles other) {
   return Choose(mask, IfNegative(x, All(0x1.921fb54442d18p+0)), other);
@@ -249,6 +248,9 @@ PJRT_INLINE Doubles HalfTurnsOf(Mask mask, Doubles x) {
 }
 PJRT_INLINE Doubles ZeroKept(Doubles value, Doubles x) {
   return Choose(Compare<_CMP_EQ_OQ>(x, All(0)), x, value);
+}
+PJRT_INLINE Doubles UnlessZero(Doubles x, Doubles other) {
+  return Choose(Compare<_CMP_EQ_OQ>(x, All(0)), other, x);
 }
 PJRT_INLINE Doubles ZeroAtZeroAndOne(Doubles value, Doubles x) {
   return _mm256_and_pd(Compare<_CMP_NEQ_UQ>(x * x, x), value);
