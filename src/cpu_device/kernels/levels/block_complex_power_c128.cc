@@ -111,7 +111,8 @@ PJRT_INLINE Split OctavesOf(ComplexGroup z, MaskGroup flat, DoubleGroup p, Doubl
 struct Power {
   PJRT_INLINE C128 RunRare(C128 a, C128 b) { return complexes::CompletePower(a, b); }
   // The size is 2^(n + r), with 16 n in the last bits of `octaves`, and the angle k pi / 16 and
-  // `rest` times log(2), with k in those of `turns`. To keep n takes less time than to find it again.
+  // `rest` times log(2), with k in those of `turns`. To keep n takes less time than to find it
+  // again.
   struct Half {
     DoubleGroup octaves, n, r, turns, rest;
   };
