@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations of two numbers of f8, f6 and f4 from memory to memory, which must give the bits that
-// come by blocks of f32, for every pair of each format.
+// come by blocks of f32, for every pair of each format; and conversions to and from f32.
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
@@ -140,6 +141,40 @@ TEST(SmallFloatPairsTest, DoNotDependOnPlaceOrCount) {
           }
         }
       });
+}
+
+// Of all upper halves of f32 with the lowest bits, the highest ones and around the middle, which
+// has the numbers halfway between two of each format and their neighbours.
+TEST(SmallFloatConversionsTest, HaveTheSameBitsAtEachLevel) {
+  std::vector<float> singles;
+  for (uint32_t upper = 0; upper < 1 << 16; ++upper) {
+    for (const uint32_t lower : {0x0000u, 0x0001u, 0x8000u, 0xffffu})
+      singles.push_back(absl::bit_cast<float>(upper << 16 | lower));
+  }
+  const int64_t n = static_cast<int64_t>(singles.size());
+  const auto bits_of = [](const std::vector<float>& floats) {
+    std::vector<uint32_t> bits;
+    for (float x : floats) bits.push_back(absl::bit_cast<uint32_t>(x));
+    return bits;
+  };
+  Bytes codes = Second();
+  codes.resize(256);
+  const std::vector<const BlockKernels*> levels = SupportedBlockKernels();
+  for (const auto& [narrow, type] : kTypes) {
+    Bytes stored[2] = {Bytes(n), Bytes(n)};
+    std::vector<float> rounded[2] = {std::vector<float>(n), std::vector<float>(n)};
+    for (const BlockKernels* level : levels) {
+      SCOPED_TRACE(absl::StrCat(level->level, " type ", type));
+      const int which = level == levels[0] ? 0 : 1;
+      Bytes& bytes = stored[which];
+      std::vector<float>& floats = rounded[which];
+      level->store[type](bytes.data(), singles.data(), n);
+      level->round_to[type](floats.data(), singles.data(), n);
+      ASSERT_EQ(bytes, stored[0]);
+      ASSERT_EQ(bits_of(floats), bits_of(rounded[0]));
+      ASSERT_EQ(bits_of(Loaded(*level, type, codes)), bits_of(Loaded(*levels[0], type, codes)));
+    }
+  }
 }
 
 class SmallFloatPairProgramsTest : public LevelTest {

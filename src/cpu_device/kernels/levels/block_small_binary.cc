@@ -21,12 +21,19 @@ typedef uint16_t Words __attribute__((vector_size(kBytes)));
 typedef uint32_t Bits __attribute__((vector_size(kBytes)));
 typedef int32_t SignedBits __attribute__((vector_size(kBytes)));
 
+struct FourFloats {
+  Floats part[4];
+};
+struct FourBits {
+  Bits part[4];
+};
+
 // These but Listed work within lanes of 16 bytes, so that packing what was unpacked gives the order
 // back.
 #if defined(__AVX512F__)
 // Only processors that permute bytes by an instruction have functions of this level: to compute
 // what they look up takes as long again.
-#define PJRT_PERMUTES_BYTES __attribute__((target("avx512vbmi")))
+#define PJRT_PERMUTES_BYTES __attribute__((target("avx512vbmi,avx512vbmi2")))
 // By the last seven bits.
 PJRT_INLINE PJRT_PERMUTES_BYTES Bytes Listed(const uint8_t (&list)[128], Bytes places) {
   return (Bytes)_mm512_permutex2var_epi8(_mm512_load_si512(list), (__m512i)places,
@@ -43,9 +50,6 @@ PJRT_INLINE Floats LowerFloats(Words words) {
 }
 PJRT_INLINE Floats UpperFloats(Words words) {
   return (Floats)_mm512_unpackhi_epi16(_mm512_setzero_si512(), (__m512i)words);
-}
-PJRT_INLINE Words PackBits(Bits a, Bits b) {
-  return (Words)_mm512_packus_epi32((__m512i)a, (__m512i)b);
 }
 PJRT_INLINE Words PackSigns(Bits a, Bits b) {
   return (Words)_mm512_packs_epi32((__m512i)a, (__m512i)b);
@@ -65,12 +69,38 @@ PJRT_INLINE Bytes InOrder(Bytes x) {
   const __m512i places = _mm512_setr_epi32(0, 8, 2, 10, 1, 9, 3, 11, 4, 12, 6, 14, 5, 13, 7, 15);
   return (Bytes)_mm512_permutexvar_epi32(places, (__m512i)x);
 }
-// Between memory and what packing FourFloats gives: dwords by lanes, and by places within them.
+// From memory to what packing FourFloats gives: dwords by lanes, and by places within them.
 PJRT_INLINE Bytes ToLanes(Bytes x) {
   const __m512i places = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return (Bytes)_mm512_permutexvar_epi32(places, (__m512i)x);
 }
-PJRT_INLINE Bytes FromLanes(Bytes x) { return ToLanes(x); }
+// The last bytes of four numbers side by side, or their signs with seven bits that do not matter;
+// and from there to the order of packing, and to memory.
+PJRT_INLINE PJRT_PERMUTES_BYTES Bytes JoinLast(const FourBits& x) {
+  __m512i joined = _mm512_slli_epi32((__m512i)x.part[0], 24);
+  for (int i = 1; i < 4; ++i) joined = _mm512_shrdi_epi32(joined, (__m512i)x.part[i], 8);
+  return (Bytes)joined;
+}
+PJRT_INLINE PJRT_PERMUTES_BYTES Bytes JoinSigns(const FourFloats& x) {
+  __m512i joined = _mm512_srli_epi32((__m512i)x.part[3], 24);
+  for (int i = 3; i-- > 0;) joined = _mm512_shldi_epi32(joined, (__m512i)x.part[i], 8);
+  return (Bytes)joined;
+}
+PJRT_INLINE Bytes PackJoined(Bytes x) {
+  const __m128i places = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return (Bytes)_mm512_shuffle_epi8((__m512i)x, _mm512_broadcast_i32x4(places));
+}
+struct JoinedPlaces {
+  alignas(kBytes) uint8_t at[kBytes];
+};
+constexpr JoinedPlaces kJoinedPlaces = [] {
+  JoinedPlaces places = {};
+  for (int i = 0; i < kBytes; ++i) places.at[i] = static_cast<uint8_t>(i % 16 * 4 + i / 16);
+  return places;
+}();
+PJRT_INLINE PJRT_PERMUTES_BYTES Bytes FromJoined(Bytes x) {
+  return (Bytes)_mm512_permutexvar_epi8(_mm512_load_si512(kJoinedPlaces.at), (__m512i)x);
+}
 PJRT_INLINE Words Smaller(Words a, Words b) {
   return (Words)_mm512_min_epu16((__m512i)a, (__m512i)b);
 }
@@ -102,9 +132,6 @@ PJRT_INLINE Floats LowerFloats(Words words) {
 PJRT_INLINE Floats UpperFloats(Words words) {
   return (Floats)_mm256_unpackhi_epi16(_mm256_setzero_si256(), (__m256i)words);
 }
-PJRT_INLINE Words PackBits(Bits a, Bits b) {
-  return (Words)_mm256_packus_epi32((__m256i)a, (__m256i)b);
-}
 PJRT_INLINE Words PackSigns(Bits a, Bits b) {
   return (Words)_mm256_packs_epi32((__m256i)a, (__m256i)b);
 }
@@ -123,7 +150,18 @@ PJRT_INLINE Bytes InOrder(Bytes x) {
 PJRT_INLINE Bytes ToLanes(Bytes x) {
   return (Bytes)_mm256_permutevar8x32_epi32((__m256i)x, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
 }
-PJRT_INLINE Bytes FromLanes(Bytes x) {
+PJRT_INLINE Bytes JoinLast(const FourBits& x) {
+  __m256i last[4];
+  for (int i = 0; i < 4; ++i) last[i] = (__m256i)(x.part[i] & 0xff);
+  return (Bytes)_mm256_packus_epi16(_mm256_packus_epi32(last[0], last[1]),
+                                    _mm256_packus_epi32(last[2], last[3]));
+}
+PJRT_INLINE Bytes JoinSigns(const FourFloats& x) {
+  return PackSigns(PackSigns((Bits)x.part[0], (Bits)x.part[1]),
+                   PackSigns((Bits)x.part[2], (Bits)x.part[3]));
+}
+PJRT_INLINE Bytes PackJoined(Bytes x) { return x; }
+PJRT_INLINE Bytes FromJoined(Bytes x) {
   return (Bytes)_mm256_permutevar8x32_epi32((__m256i)x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 PJRT_INLINE Words Smaller(Words a, Words b) {
@@ -140,9 +178,6 @@ PJRT_INLINE Bytes BoundedSum(Bytes a, Bytes b) {
 }
 #endif
 
-struct FourFloats {
-  Floats part[4];
-};
 PJRT_INLINE FourFloats FloatsOf(Bytes lower, Bytes upper) {
   const Words first = LowerWords(lower, upper), second = UpperWords(lower, upper);
   return {{LowerFloats(first), UpperFloats(first), LowerFloats(second), UpperFloats(second)}};
@@ -220,9 +255,10 @@ struct Codec {
       const SignedBytes nan =
           (SignedBytes)(L::kUnsignedZero ? x : size) == static_cast<int8_t>(L::kNan);
       lower = nan ? Bytes{} + 0xc0 : lower;
-      upper |= (Bytes)nan & 0x7f;
+      // Where the sign alone is the NaN, it is none of its own.
+      upper |= (Bytes)nan & static_cast<uint8_t>(L::kUnsignedZero ? 0xff : 0x7f);
     }
-    upper |= (Bytes)((Words)x << (8 - Format::kBits)) & 0x80;
+    upper ^= (Bytes)((Words)x << (8 - Format::kBits)) & 0x80;
     return FloatsOf(lower, upper);
   }
 #endif
@@ -256,30 +292,34 @@ struct Codec {
     return InOrder(WithSigns(code, PackSigns(first, second)));
   }
 
-  // As EncodeIeeeLike, whose sum is a product with 2^kShift added here.
+  // As EncodeIeeeLike, whose sum is a product with 2^kShift added here. Of the result the last byte
+  // alone is meant, to which the sum's exponent adds nothing; the power's adds the excess, which
+  // the product takes away: an even number of the sum's last digits, which changes no rounding.
   PJRT_INLINE Bits Code(Floats x) {
     constexpr int32_t kInfinity = kInfinityF32;
     constexpr int kShift = 23 - L::kMantissa;
     constexpr uint32_t kFirstNormal = static_cast<uint32_t>(128 - L::kBias) << 23;
     constexpr uint32_t kLimit = kFirstNormal + ((kLast - (1u << L::kMantissa)) << kShift);
-    constexpr uint32_t kExcess = (kFirstNormal >> kShift) + (static_cast<uint32_t>(kShift) << 23);
+    constexpr uint32_t kExcess = (kFirstNormal >> kShift) & 0xff;
+    static_assert(kExcess % 2 == 0);
+    constexpr uint32_t kFactor = (static_cast<uint32_t>(127 + kShift) << 23) + (0x100 - kExcess);
     const Floats magnitude = Magnitude(x);
     const Floats bounded = Smaller(magnitude, All(__builtin_bit_cast(float, kLimit)));
     const Floats power = Larger((Floats)((SignedBits)bounded & kInfinity),
                                 All(__builtin_bit_cast(float, kFirstNormal)));
-    const Bits sum = (Bits)Fused(power, All(static_cast<float>(1 << kShift)), bounded);
-    Bits code = sum - ((Bits)power - ((Bits)power >> kShift)) - kExcess;
+    const Floats sum = Fused(power, All(__builtin_bit_cast(float, kFactor)), bounded);
+    Bits code = (Bits)sum + ((Bits)power >> kShift);
     const SignedBits size = (SignedBits)magnitude;
     if constexpr (L::kIeee)
       code += (Bits)(size > kInfinity ? (size - kInfinity) | 0x400000 : SignedBits{}) >> kShift;
     if constexpr (L::kFiniteOnly) code = size > kInfinity ? Bits{} + L::kNan : code;
     return code;
   }
-  PJRT_INLINE Bytes Store(const FourFloats& x) {
-    const Bytes code = PackWords(PackBits(Code(x.part[0]), Code(x.part[1])),
-                                 PackBits(Code(x.part[2]), Code(x.part[3])));
-    return WithSigns(code, PackSigns(PackSigns((Bits)x.part[0], (Bits)x.part[1]),
-                                     PackSigns((Bits)x.part[2], (Bits)x.part[3])));
+  // Joined.
+  PJRT_INLINE PJRT_PERMUTES_BYTES Bytes Store(const FourFloats& x) {
+    FourBits code;
+    for (int i = 0; i < 4; ++i) code.part[i] = Code(x.part[i]);
+    return WithSigns(JoinLast(code), JoinSigns(x));
   }
 };
 
@@ -296,14 +336,17 @@ struct Codec<float8_e8m0fnu> {
     return FloatsOf(lower, (Bytes)((Words)x >> 1) & 0x7f);
   }
   PJRT_INLINE Bits Code(Floats x) {
+    constexpr int32_t kInfinity = kInfinityF32;
     const SignedBits size = (SignedBits)((Bits)x & 0x7fffffffu);
-    const Bits rounded = (Bits)(size > 0x5fffff ? size : SignedBits{}) + 0x400000u;
+    const SignedBits bounded = size < kInfinity ? size : SignedBits{} + kInfinity;  // NaN's code
+    const Bits rounded = (Bits)(size > 0x5fffff ? bounded : SignedBits{}) + 0x400000u;
     const SignedBits negative = ((SignedBits)x < 0) & (size > 0);
     return negative ? Bits{} + 0xff : rounded >> 23;
   }
-  PJRT_INLINE Bytes Store(const FourFloats& x) {
-    return PackWords(PackBits(Code(x.part[0]), Code(x.part[1])),
-                     PackBits(Code(x.part[2]), Code(x.part[3])));
+  PJRT_INLINE PJRT_PERMUTES_BYTES Bytes Store(const FourFloats& x) {
+    FourBits code;
+    for (int i = 0; i < 4; ++i) code.part[i] = Code(x.part[i]);
+    return JoinLast(code);
   }
 };
 
@@ -380,7 +423,7 @@ PJRT_INLINE PJRT_PERMUTES_BYTES Bytes Result(Bytes x, Bytes y) {
     constexpr int kSecond = kGives == Gives::kScaleOfBoth ? C::kToHalf : 0;
     return C::StoreByHalves(run(C::template Load<C::kToHalf>(x), C::template Load<kSecond>(y)));
   } else {
-    return C::Store(run(C::template Load<0>(x), C::template Load<0>(y)));
+    return PackJoined(C::Store(run(C::template Load<0>(x), C::template Load<0>(y))));
   }
 }
 
@@ -452,7 +495,7 @@ struct Store {
   using From = float;
   using To = uint8_t;
   PJRT_INLINE PJRT_PERMUTES_BYTES void Run(uint8_t* d, const float* s) {
-    const Bytes y = FromLanes(Codec<Format>::Store(LoadFour(s)));
+    const Bytes y = FromJoined(Codec<Format>::Store(LoadFour(s)));
     __builtin_memcpy(d, &y, sizeof(y));
   }
 };
@@ -461,7 +504,7 @@ struct RoundTo {
   using From = float;
   using To = float;
   PJRT_INLINE PJRT_PERMUTES_BYTES void Run(float* d, const float* s) {
-    StoreFour(d, Codec<Format>::template Load<0>(Codec<Format>::Store(LoadFour(s))));
+    StoreFour(d, Codec<Format>::template Load<0>(PackJoined(Codec<Format>::Store(LoadFour(s)))));
   }
 };
 template <class Conversion>
@@ -511,7 +554,7 @@ void SetAll(BlockKernels* k, NarrowType type, PrimitiveType memory) {
 
 void FillSmallBinary(BlockKernels* k) {
 #if defined(__AVX512F__)
-  if (!__builtin_cpu_supports("avx512vbmi")) return;
+  if (!__builtin_cpu_supports("avx512vbmi") || !__builtin_cpu_supports("avx512vbmi2")) return;
 #endif
   SetAll<float8_e5m2>(k, NarrowType::kF8E5M2, F8E5M2);
   SetAll<float8_e4m3>(k, NarrowType::kF8E4M3, F8E4M3);
