@@ -10,8 +10,10 @@
 #include <iterator>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/guarded_memory.h"
 #include "tests/cpu/kernel_test_util.h"
@@ -23,27 +25,41 @@ constexpr int kElementSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 
 
 // A dense box in the order of the target, with `gap` elements behind each run of its last dim; the
 // source has the dims in `order`, outermost first, those of `reversed` backwards.
-void CheckTiles(const std::vector<int64_t>& sizes, const std::vector<int>& order, int64_t gap,
-                int reversed, int size) {
-  const size_t rank = sizes.size();
+struct Box {
+  std::vector<int64_t> sizes;
+  std::vector<int> order;
+  int64_t gap;
+  int reversed;
+};
+struct Layout {
   TurnedTiles::DimList dims;
-  for (int64_t n : sizes) dims.push_back({n, 0, 0});
-  int64_t from_bytes = size, to_bytes = size, from_at = 0, count = 1;
-  for (size_t d = rank; d-- > 0;) {
-    dims[d].to = to_bytes;
-    to_bytes *= sizes[d];
-    if (d + 1 == rank) to_bytes += gap * size;
-    count *= sizes[d];
+  int64_t from_bytes, to_bytes, from_at = 0, count = 1;
+};
+Layout LayoutOf(const Box& box, int size) {
+  Layout layout;
+  layout.from_bytes = layout.to_bytes = size;
+  for (int64_t n : box.sizes) layout.dims.push_back({n, 0, 0});
+  for (size_t d = box.sizes.size(); d-- > 0;) {
+    layout.dims[d].to = layout.to_bytes;
+    layout.to_bytes *= box.sizes[d];
+    if (d + 1 == box.sizes.size()) layout.to_bytes += box.gap * size;
+    layout.count *= box.sizes[d];
   }
-  for (size_t i = rank; i-- > 0;) {
-    const int d = order[i];
-    dims[d].from = from_bytes;
-    from_bytes *= sizes[d];
-    if (d == reversed) {
-      from_at += dims[d].from * (sizes[d] - 1);
-      dims[d].from = -dims[d].from;
+  for (size_t i = box.order.size(); i-- > 0;) {
+    const int d = box.order[i];
+    int64_t& from = layout.dims[d].from;
+    from = layout.from_bytes;
+    layout.from_bytes *= box.sizes[d];
+    if (d == box.reversed) {
+      layout.from_at += from * (box.sizes[d] - 1);
+      from = -from;
     }
   }
+  return layout;
+}
+
+void CheckTiles(const Box& box, int size) {
+  const auto [dims, from_bytes, to_bytes, from_at, count] = LayoutOf(box, size);
   const Guarded source(from_bytes), target(to_bytes);
   std::mt19937 random(9);
   for (const bool end : {false, true}) {
@@ -51,10 +67,10 @@ void CheckTiles(const std::vector<int64_t>& sizes, const std::vector<int>& order
     std::vector<char> expected(to_bytes, 'x');
     for (int64_t i = 0; i < count; ++i) {
       int64_t rest = i, from = from_at, to = 0;
-      for (size_t d = rank; d-- > 0;) {
-        from += rest % sizes[d] * dims[d].from;
-        to += rest % sizes[d] * dims[d].to;
-        rest /= sizes[d];
+      for (size_t d = dims.size(); d-- > 0;) {
+        from += rest % dims[d].size * dims[d].from;
+        to += rest % dims[d].size * dims[d].to;
+        rest /= dims[d].size;
       }
       std::memcpy(&expected[to], source.At(end) + from, size);
     }
@@ -77,12 +93,7 @@ void CheckTiles(const std::vector<int64_t>& sizes, const std::vector<int>& order
 }
 
 TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
-  const struct {
-    std::vector<int64_t> sizes;
-    std::vector<int> order;
-    int64_t gap;
-    int reversed;
-  } boxes[] = {
+  const Box boxes[] = {
       // Tiles end within the last dim of the target, of the source, or both.
       {{300, 700}, {1, 0}, 0, -1},
       {{64, 512}, {1, 0}, 0, -1},
@@ -127,9 +138,56 @@ TEST(TurnedTilesTest, EveryElementGetsToItsPlaceAndNothingElseIsTouched) {
       {{77, 5, 4, 3}, {0, 3, 2, 1}, 0, -1},
       {{5, 61, 3, 13}, {1, 0, 3, 2}, 0, 1},
   };
-  for (const auto& box : boxes) {
-    for (const int size : kElementSizes)
-      CheckTiles(box.sizes, box.order, box.gap, box.reversed, size);
+  for (const Box& box : boxes) {
+    for (const int size : kElementSizes) CheckTiles(box, size);
+  }
+}
+
+TEST(TurnedTilesTest, TallMatricesOfBytesAreStreamedByColumns) {
+  const struct {
+    Box box;
+    std::string way;
+  } boxes[] = {
+      // Rows of the source begin anywhere in the caches, or at the same places of them.
+      {{{20, 3, 448}, {2, 1, 0}, 0, -1}, "by columns of lines where they are"},
+      {{{32, 128, 192}, {2, 1, 0}, 0, -1}, "by columns of lines of copies"},
+      {{{20, 3, 1027}, {2, 1, 0}, 0, -1}, "by columns where they are"},
+      {{{32, 128, 397}, {2, 1, 0}, 0, -1}, "by columns of copies"},
+      // Little is left behind tiles of whole lines.
+      {{{40, 1930}, {1, 0}, 0, -1}, "by columns where they are"},
+      // Rows and columns of several dims, some of them backwards; rows that do not follow each
+      // other.
+      {{{21, 9, 4, 3, 16, 8}, {3, 4, 5, 0, 2, 1}, 0, 4}, "by columns of lines where they are"},
+      {{{21, 9, 4, 3, 11, 13}, {3, 4, 5, 0, 2, 1}, 0, 5}, "by columns where they are"},
+      {{{50, 448}, {1, 0}, 64, 1}, "by columns of lines where they are"},
+      {{{50, 500}, {1, 0}, 12, 1}, "by columns where they are"},
+  };
+  for (const auto& [box, way] : boxes) {
+    for (const BlockKernels* kernels : SupportedBlockKernels()) {
+      const std::string description =
+          TurnedTiles(LayoutOf(box, 1).dims, 1, true, *kernels).Describe();
+      EXPECT_TRUE(absl::EndsWith(description, way)) << description;
+    }
+    for (const int size : {1, 2}) CheckTiles(box, size);
+  }
+}
+
+// Whole lines of a target that does not begin with a line.
+TEST(TurnedTilesTest, ColumnsOfLinesMayBeginAnywhere) {
+  const Layout layout = LayoutOf({{32, 128, 192}, {2, 1, 0}, 0, -1}, 1);
+  std::vector<char> source(layout.from_bytes);
+  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<char>(i * 37 / 16);
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    const TurnedTiles tiles(layout.dims, 1, true, *kernels);
+    std::vector<char> target(layout.to_bytes + 64, 'x');
+    for (const int64_t at : {1, 33}) {
+      tiles.Run(0, tiles.num_tiles(), source.data(), target.data() + at);
+      kernels->end_stream();
+      for (int64_t i = 0; i < layout.to_bytes; ++i) {
+        const int64_t from = i % 192 * 4096 + i / 192 % 128 * 32 + i / (192 * 128);
+        ASSERT_EQ(target[at + i], source[from]) << kernels->level << " " << at << " " << i;
+      }
+    }
   }
 }
 
@@ -143,7 +201,9 @@ TEST(TurnedTilesTest, RandomPermutationsAreTheirDefinition) {
     std::vector<int> order(sizes.size());
     std::iota(order.begin(), order.end(), 0);
     while (order.back() == rank - 1) std::shuffle(order.begin(), order.end(), random);
-    CheckTiles(sizes, order, below(3) == 0 ? below(9) : 0, below(2) == 0 ? below(rank) : -1,
+    const int64_t gap = below(3) == 0 ? below(9) : 0;
+    const int reversed = below(2) == 0 ? below(rank) : -1;
+    CheckTiles({sizes, order, gap, reversed},
                kElementSizes[below(static_cast<int>(std::size(kElementSizes)))]);
   }
 }

@@ -22,17 +22,21 @@ class TileReader {
       scratch->read = nullptr;
       return;
     }
-    runs_ = tile.shape->runs;
     from_ = tile.from;
-    num_all_ = num_ = tile.shape->num_runs;
+    run_ = tile.shape->runs;
+    end_ = run_ + tile.shape->num_runs;
+    num_ = tile.shape->num_runs;
+    // The first ones were asked for beside the tile before.
+    asked_from_ = from_;
+    asked_ = run_ + (kAhead < num_ ? kAhead : num_);
+    asked_end_ = end_;
     if (after.shape != nullptr) {
-      after_runs_ = after.shape->runs;
       after_from_ = after.from;
-      num_all_ += after.shape->num_runs;
+      after_ = after.shape->runs;
+      after_end_ = after_ + after.shape->num_runs;
     }
-    asked_ = kAhead < num_ ? kAhead : num_;
-    if (tile.shape->is_one_run && after.shape != nullptr &&
-        EndOf(after) - EndOf(tile) >= TurnScratch::kSlack) {
+    if (tile.shape->stays || (tile.shape->is_one_run && after.shape != nullptr &&
+                              EndOf(after) - EndOf(tile) >= TurnScratch::kSlack)) {
       scratch->read = tile.from;
     } else {
       scratch->read = to_ = scratch->source[scratch->current];
@@ -44,29 +48,37 @@ class TileReader {
     for (due_ += steps * num_; due_ >= steps_; due_ -= steps_) ReadRun();
   }
   void Rest() {
-    while (read_ < num_) ReadRun();
+    while (run_ != end_) ReadRun();
   }
 
  private:
-  // Runs that are asked for before they are read, to the first cache, which has almost as many
-  // ways. Asked for in the second one they are no sooner there, whether that is all or comes first.
+  using Run = TurnedShape::Run;
+
+  // Runs that are asked for before they are read, to the second cache.
   static constexpr int64_t kAhead = 16;
 
   static const char* EndOf(const TurnedTile& tile) {
-    const TurnedShape::Run& last = tile.shape->runs[tile.shape->num_runs - 1];
+    const Run& last = tile.shape->runs[tile.shape->num_runs - 1];
     return tile.from + last.at + last.bytes;
   }
-  __attribute__((noinline)) void ReadRun() {
-    if (read_ == num_) return;
-    // A call to what only asks for lines would be one that compilers leave out.
-    for (; asked_ <= read_ + kAhead && asked_ < num_all_; ++asked_) {
-      const bool is_after = asked_ >= num_;
-      const TurnedShape::Run run = is_after ? after_runs_[asked_ - num_] : runs_[asked_];
-      const char* const from = (is_after ? after_from_ : from_) + run.at;
-      for (int64_t i = 0; i < run.bytes; i += kLine) __builtin_prefetch(from + i, 0, 3);
-      __builtin_prefetch(from + run.bytes - 1, 0, 3);
+  __attribute__((always_inline)) void Ask() {
+    if (asked_ == asked_end_) {
+      if (after_ == after_end_) return;
+      asked_from_ = after_from_;
+      asked_ = after_;
+      asked_end_ = after_ = after_end_;
     }
-    const TurnedShape::Run run = runs_[read_++];
+    const char* const from = asked_from_ + asked_->at;
+    const int64_t bytes = asked_++->bytes;
+    for (int64_t i = -static_cast<int64_t>(reinterpret_cast<uintptr_t>(from) % kLine); i < bytes;
+         i += kLine)
+      __builtin_prefetch(from + i, 0, 2);
+  }
+  // Not inlined, for the sake of its callers' registers.
+  __attribute__((noinline)) void ReadRun() {
+    if (run_ == end_) return;
+    Ask();
+    const Run& run = *run_++;
     if (to_ == nullptr) return;
     const char* const from = from_ + run.at;
     char* const to = to_ + run.buffer_at;
@@ -75,10 +87,12 @@ class TileReader {
     if (i < run.bytes) CopyInLine(to + i, from + i, run.bytes - i);
   }
 
-  const TurnedShape::Run *runs_ = nullptr, *after_runs_ = nullptr;
-  const char *from_ = nullptr, *after_from_ = nullptr;
+  const char *from_ = nullptr, *asked_from_ = nullptr, *after_from_ = nullptr;
   char* to_ = nullptr;  // null where the tile stays where it is
-  int64_t num_ = 0, num_all_ = 0, asked_ = 0, read_ = 0, due_ = 0;
+  const Run *run_ = nullptr, *end_ = nullptr;
+  const Run *asked_ = nullptr, *asked_end_ = nullptr;
+  const Run *after_ = nullptr, *after_end_ = nullptr;
+  int64_t num_ = 0, due_ = 0;
   const int64_t steps_;
 };
 

@@ -9,7 +9,7 @@
 namespace pjrt::cpu {
 
 // What tiles have in common. They are read to a buffer, turned to another one, and written from
-// there. Offsets and strides in bytes; counts are positive.
+// there; or turned column by column. Offsets and strides in bytes; counts are positive.
 struct TurnedShape {
   // Read: runs of bytes of the source.
   struct Run {
@@ -19,6 +19,7 @@ struct TurnedShape {
   const Run* runs;
   int64_t num_runs;
   bool is_one_run;  // all that is read, in order
+  bool stays;       // not read: what is turned is the source itself
 
   // Turned: matrices whose rows are contiguous in one buffer and whose columns are in the other,
   // wherever they begin. Element c of row r goes from src_at + row_at[r] + c elements to dst_at +
@@ -50,6 +51,13 @@ struct TurnedShape {
   const Matrix* blocks;
   int64_t num_block_places;
 
+  // Turned and streamed by columns, where not null: column c of the one matrix, which is not
+  // shuffled, is a row of the target that begins at columns[c] and has to_bytes, 64 to
+  // kColumnBytes. There are at least as many columns as have 16 bytes, and at most kMostColumns.
+  static constexpr int64_t kColumnBytes = 256, kMostColumns = 1024;
+  const int64_t* columns;
+  bool are_lines;  // if the target begins with a line, so does each column, and has whole ones
+
   // Written: rows of `to_bytes` bytes, to_rows of them at each place; past the caches if
   // is_streamed.
   bool is_streamed;
@@ -65,8 +73,8 @@ struct TurnedTile {
   const char* from = nullptr;
   char* to = nullptr;
   // Of the rows that are written. Those that a tile does not end are ended by the tiles after it,
-  // which have the same places of the buffer and do not begin them. Pieces of rows that are not
-  // whole have 64 bytes at least, except the last.
+  // which have the same places of the buffer, or the same columns, and do not begin them. Pieces of
+  // rows that are not whole have 64 bytes at least, except the last.
   bool begins = false, ends = false;
 };
 

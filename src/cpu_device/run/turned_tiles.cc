@@ -50,20 +50,26 @@ TurnedTiles::TurnedTiles(const DimList& dims, int size, bool is_streamed,
     return SideOf(dims, &Dim::from, sizes, sizes).buffer_bytes <= kBufferBytes &&
            SideOf(dims, &Dim::to, sizes, sizes).buffer_bytes <= kBufferBytes;
   };
-  const auto bytes_of = [&](const Sizes& sizes) {
-    int64_t bytes = size;
-    for (int64_t n : sizes) bytes *= n;
-    return bytes;
-  };
+  if (is_streamed && TakeColumns(dims)) return;
   int64_t to_row = is_streamed ? kStreamedToRow : kToRow;
-  Sizes tile = TileFor(dims, to_row);
-  while (!fits(tile)) tile = TileFor(dims, to_row /= 2);
-  for (; bytes_of(tile) < kSmallTile && to_row < kBufferBytes; to_row *= 2) {
-    const Sizes larger = TileFor(dims, 2 * to_row);
+  Sizes tile = TileFor(dims, kFromRow, to_row);
+  while (!fits(tile)) tile = TileFor(dims, kFromRow, to_row /= 2);
+  for (; BytesOf(tile) < kSmallTile && to_row < kBufferBytes; to_row *= 2) {
+    const Sizes larger = TileFor(dims, kFromRow, 2 * to_row);
     if (!fits(larger)) break;
     tile = larger;
   }
-  tile_bytes_ = bytes_of(tile);
+  MakeShapes(dims, tile);
+}
+
+int64_t TurnedTiles::BytesOf(const Sizes& sizes) const {
+  int64_t bytes = size_;
+  for (int64_t n : sizes) bytes *= n;
+  return bytes;
+}
+
+void TurnedTiles::MakeShapes(const DimList& dims, const Sizes& tile) {
+  tile_bytes_ = BytesOf(tile);
   MakeLoops(dims, tile);
   for (size_t shape = 0; shape < size_t{1} << ends_.size(); ++shape) {
     Sizes sizes = tile;
@@ -75,7 +81,8 @@ TurnedTiles::TurnedTiles(const DimList& dims, int size, bool is_streamed,
   }
 }
 
-TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t to_run) const {
+TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t from_run,
+                                        int64_t to_run) const {
   Sizes tile(dims.size(), 1);
   const auto take_row = [&](int64_t Dim::*stride, int64_t limit) {
     for (int64_t row = size_; 2 * row <= limit;) {
@@ -97,21 +104,24 @@ TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t to_run) con
       row *= taken;
     }
   };
-  take_row(&Dim::from, kFromRow);
+  take_row(&Dim::from, from_run);
   take_row(&Dim::to, to_run);
   return tile;
 }
 
-// Tiles follow each other as they stand in the source, but first of all along rows of the target.
+// Tiles follow each other as they stand in the source, but first of all along rows of the target;
+// those by columns as they stand there.
 void TurnedTiles::MakeLoops(const DimList& dims, const Sizes& tile) {
   Order order(dims.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const Side to = SideOf(dims, &Dim::to, tile, tile);
+  const int64_t bytes = by_columns_ ? BytesOf(rows_, tile) : to.bytes;
   const auto goes_along = [&](size_t d) {
-    return to.bytes >= kLine && tile[d] < dims[d].size && dims[d].to * tile[d] == to.bytes;
+    return bytes >= kLine && tile[d] < dims[d].size && dims[d].to * tile[d] == bytes;
   };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     if (goes_along(a) != goes_along(b)) return goes_along(b);
+    if (by_columns_) return std::abs(dims[a].to) > std::abs(dims[b].to);
     return std::abs(dims[a].from) > std::abs(dims[b].from);
   });
   for (size_t d : order) {
@@ -176,9 +186,13 @@ TurnedTiles::Shape TurnedTiles::ShapeOf(const DimList& dims, const Sizes& tile,
   Shape shape;
   shape.from = SideOf(dims, &Dim::from, tile, sizes);
   shape.to = SideOf(dims, &Dim::to, tile, sizes);
-  FindMatrices(sizes, &shape);
-  FindBlocks(tile, sizes, &shape);
-  FindFew(sizes, &shape);
+  if (by_columns_) {
+    FindColumns(dims, sizes, &shape);
+  } else {
+    FindMatrices(sizes, &shape);
+    FindBlocks(tile, sizes, &shape);
+    FindFew(sizes, &shape);
+  }
   for (const TurnedShape::Place& place : shape.from.places) {
     for (int64_t row = 0; row < shape.from.rows; ++row) {
       for (int64_t i = 0; i < shape.from.bytes; i += kReadBytes) {
@@ -354,12 +368,13 @@ TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   view.runs = shape.runs.data();
   view.num_runs = count(shape.runs);
   view.is_one_run = shape.is_one_run;
+  view.stays = by_columns_ && stays_;
   view.matrices = shape.matrices.data();
   view.row_at = shape.row_at.data();
   view.col_at = shape.col_at.data();
   view.num_matrices = count(shape.matrices);
   view.rows = count(shape.row_at);
-  view.cols = count(shape.col_at);
+  view.cols = by_columns_ ? count(shape.columns) : count(shape.col_at);
   view.together = IsPowerOfTwo(size_) ? 1 : size_;
   view.group = shape.group;
   view.shuffle_bytes = kernels_->shuffle_bytes;
@@ -371,13 +386,15 @@ TurnedShape TurnedTiles::ViewOf(const Shape& shape) const {
   view.shuffles = shape.shuffles.data();
   view.blocks = shape.blocks.data();
   view.num_block_places = count(shape.blocks);
+  view.columns = by_columns_ ? shape.columns.data() : nullptr;
+  view.are_lines = are_lines_;
   view.is_streamed = is_streamed_;
   view.places = shape.to.places.data();
   view.num_places = count(shape.to.places);
   view.to_rows = shape.to.rows;
   view.to_stride = shape.to.stride;
   view.to_pitch = shape.to.pitch;
-  view.to_bytes = shape.to.bytes;
+  view.to_bytes = by_columns_ ? view.rows * size_ : shape.to.bytes;
   return view;
 }
 
@@ -425,10 +442,16 @@ void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) co
 
 std::string TurnedTiles::Describe() const {
   const Shape& shape = shapes_[0];
+  const TurnedShape view = ViewOf(shape);
   return absl::StrCat("tiles of ", tile_bytes_, " bytes, rows of ", shape.from.bytes,
-                      " to rows of ", shape.to.bytes, ": ", shape.matrices.size(),
-                      " transposes of ", shape.row_at.size(), "x", shape.col_at.size(),
-                      " elements of ", size_, " bytes");
+                      " to rows of ", view.to_bytes, ": ", view.num_matrices, " transposes of ",
+                      view.rows, "x", view.cols, " elements of ", size_, " bytes",
+                      !by_columns_ ? ""
+                      : are_lines_ ? ", by columns of lines"
+                                   : ", by columns",
+                      !by_columns_ ? ""
+                      : stays_     ? " where they are"
+                                   : " of copies");
 }
 
 }  // namespace pjrt::cpu

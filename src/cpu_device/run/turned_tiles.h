@@ -59,6 +59,7 @@ class TurnedTiles {
     std::vector<TurnedShape::Matrix> matrices;
     std::vector<TurnedShape::Run> runs;  // of the source
     bool is_one_run = false;
+    std::vector<int64_t> columns;  // in the target, if tiles are streamed by columns
     // What is shuffled, if anything.
     int64_t num_blocks = 0, at_once = 0, block_from = 0, block_to = 0;
     std::vector<TurnedShape::Shuffle> shuffles;
@@ -66,7 +67,9 @@ class TurnedTiles {
   };
   TurnedShape ViewOf(const Shape& shape) const;
 
-  Sizes TileFor(const DimList& dims, int64_t to_run) const;
+  Sizes TileFor(const DimList& dims, int64_t from_run, int64_t to_run) const;
+  int64_t BytesOf(const Sizes& sizes) const;
+  void MakeShapes(const DimList& dims, const Sizes& tile);
   void MakeLoops(const DimList& dims, const Sizes& tile);
   Side SideOf(const DimList& dims, int64_t Dim::*stride, const Sizes& tile,
               const Sizes& sizes) const;
@@ -77,9 +80,20 @@ class TurnedTiles {
   void FindFew(const Sizes& sizes, Shape* shape) const;
   void Shuffle(const std::vector<int64_t>& source, int64_t to, Shape* shape) const;
 
+  // In turned_columns.cc. False: tiles are not streamed by columns.
+  bool TakeColumns(const DimList& dims);
+  bool SplitTile(const DimList& dims, const Sizes& tile);
+  Sizes LeastOf(const DimList& dims, const Sizes& tile) const;
+  bool ColumnsAreLines(const DimList& dims, const Sizes& tile) const;
+  int64_t BytesOf(const Order& order, const Sizes& sizes) const;
+  void FindColumns(const DimList& dims, const Sizes& sizes, Shape* shape) const;
+
   const BlockKernels* kernels_;
   int size_;
   bool is_streamed_;
+  // As a TurnedShape has them, and the dims of rows and columns, innermost first.
+  bool by_columns_ = false, stays_ = false, are_lines_ = false;
+  Order rows_, cols_;
   int64_t num_tiles_ = 1, tile_bytes_;
   DimList outer_;         // the loops around a tile, outermost first
   bool carries_ = false;  // the last of them goes along rows of the target

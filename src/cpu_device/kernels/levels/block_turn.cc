@@ -3,20 +3,18 @@
 // Tiles turned in the first caches, and written past the caches where they are large. Memory is
 // what such copies wait for; so the next tile is read a few rows at a time, which were asked for
 // before, between the squares of this one and the rows that it writes.
+#include "src/cpu_device/kernels/carry_rows-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
 #include "src/cpu_device/kernels/tile_reader-inl.h"
 #include "src/cpu_device/kernels/transpose-inl.h"
+#include "src/cpu_device/kernels/turn_columns-inl.h"
 #include "src/cpu_device/kernels/turn_odd-inl.h"
 #include "src/cpu_device/kernels/turned_tile.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
-
-// What is stored are columns of 16 bytes.
-template <typename T>
-using Square = Lanes<T, kShuffled>;
 
 // Stores a lane of each vector, `cols` of them at most, and the lanes behind it: kPart elements
 // each, and as many `second` bytes further, which may overlap.
@@ -80,24 +78,15 @@ __attribute__((noinline)) void TurnTall(char* dst, const char* src, const Turned
   for (int64_t m = 0; m < tile.num_matrices; ++m) {
     for (int64_t j = 0; j < tile.cols; j += kCols) {
       const int64_t c = j + kCols <= tile.cols ? j : tile.cols - kCols;
-      const char* const from = src + tile.matrices[m].src_at;
+      const char* const from = src + tile.matrices[m].src_at + c * kSize;
       for (int64_t i = 0; i < tile.rows; i += kRows) {
         const int64_t r = i + kRows <= tile.rows ? i : tile.rows - kRows;
-        const auto at = [&](int64_t k) __attribute__((always_inline)) {
-          return from + tile.row_at[r + k];
-        };
         char* const to = dst + tile.matrices[m].dst_at + r * kSize;
-        using Row = typename Lanes<T, kWide>::Row;
-        Row squares[kCols];
-#pragma GCC unroll 16
-        for (int64_t k = 0; k < kCols; ++k) {
-          squares[k] = reinterpret_cast<Row>(LoadLanes<kWide>([&](
-              int64_t l) __attribute__((always_inline)) { return at(l * kCols + k) + c * kSize; }));
-        }
-        TransposeLanes<T, kWide>(squares);
-#pragma GCC unroll 16
-        for (int64_t k = 0; k < kCols; ++k)
-          __builtin_memcpy(to + tile.col_at[c + k], &squares[k], kWide);
+        TurnRows<T, kWide>(
+            from,
+            tile.row_at + r, [&](int64_t k, const auto& column) __attribute__((always_inline)) {
+              __builtin_memcpy(to + tile.col_at[c + k], &column, kWide);
+            });
         reader->Step(kWide / kShuffled);
       }
     }
@@ -339,47 +328,6 @@ int64_t TurnSteps(const TurnedShape& tile) {
   return tile.num_matrices * ((tile.rows + side - 1) / side) * ((tile.cols + side - 1) / side);
 }
 
-// Lines that are written in part are read first: they are asked for so many rows ahead.
-constexpr int64_t kEndsAhead = 16;
-__attribute__((always_inline)) inline void AskForEnds(const char* row, int64_t bytes, bool begins,
-                                                      bool ends) {
-  const char* const end = row + bytes;
-  if (begins && reinterpret_cast<uintptr_t>(row) % kLine != 0) __builtin_prefetch(row, 1, 3);
-  if (ends && reinterpret_cast<uintptr_t>(end) % kLine != 0) __builtin_prefetch(end - 1, 1, 3);
-}
-
-// Writes what comes piece by piece. Rows that do not end keep the part of a line at their end in
-// the 64 bytes before src, for their next piece.
-template <bool kStream>
-void CarryRows(char* dst, int64_t dst_stride, char* src, int64_t src_stride, int64_t bytes,
-               int64_t rows, bool begins, bool ends, TileReader* reader) {
-  for (int64_t r = 0; r < kEndsAhead && r < rows; ++r)
-    AskForEnds(dst + r * dst_stride, bytes, begins, ends);
-  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride) {
-    if (r + kEndsAhead < rows) AskForEnds(dst + kEndsAhead * dst_stride, bytes, begins, ends);
-    int64_t at = -static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst) % kLine);
-    if (begins && at != 0) {
-      at += kLine;
-      CopyInLine(dst, src, at < bytes ? at : bytes);
-    }
-    for (; at + kLine <= bytes; at += kLine) {
-      if constexpr (kStream) {
-        StreamLine(dst + at, src + at);
-      } else {
-        __builtin_memcpy(dst + at, src + at, kLine);
-      }
-    }
-    if (!ends) {
-      char last[kLine];
-      __builtin_memcpy(last, src + bytes - kLine, kLine);
-      __builtin_memcpy(src - kLine, last, kLine);
-    } else if (at < bytes) {
-      CopyInLine(dst + at, src + at, bytes - at);
-    }
-    reader->Step();
-  }
-}
-
 template <typename T>
 void TurnTile(const TurnedTile& tile, const TurnedTile& next, const TurnedTile& after,
               TurnScratch* scratch) {
@@ -387,6 +335,12 @@ void TurnTile(const TurnedTile& tile, const TurnedTile& next, const TurnedTile& 
   const char* const source = scratch->read;
   char* const target = scratch->target + kLine;
   const TurnedShape& shape = *tile.shape;
+  if (shape.columns != nullptr) {
+    TileReader reader(next, after, scratch, TurnSteps<T>(shape));
+    StreamColumns<T>(tile, source, target, &reader);
+    reader.Rest();
+    return;
+  }
   TileReader reader(next, after, scratch, TurnSteps<T>(shape) + shape.num_places * shape.to_rows);
   Turn<T>(target, source, shape, &reader);
   for (int64_t i = 0; i < shape.num_places; ++i) {
@@ -406,6 +360,8 @@ void FillTurn(BlockKernels* k) {
   k->turn_tile[2] = TurnTile<uint32_t>;
   k->turn_tile[3] = TurnTile<uint64_t>;
   k->turn_tile[4] = TurnTile<Pair>;
+  // Twice as much where it is streamed from a buffer, for which it is read again.
+  k->copied_column = PJRT_VECTOR_BYTES < kLine ? 2 * kLine : kLine;
   // Larger blocks are turned in less time by squares, which fit them better.
   k->shuffle_bytes = kHasShuffle ? kShuffled : 0;
   k->largest_block = 5 * kShuffled;
