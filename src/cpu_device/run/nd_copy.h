@@ -83,7 +83,8 @@ class NdCopy {
   void LetRowsGoOn();
   DimList TileOf(const DimList& dims) const;
   int64_t BytesOf(const DimList& dims) const;
-  void MakeTurnedTiles();
+  TurnedTiles MakeTurnedTiles() const;
+  void Turn(TurnedTiles tiles);
   void MakeStages();
   void FindLines(DimList tile);
   NdCopy Stage(const DimList& dims, bool is_streamed) const;

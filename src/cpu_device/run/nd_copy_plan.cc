@@ -82,8 +82,14 @@ void NdCopy::Plan(DimList walked) {
   }
   dims_ = merged;
   ChoosePattern(std::move(merged));
+  if (is_streamed_ && pattern_ == kTranspose) {
+    TurnedTiles tiles = MakeTurnedTiles();
+    if (tiles.by_columns()) return Turn(std::move(tiles));
+  }
   if (HasSmallBlocks() || (bytes() < kStreamBytes ? Collides() : IsScattered())) {
-    return IsStaged() ? MakeStages() : MakeTurnedTiles();
+    if (IsStaged()) return MakeStages();
+    is_streamed_ = bytes() >= kStreamedBytes;
+    return Turn(MakeTurnedTiles());
   }
   // Pieces follow each other as they stand in the source: what is written need not be waited for.
   std::stable_sort(outer_.begin(), outer_.end(),
@@ -320,19 +326,22 @@ int64_t NdCopy::BytesOf(const DimList& dims) const {
   return bytes;
 }
 
-void NdCopy::MakeTurnedTiles() {
+TurnedTiles NdCopy::MakeTurnedTiles() const {
   DimList dims = outer_;
   dims.push_back({rows_, from_row_, to_row_});
   // Short rows are elements.
   if (pattern_ != kRows) dims.push_back({inner_, from_inner_, to_inner_});
   const int bytes = pattern_ == kRows ? static_cast<int>(inner_) : size_;
-  is_streamed_ = this->bytes() >= kStreamedBytes;
-  const TurnedTiles& tiles = turned_.emplace_back(dims, bytes, is_streamed_, *kernels_);
+  return TurnedTiles(dims, bytes, is_streamed_, *kernels_);
+}
+
+void NdCopy::Turn(TurnedTiles tiles) {
   pattern_ = kTurned;
   pieces_ = tiles.num_tiles();
   const int64_t unit = is_streamed_ ? kLongUnitBytes : kUnitBytes;
   pieces_per_unit_ = std::max<int64_t>(unit / tiles.tile_bytes(), 1);
   units_ = CeilDiv(pieces_, pieces_per_unit_);
+  turned_.push_back(std::move(tiles));
 }
 
 // Rows are put together in the order of the target, so that longer ones are streamed.

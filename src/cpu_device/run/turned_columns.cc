@@ -7,7 +7,6 @@
 #include <limits>
 #include <numeric>
 
-#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/turned_tiles.h"
 
 namespace pjrt::cpu {
@@ -17,13 +16,12 @@ constexpr int64_t kLine = 64;
 // So many bytes of a column and of a row; of copies BlockKernels::copied_column, where these are
 // lines, and kCopiedRow. On an Emerald Rapids 256 MiB of bytes, all of four dims in the opposite
 // order, take 41 ms instead of 52, and 44 instead of 55 with odd dims; copies of 128x256 would take
-// 48. Elements of 2 bytes whose columns are not lines are no quicker so.
+// 48. Elements of 4 bytes are quicker so if they are not copied, those of 8 not at all.
 constexpr int64_t kColumn = 192, kRow = 384, kCopiedRow = 256;
-constexpr int kWidest = 2;
+constexpr int kWidest = 4, kWidestCopied = 2;
 constexpr int64_t kShortestRow = 16;
-// Lines so far apart share a set of the first cache. Rows that stay where they are have to begin
-// elsewhere: at multiples of no more than kNearSets.
-constexpr int64_t kSetsBytes = 4096, kNearSets = 128;
+// Lines so far apart share a set of the first cache, of which kFromSet may be of the same column.
+constexpr int64_t kSetsBytes = 4096, kFromSet = 8;
 // Up to an eighth more.
 static_assert(kColumn * 9 / 8 <= TurnedShape::kColumnBytes);
 static_assert(kRow * 9 / 8 <= TurnedShape::kMostColumns &&
@@ -68,31 +66,29 @@ bool TurnedTiles::ColumnsAreLines(const DimList& dims, const Sizes& tile) const 
   return BytesOf(rows_, tile) % kLine == 0 && BytesOf(rows_, LeastOf(dims, tile)) % kLine == 0;
 }
 
-// Rows of the source stay where they are unless they fall on few places of the caches. What is
-// copied is small enough to stay in the first cache while more is read.
+// Rows of the source stay where they are unless they fall on too few places of the first cache.
+// What is copied is small enough to stay there while more is read.
 bool TurnedTiles::TakeColumns(const DimList& dims) {
-  if (size_ > kWidest) return false;
+  if (size_ > kWidest || size_ == 3) return false;  // 3 bytes are no element of a kernel
   Sizes tile = TileFor(dims, kRow, kColumn);
   if (!SplitTile(dims, tile) || rows_.empty()) return false;
   int64_t span = 0;
   for (size_t d : rows_) span += (tile[d] - 1) * std::abs(dims[d].from);
-  stays_ = std::gcd(dims[rows_[0]].from, kSetsBytes) <= kNearSets &&
+  const int64_t sets = kSetsBytes / std::max(std::gcd(dims[rows_[0]].from, kSetsBytes), kLine);
+  stays_ = BytesOf(rows_, tile) / size_ <= kFromSet * sets &&
            span <= std::numeric_limits<int32_t>::max();
   if (!stays_) {
+    if (size_ > kWidestCopied) return false;
     tile = TileFor(dims, kCopiedRow, kernels_->copied_column);
     if (!SplitTile(dims, tile)) return false;
   }
   are_lines_ = ColumnsAreLines(dims, tile);
   if (!are_lines_) {
-    if (size_ > 1) return false;
     if (!stays_) tile = TileFor(dims, kCopiedRow, kColumn);
     if (!SplitTile(dims, tile)) return false;
-    // Parts of nearly the same size, if little is left of those of whole lines.
+    // Somewhat less than whole lines, if nearly nothing would be left behind them.
     int64_t& part = tile[rows_.back()];
-    if (BytesOf(rows_, LeastOf(dims, tile)) < kLine) {
-      const int64_t size = dims[rows_.back()].size;
-      part = CeilDiv(size, CeilDiv(size, part));
-    }
+    while (part > 1 && BytesOf(rows_, LeastOf(dims, tile)) < kLine) --part;
   }
   const Sizes least = LeastOf(dims, tile);
   if (BytesOf(cols_, least) < kShortestRow || BytesOf(rows_, least) < kLine) return false;

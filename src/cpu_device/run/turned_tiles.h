@@ -34,6 +34,9 @@ class TurnedTiles {
 
   int64_t num_tiles() const { return num_tiles_; }
   int64_t tile_bytes() const { return tile_bytes_; }
+  // True for streamed tiles of small elements that are tall matrices, each of whose columns becomes
+  // a piece of a row of the target: the quickest.
+  bool by_columns() const { return by_columns_; }
   // Copies tiles, and leaves a stream open.
   void Run(int64_t begin, int64_t end, const char* from, char* to) const;
   std::string Describe() const;
