@@ -155,6 +155,8 @@ TEST(TurnedTilesTest, TallMatricesOfBytesAreStreamedByColumns) {
       {{{32, 128, 397}, {2, 1, 0}, 0, -1}, "by columns of copies"},
       // Little is left behind tiles of whole lines.
       {{{40, 1930}, {1, 0}, 0, -1}, "by columns where they are"},
+      {{{2309, 130}, {1, 0}, 0, -1}, "by columns where they are"},
+      {{{2309, 128}, {1, 0}, 0, -1}, "by columns of lines where they are"},
       // Rows and columns of several dims, some of them backwards; rows that do not follow each
       // other.
       {{{21, 9, 4, 3, 16, 8}, {3, 4, 5, 0, 2, 1}, 0, 4}, "by columns of lines where they are"},

@@ -24,6 +24,7 @@ constexpr int64_t kShortestRow = 16;
 constexpr int64_t kSetsBytes = 4096, kFromSet = 8;
 // Up to an eighth more.
 static_assert(kColumn * 9 / 8 <= TurnedShape::kColumnBytes);
+static_assert(kColumn * 9 / 8 * (kCopiedRow * 9 / 8 + 3 * kLine) <= TurnScratch::kBufferBytes);
 static_assert(kRow * 9 / 8 <= TurnedShape::kMostColumns &&
               TurnedShape::kMostColumns * kLine <= TurnScratch::kBufferBytes);
 
@@ -46,7 +47,8 @@ bool TurnedTiles::SplitTile(const DimList& dims, const Sizes& tile) {
   };
   rows_.assign(to.begin(), std::find_if(to.begin(), to.end(), is_col));
   const auto count = std::count_if(tile.begin(), tile.end(), [](int64_t n) { return n > 1; });
-  return static_cast<int64_t>(rows_.size() + cols_.size()) == count;
+  return !rows_.empty() && !cols_.empty() &&
+         static_cast<int64_t>(rows_.size() + cols_.size()) == count;
 }
 
 // The smallest tile that is left at ends.
@@ -66,12 +68,19 @@ bool TurnedTiles::ColumnsAreLines(const DimList& dims, const Sizes& tile) const 
   return BytesOf(rows_, tile) % kLine == 0 && BytesOf(rows_, LeastOf(dims, tile)) % kLine == 0;
 }
 
+// Makes tiles somewhat smaller, if nearly nothing would be left behind whole lines.
+void TurnedTiles::LeaveEnough(const DimList& dims, const Order& order, int64_t bytes,
+                              Sizes* tile) const {
+  int64_t& part = (*tile)[order.back()];
+  while (part > 1 && BytesOf(order, LeastOf(dims, *tile)) < bytes) --part;
+}
+
 // Rows of the source stay where they are unless they fall on too few places of the first cache.
 // What is copied is small enough to stay there while more is read.
 bool TurnedTiles::TakeColumns(const DimList& dims) {
   if (size_ > kWidest || size_ == 3) return false;  // 3 bytes are no element of a kernel
   Sizes tile = TileFor(dims, kRow, kColumn);
-  if (!SplitTile(dims, tile) || rows_.empty()) return false;
+  if (!SplitTile(dims, tile)) return false;
   int64_t span = 0;
   for (size_t d : rows_) span += (tile[d] - 1) * std::abs(dims[d].from);
   const int64_t sets = kSetsBytes / std::max(std::gcd(dims[rows_[0]].from, kSetsBytes), kLine);
@@ -86,10 +95,9 @@ bool TurnedTiles::TakeColumns(const DimList& dims) {
   if (!are_lines_) {
     if (!stays_) tile = TileFor(dims, kCopiedRow, kColumn);
     if (!SplitTile(dims, tile)) return false;
-    // Somewhat less than whole lines, if nearly nothing would be left behind them.
-    int64_t& part = tile[rows_.back()];
-    while (part > 1 && BytesOf(rows_, LeastOf(dims, tile)) < kLine) --part;
+    LeaveEnough(dims, rows_, kLine, &tile);
   }
+  LeaveEnough(dims, cols_, kShortestRow, &tile);
   const Sizes least = LeastOf(dims, tile);
   if (BytesOf(cols_, least) < kShortestRow || BytesOf(rows_, least) < kLine) return false;
   by_columns_ = true;

@@ -87,6 +87,7 @@ class TurnedTiles {
   bool TakeColumns(const DimList& dims);
   bool SplitTile(const DimList& dims, const Sizes& tile);
   Sizes LeastOf(const DimList& dims, const Sizes& tile) const;
+  void LeaveEnough(const DimList& dims, const Order& order, int64_t bytes, Sizes* tile) const;
   bool ColumnsAreLines(const DimList& dims, const Sizes& tile) const;
   int64_t BytesOf(const Order& order, const Sizes& sizes) const;
   void FindColumns(const DimList& dims, const Sizes& sizes, Shape* shape) const;
