@@ -34,8 +34,8 @@ void Unary(benchmark::State& state, const std::string& from, const std::string& 
                      bytes);
 }
 
-void Transpose(benchmark::State& state, int size, const char* element) {
-  const int64_t side = Side(state, size);
+void Transpose(benchmark::State& state, int size, const char* element, int64_t less = 0) {
+  const int64_t side = Side(state, size) - less;
   const std::string type = absl::StrCat(side, "x", side, "x", element);
   Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", 2 * side * side * size);
 }
@@ -45,11 +45,9 @@ void BM_TransposeF32(benchmark::State& state) { Transpose(state, 4, "f32"); }
 void BM_TransposeF64(benchmark::State& state) { Transpose(state, 8, "f64"); }
 void BM_TransposeC128(benchmark::State& state) { Transpose(state, 16, "complex<f64>"); }
 // Sides that are no multiple of a cache line and no power of two.
-void BM_TransposeOddF32(benchmark::State& state) {
-  const int64_t side = Side(state, 4) - 21;
-  const std::string type = absl::StrCat(side, "x", side, "xf32");
-  Unary(state, type, type, "stablehlo.transpose %x, dims = [1, 0]", 2 * side * side * 4);
-}
+void BM_TransposeOddU8(benchmark::State& state) { Transpose(state, 1, "ui8", 21); }
+void BM_TransposeOddBf16(benchmark::State& state) { Transpose(state, 2, "bf16", 21); }
+void BM_TransposeOddF32(benchmark::State& state) { Transpose(state, 4, "f32", 21); }
 void BM_TransposeHeads(benchmark::State& state) {
   const int64_t batch = Bytes(state) / (256 * 8 * 64 * 2);
   Unary(state, absl::StrCat(batch, "x256x8x64xbf16"), absl::StrCat(batch, "x8x256x64xbf16"),
@@ -153,6 +151,8 @@ BENCHMARK(BM_TransposeBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_TransposeF32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_TransposeF64)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_TransposeC128)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeOddU8)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_TransposeOddBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_TransposeOddF32)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_TransposeHeads)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ChannelsLast)->Apply(OverThreadsAndSizes);
