@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "src/cpu_device/run/turned_tiles.h"
 
@@ -27,6 +28,15 @@ static_assert(kColumn * 9 / 8 <= TurnedShape::kColumnBytes);
 static_assert(kColumn * 9 / 8 * (kCopiedRow * 9 / 8 + 3 * kLine) <= TurnScratch::kBufferBytes);
 static_assert(kRow * 9 / 8 <= TurnedShape::kMostColumns &&
               TurnedShape::kMostColumns * kLine <= TurnScratch::kBufferBytes);
+
+// The places of what stands at `at`, `size` times, each time `stride` further.
+template <typename T>
+void AddDim(int64_t size, int64_t stride, std::vector<T>* at) {
+  const size_t n = at->size();
+  for (int64_t i = 1; i < size; ++i) {
+    for (size_t k = 0; k < n; ++k) at->push_back((*at)[k] + static_cast<T>(i * stride));
+  }
+}
 
 }  // namespace
 
@@ -108,21 +118,10 @@ bool TurnedTiles::TakeColumns(const DimList& dims) {
 // Where rows begin, in the source if they stay there, and columns in the target.
 void TurnedTiles::FindColumns(const DimList& dims, const Sizes& sizes, Shape* shape) const {
   shape->row_at = {0};
-  for (size_t d : rows_) {
-    const size_t n = shape->row_at.size();
-    const int64_t stride = stays_ ? dims[d].from : shape->from.strides[d];
-    for (int64_t i = 1; i < sizes[d]; ++i) {
-      for (size_t k = 0; k < n; ++k)
-        shape->row_at.push_back(shape->row_at[k] + static_cast<int32_t>(i * stride));
-    }
-  }
+  for (size_t d : rows_)
+    AddDim(sizes[d], stays_ ? dims[d].from : shape->from.strides[d], &shape->row_at);
   shape->columns = {0};
-  for (size_t d : cols_) {
-    const size_t n = shape->columns.size();
-    for (int64_t i = 1; i < sizes[d]; ++i) {
-      for (size_t k = 0; k < n; ++k) shape->columns.push_back(shape->columns[k] + i * dims[d].to);
-    }
-  }
+  for (size_t d : cols_) AddDim(sizes[d], dims[d].to, &shape->columns);
   shape->matrices = {{0, 0}};
 }
 
