@@ -167,7 +167,10 @@ PJRT_INLINE void TransposeByStrips(T* dst, int64_t dst_stride, const T* src, int
         if constexpr (kStream) {
           StreamLine(to, lines[i]);
         } else {
-          __builtin_memcpy(to, lines[i], kLine);
+          // Row by row: gcc copies a whole line by way of general registers.
+#pragma GCC unroll 4
+          for (int part = 0; part < kTile / L::kSide; ++part)
+            __builtin_memcpy(to + part * L::kSide, &lines[i][part], sizeof(Row));
         }
       }
     }
