@@ -16,6 +16,7 @@
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/execution.h"
 #include "tools/pjrt/measure.h"
 #include "tools/pjrt/program_file.h"
@@ -24,14 +25,6 @@ namespace pjrt::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct BenchOptions {
-  CommonOptions common;
-  std::vector<std::string> workloads;
-  double seconds = 1;
-  bool no_check = false;
-  bool bytecode = false;
-};
 
 // Three digits after the point are a nanosecond of a time in microseconds.
 double Rounded(double value) { return std::round(value * 1000) / 1000; }
@@ -103,6 +96,8 @@ absl::Status BenchGuarded(const BenchOptions& options, PjRtClient* client,
   }
 }
 
+}  // namespace
+
 int Bench(const BenchOptions& options) {
   const absl::StatusOr<std::unique_ptr<PjRtClient>> client = MakeClient(options.common);
   if (!client.ok()) return Report(client.status());
@@ -122,24 +117,6 @@ int Bench(const BenchOptions& options) {
     std::fflush(stdout);
   }
   return exit_code;
-}
-
-}  // namespace
-
-void AddBenchCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app->add_subcommand(
-      "bench", "Measure workloads and check their outputs; a line of JSON each");
-  command->add_option("workloads", options->workloads, "WORKLOAD...")
-      ->required()
-      ->type_name("WORKLOAD");
-  command->add_option("--seconds", options->seconds, "Time to measure executions for (default: 1)")
-      ->check(CLI::Range(0.0, 3600.0));
-  command->add_flag("--no-check", options->no_check, "Don't compare the outputs");
-  command->add_flag("--bytecode", options->bytecode,
-                    "Compile program.mlirbc instead of program.mlir");
-  AddCommonOptions(command, &options->common);
-  command->callback([options, action] { *action = [options] { return Bench(*options); }; });
 }
 
 }  // namespace pjrt::tool

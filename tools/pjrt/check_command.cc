@@ -12,17 +12,13 @@
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/case_report.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/execution.h"
 #include "tools/pjrt/program_file.h"
 #include "tools/pjrt/self_test.h"
 
 namespace pjrt::tool {
 namespace {
-
-struct CheckOptions {
-  CommonOptions common;
-  std::vector<std::string> files;
-};
 
 absl::Status RunSelfTest(PjRtClient* client, const ir::Module& module,
                          const std::string& function) {
@@ -62,6 +58,8 @@ void CheckChunk(PjRtClient* client, const std::string& path,
   }
 }
 
+}  // namespace
+
 int CheckFiles(const CheckOptions& options) {
   const absl::StatusOr<std::unique_ptr<PjRtClient>> client = MakeClient(options.common);
   if (!client.ok()) return Report(client.status());
@@ -79,19 +77,6 @@ int CheckFiles(const CheckOptions& options) {
   }
   const int result = report.Finish();
   return unreadable != kOk ? unreadable : result;
-}
-
-}  // namespace
-
-void AddCheckCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app->add_subcommand(
-      "check", "Run programs that test themselves with check.* ops or custom calls");
-  command->add_option("files", options->files, "PROGRAM...; every function without arguments runs")
-      ->required()
-      ->type_name("FILE");
-  AddCommonOptions(command, &options->common);
-  command->callback([options, action] { *action = [options] { return CheckFiles(*options); }; });
 }
 
 }  // namespace pjrt::tool

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the commands of `pjrt` share: exit codes, common options, and how a command is added.
+// What the commands of `pjrt` share: exit codes, options, and the client.
 #ifndef PJRT_TOOLS_PJRT_COMMAND_H_
 #define PJRT_TOOLS_PJRT_COMMAND_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -36,23 +34,7 @@ struct CommonOptions {
   bool quiet = false;
 };
 
-// --threads, --device, --devices, --isa, --quiet.
-void AddCommonOptions(CLI::App* command, CommonOptions* options);
-
 absl::StatusOr<std::unique_ptr<PjRtClient>> MakeClient(const CommonOptions& options);
-
-// What the command line asks for; returns the exit code.
-using Action = std::function<int()>;
-
-// Each adds a command to `app` that sets `action` when it is on the command line.
-void AddRunCommand(CLI::App* app, Action* action);
-void AddBenchCommand(CLI::App* app, Action* action);
-void AddCheckCommand(CLI::App* app, Action* action);
-void AddVerifyCommand(CLI::App* app, Action* action);
-void AddConvertCommand(CLI::App* app, Action* action);
-void AddInfoCommand(CLI::App* app, Action* action);
-void AddInspectCommand(CLI::App* app, Action* action);
-void AddOpsCommand(CLI::App* app, Action* action);
 
 // The whole of the tool: parses the command line and runs the command.
 int Main(int argc, const char* const* argv);

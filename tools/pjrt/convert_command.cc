@@ -9,16 +9,10 @@
 #include "pjrt/ir/printer.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/program_file.h"
 
 namespace pjrt::tool {
-namespace {
-
-struct ConvertOptions {
-  std::string to;
-  std::string input;
-  std::string output;
-};
 
 absl::Status Convert(const ConvertOptions& options) {
   PJRT_ASSIGN_OR_RETURN(const ProgramFile program, ReadProgram(options.input));
@@ -32,25 +26,6 @@ absl::Status Convert(const ConvertOptions& options) {
   if (!options.output.empty()) return WriteOutputFile(options.output, text);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return absl::OkStatus();
-}
-
-}  // namespace
-
-void AddConvertCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = app->add_subcommand("convert", "Rewrite a program in another form");
-  command->add_option("--to", options->to, "The form to write: text")
-      ->required()
-      ->check(CLI::IsMember({"text"}));
-  command->add_option("input", options->input, "PROGRAM")->required()->type_name("IN");
-  command->add_option("-o", options->output, "The file to write (default: stdout)")
-      ->type_name("OUT");
-  command->callback([options, action] {
-    *action = [options] {
-      const absl::Status status = Convert(*options);
-      return status.ok() ? kOk : Report(status);
-    };
-  });
 }
 
 }  // namespace pjrt::tool

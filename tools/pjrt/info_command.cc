@@ -17,6 +17,7 @@
 #include "pjrt/ids.h"
 #include "pjrt/version.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 
 namespace pjrt::tool {
 namespace {
@@ -37,6 +38,8 @@ std::string CpuModel() {
 std::string ToString(Version version) {
   return absl::StrCat(version.major_number, ".", version.minor_number, ".", version.patch_number);
 }
+
+}  // namespace
 
 int Info(const CommonOptions& options) {
   const absl::StatusOr<std::unique_ptr<PjRtClient>> client = MakeClient(options);
@@ -64,15 +67,6 @@ int Info(const CommonOptions& options) {
         options.isa.empty() ? "the widest that this machine has" : "as --isa says");
   print("plugins", "none: this version loads no plugins");
   return kOk;
-}
-
-}  // namespace
-
-void AddInfoCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<CommonOptions>();
-  CLI::App* command = app->add_subcommand("info", "Print version, CPU, kernel level and devices");
-  AddCommonOptions(command, options.get());
-  command->callback([options, action] { *action = [options] { return Info(*options); }; });
 }
 
 }  // namespace pjrt::tool

@@ -16,17 +16,11 @@
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/program_file.h"
 
 namespace pjrt::tool {
 namespace {
-
-struct InspectOptions {
-  CommonOptions common;
-  std::string program;
-  std::string after;
-  bool memory = false;
-};
 
 // The passes of the pipeline up to the one of that name, all of them for "", none for "verify".
 absl::StatusOr<absl::Span<const ir::Pass>> PassesUpTo(absl::string_view name) {
@@ -56,6 +50,8 @@ absl::Status PrintMemory(const CommonOptions& options, std::unique_ptr<ir::Modul
   return absl::OkStatus();
 }
 
+}  // namespace
+
 absl::Status Inspect(const InspectOptions& options) {
   PJRT_ASSIGN_OR_RETURN(const absl::Span<const ir::Pass> passes, PassesUpTo(options.after));
   PJRT_ASSIGN_OR_RETURN(const ProgramFile program, ReadProgram(options.program));
@@ -70,27 +66,6 @@ absl::Status Inspect(const InspectOptions& options) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (options.memory) PJRT_RETURN_IF_ERROR(PrintMemory(options.common, std::move(original)));
   return absl::OkStatus();
-}
-
-}  // namespace
-
-void AddInspectCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<InspectOptions>();
-  CLI::App* command =
-      app->add_subcommand("inspect", "Show the program as it is after the compiler's passes");
-  command->add_option("program", options->program, "PROGRAM")->required()->type_name("PROGRAM");
-  std::string help = "Stop after this pass. In order: verify";
-  for (const ir::Pass& pass : ir::StandardPasses()) absl::StrAppend(&help, ", ", pass.name);
-  command->add_option("--after", options->after, help)->type_name("PASS");
-  command->add_flag("--memory", options->memory,
-                    "Show what memory the compiled program needs, too");
-  AddCommonOptions(command, &options->common);
-  command->callback([options, action] {
-    *action = [options] {
-      const absl::Status status = Inspect(*options);
-      return status.ok() ? kOk : Report(status);
-    };
-  });
 }
 
 }  // namespace pjrt::tool

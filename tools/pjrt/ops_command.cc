@@ -17,6 +17,7 @@
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/op_programs.h"
 
 namespace pjrt::tool {
@@ -109,8 +110,10 @@ void Print(absl::string_view dialect, const std::vector<Row>& rows) {
   }
 }
 
-int Ops(const CommonOptions& options, bool reasons) {
-  const absl::StatusOr<std::unique_ptr<PjRtClient>> client = MakeClient(options);
+}  // namespace
+
+int Ops(const OpsOptions& options) {
+  const absl::StatusOr<std::unique_ptr<PjRtClient>> client = MakeClient(options.common);
   if (!client.ok()) return Report(client.status());
   std::vector<Row> rows;
   size_t combinations = 0, refused = 0;
@@ -122,7 +125,7 @@ int Ops(const CommonOptions& options, bool reasons) {
       if (!program.has_type && type != PRED) continue;
       std::string problem;
       const Support support = Try(client->get(), ProgramText(program, type), &problem);
-      if (reasons && support != Support::kRuns) {
+      if (options.reasons && support != Support::kRuns) {
         std::printf("%s %s%s%s %s: %s\n", support == Support::kInvalid ? "invalid" : "refused",
                     std::string(program.op).c_str(), program.variant.empty() ? "" : " ",
                     std::string(program.variant).c_str(),
@@ -136,7 +139,7 @@ int Ops(const CommonOptions& options, bool reasons) {
       refused += support == Support::kRefused ? 1 : 0;
     }
   }
-  if (reasons) return kOk;
+  if (options.reasons) return kOk;
   std::printf(
       "# Ops and element types\n\n"
       "What the device `%s` compiles, found out by compiling a small program for each op, use and\n"
@@ -153,24 +156,6 @@ int Ops(const CommonOptions& options, bool reasons) {
   std::printf("\n## CHLO\n\nExpanded before a device sees them.\n");
   Print("chlo.", rows);
   return kOk;
-}
-
-}  // namespace
-
-void AddOpsCommand(CLI::App* app, Action* action) {
-  struct Options {
-    CommonOptions common;
-    bool reasons = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app->add_subcommand("ops", "Print, as Markdown, which ops run on which element types");
-  command->add_flag("--reasons", options->reasons,
-                    "Print instead a line for each combination that is invalid or refused");
-  AddCommonOptions(command, &options->common);
-  command->callback([options, action] {
-    *action = [options] { return Ops(options->common, options->reasons); };
-  });
 }
 
 }  // namespace pjrt::tool

@@ -17,20 +17,13 @@
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/execution.h"
 #include "tools/pjrt/literal_text.h"
 #include "tools/pjrt/program_file.h"
 
 namespace pjrt::tool {
 namespace {
-
-struct RunOptions {
-  CommonOptions common;
-  std::string program;
-  std::vector<std::string> inputs;
-  std::string output_dir;
-  bool print = false;
-};
 
 // Elements of a result above which only the first and last of each dimension are printed.
 constexpr int64_t kMaxPrintedElements = 1000;
@@ -112,6 +105,8 @@ absl::Status StoreResults(const std::string& folder,
   return absl::OkStatus();
 }
 
+}  // namespace
+
 absl::Status Run(const RunOptions& options) {
   PJRT_ASSIGN_OR_RETURN(const ProgramFile program, ReadProgram(options.program));
   PJRT_ASSIGN_OR_RETURN(std::unique_ptr<ir::Module> module,
@@ -144,31 +139,6 @@ absl::Status Run(const RunOptions& options) {
     }
   }
   return absl::OkStatus();
-}
-
-}  // namespace
-
-void AddRunCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app->add_subcommand("run", "Compile a program and execute it once");
-  command->add_option("program", options->program, "PROGRAM or WORKLOAD")->required();
-  command
-      ->add_option("--input", options->inputs,
-                   "An input, in order, one option each: a .npy file, a literal such as 3.5 or "
-                   "[[1,2],[3,4]], zeros, ones, iota, or random:SEED (floats -1..1, signed "
-                   "integers -1 or 0, unsigned ones 0 or 1). A WORKLOAD has its own")
-      ->allow_extra_args(false)
-      ->type_name("X");
-  command->add_option("--output-dir", options->output_dir,
-                      "Write the results to out0.npy, out1.npy, ... in this folder");
-  command->add_flag("--print", options->print, "Print the results even with --output-dir");
-  AddCommonOptions(command, &options->common);
-  command->callback([options, action] {
-    *action = [options] {
-      const absl::Status status = Run(*options);
-      return status.ok() ? kOk : Report(status);
-    };
-  });
 }
 
 }  // namespace pjrt::tool

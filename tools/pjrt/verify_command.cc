@@ -11,17 +11,12 @@
 #include "pjrt/ir/verifier.h"
 #include "tools/pjrt/case_report.h"
 #include "tools/pjrt/command.h"
+#include "tools/pjrt/commands.h"
 #include "tools/pjrt/expected_errors.h"
 #include "tools/pjrt/program_file.h"
 
 namespace pjrt::tool {
 namespace {
-
-struct VerifyOptions {
-  std::vector<std::string> files;
-  bool expect_diagnostics = false;
-  bool quiet = false;
-};
 
 void VerifyChunk(const VerifyOptions& options, absl::string_view name, const ir::Chunk& chunk,
                  const absl::StatusOr<std::unique_ptr<ir::Module>>& module,
@@ -44,6 +39,8 @@ void VerifyChunk(const VerifyOptions& options, absl::string_view name, const ir:
   }
 }
 
+}  // namespace
+
 int Verify(const VerifyOptions& options) {
   CaseReport report(options.quiet);
   int unreadable = kOk;
@@ -62,20 +59,6 @@ int Verify(const VerifyOptions& options) {
   }
   const int result = report.Finish();
   return unreadable != kOk ? unreadable : result;
-}
-
-}  // namespace
-
-void AddVerifyCommand(CLI::App* app, Action* action) {
-  auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command = app->add_subcommand("verify", "Parse and verify programs");
-  command->add_option("files", options->files, "PROGRAM...; chunks between `// -----` lines count")
-      ->required()
-      ->type_name("FILE");
-  command->add_flag("--expect-diagnostics", options->expect_diagnostics,
-                    "Chunks with expected-error comments must be rejected, the others accepted");
-  command->add_flag("--quiet", options->quiet, "Print only failures and the last line");
-  command->callback([options, action] { *action = [options] { return Verify(*options); }; });
 }
 
 }  // namespace pjrt::tool

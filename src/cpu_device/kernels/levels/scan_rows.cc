@@ -245,9 +245,10 @@ struct Square {
   // and take 0.23.
   static constexpr int kAhead = 3;
 
-  // A vector that is a cache line can be streamed.
+  // A vector that is a cache line can be streamed. By value: gcc copies one that is in memory by
+  // general registers, where sums of 256 MiB of bf16 took 98 ms instead of 81 on a Zen 3.
   template <typename Row>
-  PJRT_INLINE void StoreRow(Stored* out, const Row& row, bool streams) {
+  PJRT_INLINE void StoreRow(Stored* out, Row row, bool streams) {
     if (kStreams && streams) {
       StreamLine(out, &row);
     } else {
