@@ -168,7 +168,11 @@ TEST(TurnedTilesTest, TallMatricesOfBytesAreStreamedByColumns) {
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
       const std::string description =
           TurnedTiles(LayoutOf(box, 1).dims, 1, true, *kernels).Describe();
-      EXPECT_TRUE(absl::EndsWith(description, way)) << description;
+      if (kernels->copied_column > 0) {
+        EXPECT_TRUE(absl::EndsWith(description, way)) << description;
+      } else {
+        EXPECT_FALSE(absl::StrContains(description, "by columns")) << description;
+      }
     }
     for (const int size : {1, 2, 4}) CheckTiles(box, size);
   }

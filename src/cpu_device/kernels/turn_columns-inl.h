@@ -41,17 +41,18 @@ PJRT_INLINE void TurnRows(const char* from, const int32_t* row_at, Put put) {
   for (int64_t k = 0; k < kCols; ++k) put(k, squares[k]);
 }
 
-// Columns that are whole lines are streamed from registers where these have lines. Others go by a
-// buffer of a few of them; `carried` has a line for each column of the tile.
+// Only where a vector is a line.
+constexpr bool kStreamsColumns = PJRT_VECTOR_BYTES == kLine;
+
+// Columns that are whole lines are streamed from registers. Others go by a buffer of a few of them;
+// `carried` has a line for each column of the tile.
 template <typename T, bool kLines>
 __attribute__((noinline)) void StreamColumnsBy(const TurnedTile& tile, const char* src,
                                                char* carried, TileReader* reader) {
   constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kCols = Square<T>::kSide;
-  constexpr int kWide = PJRT_VECTOR_BYTES;
-  constexpr bool kBuffered = !kLines || kWide < kLine;
-  constexpr int64_t kRows = kWide / kSize, kPitch = kLine + TurnedShape::kColumnBytes;
+  constexpr int64_t kRows = kLine / kSize, kPitch = kLine + TurnedShape::kColumnBytes;
   const TurnedShape& shape = *tile.shape;
-  alignas(kLine) char columns[kBuffered ? kCols * kPitch : 1];
+  alignas(kLine) char columns[kLines ? 1 : kCols * kPitch];
   for (int64_t j = 0; j < shape.cols; j += kCols) {
     const int64_t c = j + kCols <= shape.cols ? j : shape.cols - kCols;
     const int64_t* const to = shape.columns + c;
@@ -61,26 +62,21 @@ __attribute__((noinline)) void StreamColumnsBy(const TurnedTile& tile, const cha
     }
     for (int64_t i = 0; i < shape.rows; i += kRows) {
       const int64_t r = i + kRows <= shape.rows ? i : shape.rows - kRows;
-      TurnRows<T, kWide>(
+      TurnRows<T, kLine>(
           src + c * kSize,
           shape.row_at + r, [&](int64_t k, const auto& column) __attribute__((always_inline)) {
-            if constexpr (kBuffered) {
-              __builtin_memcpy(columns + k * kPitch + kLine + r * kSize, &column, kWide);
-            } else {
+            if constexpr (kLines) {
               StreamLine(tile.to + to[k] + r * kSize, &column);
+            } else {
+              __builtin_memcpy(columns + k * kPitch + kLine + r * kSize, &column, kLine);
             }
           });
-      reader->Step(kWide / kShuffled);
+      reader->Step(kLine / kShuffled);
     }
-    for (int64_t k = j - c; kBuffered && k < kCols; ++k) {
+    for (int64_t k = j - c; !kLines && k < kCols; ++k) {
       char *const column = columns + k * kPitch + kLine, *const line = carried + (c + k) * kLine;
-      if constexpr (kLines) {
-        for (int64_t i = 0; i < shape.to_bytes; i += kLine)
-          StreamLine(tile.to + to[k] + i, column + i);
-      } else {
-        if (!tile.begins) __builtin_memcpy(column - kLine, line, kLine);
-        CarryRow<true>(tile.to + to[k], column, shape.to_bytes, tile.begins, tile.ends, line);
-      }
+      if (!tile.begins) __builtin_memcpy(column - kLine, line, kLine);
+      CarryRow<true>(tile.to + to[k], column, shape.to_bytes, tile.begins, tile.ends, line);
     }
   }
 }

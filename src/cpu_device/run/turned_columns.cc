@@ -88,7 +88,8 @@ void TurnedTiles::LeaveEnough(const DimList& dims, const Order& order, int64_t b
 // Rows of the source stay where they are unless they fall on too few places of the first cache.
 // What is copied is small enough to stay there while more is read.
 bool TurnedTiles::TakeColumns(const DimList& dims) {
-  if (size_ > kWidest || size_ == 3) return false;  // 3 bytes are no element of a kernel
+  // 3 bytes are no element of a kernel.
+  if (kernels_->copied_column == 0 || size_ > kWidest || size_ == 3) return false;
   Sizes tile = TileFor(dims, kRow, kColumn);
   if (!SplitTile(dims, tile)) return false;
   int64_t span = 0;

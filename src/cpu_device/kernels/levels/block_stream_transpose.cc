@@ -27,12 +27,13 @@ constexpr int64_t kWriteSteps = 16;
 
 // A tile has so many rows, and so many bytes of each; a bit more where little would be left. Short
 // runs cost up to twice the time: of the source, as machines fetch lines behind them in vain, and
-// of the target.
+// of the target. Machines without AVX-512 fetch more behind longer ones: a Zen 3 reads 256 MiB by
+// runs of 256 bytes, 16 KiB apart, in 46 ms, by runs of 512 in 66.
 template <typename T>
 struct Shape {
   static constexpr int64_t kSize = static_cast<int64_t>(sizeof(T)), kSide = kLine / kSize;
   static constexpr int64_t kRows = kSize <= 2 ? 128 : 64, kMostRows = kRows + 16;
-  static constexpr int64_t kRun = 512, kLongestRun = kRun + kLine;
+  static constexpr int64_t kRun = PJRT_VECTOR_BYTES < kLine ? 256 : 512, kLongestRun = kRun + kLine;
   // From row to row of a buffer, an odd number of lines, so that not all rows fall on the same
   // places of a cache. The target's has room for the bytes before a row.
   static constexpr int64_t kPitch = kLongestRun;
