@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line: each command with its options. The one source that includes CLI11, of which
-// each that does takes seconds to compile.
+// The command line: each command with its options. The one source that includes CLI11: each that
+// does takes seconds to compile.
 #include <exception>
 #include <functional>
 #include <memory>
