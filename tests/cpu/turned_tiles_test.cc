@@ -168,7 +168,7 @@ TEST(TurnedTilesTest, TallMatricesOfBytesAreStreamedByColumns) {
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
       const std::string description =
           TurnedTiles(LayoutOf(box, 1).dims, 1, true, *kernels).Describe();
-      if (kernels->copied_column > 0) {
+      if (kernels->streams_columns) {
         EXPECT_TRUE(absl::EndsWith(description, way)) << description;
       } else {
         EXPECT_FALSE(absl::StrContains(description, "by columns")) << description;

@@ -16,7 +16,6 @@
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 #include "tools/pjrt/execution.h"
 #include "tools/pjrt/measure.h"
 #include "tools/pjrt/program_file.h"

@@ -12,7 +12,6 @@
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/case_report.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 #include "tools/pjrt/execution.h"
 #include "tools/pjrt/program_file.h"
 #include "tools/pjrt/self_test.h"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line: each command with its options. The one source that includes CLI11: each that
-// does takes seconds to compile.
+// Each command with its options. The one source that includes CLI11: each that does takes seconds
+// to compile.
+#include "tools/pjrt/command_line.h"
+
 #include <exception>
 #include <functional>
 #include <memory>
 #include <new>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
@@ -16,7 +18,6 @@
 #include "pjrt/version.h"
 #include "src/core/base/error.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 
 namespace pjrt::tool {
 namespace {
@@ -24,14 +25,18 @@ namespace {
 // What the command line asks for; returns the exit code.
 using Action = std::function<int()>;
 
-int ExitCode(int code) { return code; }
-int ExitCode(const absl::Status& status) { return status.ok() ? kOk : Report(status); }
+// The exit code of a command that reported what failed, and of one that returns it.
+int ReportIfBad(int code) { return code; }
+int ReportIfBad(const absl::Status& status) { return status.ok() ? kOk : Report(status); }
 
-// `action` runs `command` when `parsed` was on the command line.
-template <typename Options, typename Command>
-void SetAction(CLI::App* parsed, Action* action, std::shared_ptr<Options> options,
-               Command command) {
-  parsed->callback([=] { *action = [=] { return ExitCode(command(*options)); }; });
+// Adds a command that has `action` run `run`, and gives what it is told, which lives as long.
+template <typename Options, typename Result>
+std::pair<CLI::App*, Options*> AddCommand(CLI::App* app, Action* action, const char* name,
+                                          const char* help, Result (*run)(const Options&)) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app->add_subcommand(name, help);
+  command->callback([=] { *action = [=] { return ReportIfBad(run(*options)); }; });
+  return {command, options.get()};
 }
 
 // --threads, --device, --devices, --isa, --quiet.
@@ -47,8 +52,8 @@ void AddCommonOptions(CLI::App* command, CommonOptions* options) {
 }
 
 void AddRun(CLI::App* app, Action* action) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app->add_subcommand("run", "Compile a program and execute it once");
+  const auto [command, options] =
+      AddCommand(app, action, "run", "Compile a program and execute it once", Run);
   command->add_option("program", options->program, "PROGRAM or WORKLOAD")->required();
   command
       ->add_option("--input", options->inputs,
@@ -61,13 +66,12 @@ void AddRun(CLI::App* app, Action* action) {
                       "Write the results to out0.npy, out1.npy, ... in this folder");
   command->add_flag("--print", options->print, "Print the results even with --output-dir");
   AddCommonOptions(command, &options->common);
-  SetAction(command, action, options, Run);
 }
 
 void AddBench(CLI::App* app, Action* action) {
-  auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app->add_subcommand(
-      "bench", "Measure workloads and check their outputs; a line of JSON each");
+  const auto [command, options] =
+      AddCommand(app, action, "bench",
+                 "Measure workloads and check their outputs; a line of JSON each", Bench);
   command->add_option("workloads", options->workloads, "WORKLOAD...")
       ->required()
       ->type_name("WORKLOAD");
@@ -77,48 +81,43 @@ void AddBench(CLI::App* app, Action* action) {
   command->add_flag("--bytecode", options->bytecode,
                     "Compile program.mlirbc instead of program.mlir");
   AddCommonOptions(command, &options->common);
-  SetAction(command, action, options, Bench);
 }
 
 void AddCheck(CLI::App* app, Action* action) {
-  auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app->add_subcommand(
-      "check", "Run programs that test themselves with check.* ops or custom calls");
+  const auto [command, options] =
+      AddCommand(app, action, "check",
+                 "Run programs that test themselves with check.* ops or custom calls", CheckFiles);
   command->add_option("files", options->files, "PROGRAM...; every function without arguments runs")
       ->required()
       ->type_name("FILE");
   AddCommonOptions(command, &options->common);
-  SetAction(command, action, options, CheckFiles);
 }
 
 void AddVerify(CLI::App* app, Action* action) {
-  auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command = app->add_subcommand("verify", "Parse and verify programs");
+  const auto [command, options] =
+      AddCommand(app, action, "verify", "Parse and verify programs", Verify);
   command->add_option("files", options->files, "PROGRAM...; chunks between `// -----` lines count")
       ->required()
       ->type_name("FILE");
   command->add_flag("--expect-diagnostics", options->expect_diagnostics,
                     "Chunks with expected-error comments must be rejected, the others accepted");
   command->add_flag("--quiet", options->quiet, "Print only failures and the last line");
-  SetAction(command, action, options, Verify);
 }
 
 void AddConvert(CLI::App* app, Action* action) {
-  auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = app->add_subcommand("convert", "Rewrite a program in another form");
+  const auto [command, options] =
+      AddCommand(app, action, "convert", "Rewrite a program in another form", Convert);
   command->add_option("--to", options->to, "The form to write: text")
       ->required()
       ->check(CLI::IsMember({"text"}));
   command->add_option("input", options->input, "PROGRAM")->required()->type_name("IN");
   command->add_option("-o", options->output, "The file to write (default: stdout)")
       ->type_name("OUT");
-  SetAction(command, action, options, Convert);
 }
 
 void AddInspect(CLI::App* app, Action* action) {
-  auto options = std::make_shared<InspectOptions>();
-  CLI::App* command =
-      app->add_subcommand("inspect", "Show the program as it is after the compiler's passes");
+  const auto [command, options] = AddCommand(
+      app, action, "inspect", "Show the program as it is after the compiler's passes", Inspect);
   command->add_option("program", options->program, "PROGRAM")->required()->type_name("PROGRAM");
   std::string help = "Stop after this pass. In order: verify";
   for (const ir::Pass& pass : ir::StandardPasses()) absl::StrAppend(&help, ", ", pass.name);
@@ -126,24 +125,20 @@ void AddInspect(CLI::App* app, Action* action) {
   command->add_flag("--memory", options->memory,
                     "Show what memory the compiled program needs, too");
   AddCommonOptions(command, &options->common);
-  SetAction(command, action, options, Inspect);
 }
 
 void AddInfo(CLI::App* app, Action* action) {
-  auto options = std::make_shared<CommonOptions>();
-  CLI::App* command = app->add_subcommand("info", "Print version, CPU, kernel level and devices");
-  AddCommonOptions(command, options.get());
-  SetAction(command, action, options, Info);
+  const auto [command, options] =
+      AddCommand(app, action, "info", "Print version, CPU, kernel level and devices", Info);
+  AddCommonOptions(command, options);
 }
 
 void AddOps(CLI::App* app, Action* action) {
-  auto options = std::make_shared<OpsOptions>();
-  CLI::App* command =
-      app->add_subcommand("ops", "Print, as Markdown, which ops run on which element types");
+  const auto [command, options] = AddCommand(
+      app, action, "ops", "Print, as Markdown, which ops run on which element types", Ops);
   command->add_flag("--reasons", options->reasons,
                     "Print instead a line for each combination that is invalid or refused");
   AddCommonOptions(command, &options->common);
-  SetAction(command, action, options, Ops);
 }
 
 }  // namespace

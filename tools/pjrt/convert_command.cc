@@ -9,7 +9,6 @@
 #include "pjrt/ir/printer.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 #include "tools/pjrt/program_file.h"
 
 namespace pjrt::tool {

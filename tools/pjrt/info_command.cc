@@ -17,7 +17,6 @@
 #include "pjrt/ids.h"
 #include "pjrt/version.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 
 namespace pjrt::tool {
 namespace {

@@ -17,7 +17,6 @@
 #include "pjrt/ir/verifier.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 #include "tools/pjrt/op_programs.h"
 
 namespace pjrt::tool {

@@ -17,7 +17,6 @@
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 #include "tools/pjrt/execution.h"
 #include "tools/pjrt/literal_text.h"
 #include "tools/pjrt/program_file.h"

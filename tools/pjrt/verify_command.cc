@@ -11,7 +11,6 @@
 #include "pjrt/ir/verifier.h"
 #include "tools/pjrt/case_report.h"
 #include "tools/pjrt/command.h"
-#include "tools/pjrt/commands.h"
 #include "tools/pjrt/expected_errors.h"
 #include "tools/pjrt/program_file.h"
 

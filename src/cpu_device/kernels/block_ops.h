@@ -314,9 +314,8 @@ struct BlockKernels {
   // Bytes of the vectors of which they put small blocks together, 0 where they do not, and the most
   // that such a block has.
   int64_t shuffle_bytes, largest_block;
-  // Bytes of a column that a tile has, if it is copied and streamed by columns; 0 where none is
-  // streamed so.
-  int64_t copied_column;
+  // Whether tiles may be streamed by columns.
+  bool streams_columns;
   CopyRowsFn copy_rows;
   // The same for targets much larger than the caches, which are written past them. After the last
   // of them end_stream makes what they wrote seen before what the thread writes next.

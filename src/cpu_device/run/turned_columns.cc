@@ -14,11 +14,11 @@ namespace pjrt::cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-// So many bytes of a column and of a row; of copies BlockKernels::copied_column, where these are
-// lines, and kCopiedRow. On an Emerald Rapids 256 MiB of bytes, all of four dims in the opposite
-// order, take 41 ms instead of 52, and 44 instead of 55 with odd dims; copies of 128x256 would take
-// 48. Elements of 4 bytes are quicker so if they are not copied, those of 8 not at all.
-constexpr int64_t kColumn = 192, kRow = 384, kCopiedRow = 256;
+// So many bytes of a column and of a row; of copies kCopiedColumn, where these are lines, and
+// kCopiedRow. On an Emerald Rapids 256 MiB of bytes, all of four dims in the opposite order, take
+// 41 ms instead of 52, and 44 instead of 55 with odd dims; copies of 128x256 would take 48.
+// Elements of 4 bytes are quicker so if they are not copied, those of 8 not at all.
+constexpr int64_t kColumn = 192, kRow = 384, kCopiedColumn = kLine, kCopiedRow = 256;
 constexpr int kWidest = 4, kWidestCopied = 2;
 constexpr int64_t kShortestRow = 16;
 // Lines so far apart share a set of the first cache, of which kFromSet may be of the same column.
@@ -89,7 +89,7 @@ void TurnedTiles::LeaveEnough(const DimList& dims, const Order& order, int64_t b
 // What is copied is small enough to stay there while more is read.
 bool TurnedTiles::TakeColumns(const DimList& dims) {
   // 3 bytes are no element of a kernel.
-  if (kernels_->copied_column == 0 || size_ > kWidest || size_ == 3) return false;
+  if (!kernels_->streams_columns || size_ > kWidest || size_ == 3) return false;
   Sizes tile = TileFor(dims, kRow, kColumn);
   if (!SplitTile(dims, tile)) return false;
   int64_t span = 0;
@@ -99,7 +99,7 @@ bool TurnedTiles::TakeColumns(const DimList& dims) {
            span <= std::numeric_limits<int32_t>::max();
   if (!stays_) {
     if (size_ > kWidestCopied) return false;
-    tile = TileFor(dims, kCopiedRow, kernels_->copied_column);
+    tile = TileFor(dims, kCopiedRow, kCopiedColumn);
     if (!SplitTile(dims, tile)) return false;
   }
   are_lines_ = ColumnsAreLines(dims, tile);

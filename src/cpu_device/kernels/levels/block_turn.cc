@@ -364,7 +364,7 @@ void FillTurn(BlockKernels* k) {
   k->turn_tile[4] = TurnTile<Pair>;
   // Where vectors are less than a line it gains nothing: on a Zen 3 256 MiB of bytes, a matrix of
   // 16384x16384, take 80 ms without and 115 and more by columns, four dims the same either way.
-  k->copied_column = kStreamsColumns ? kLine : 0;
+  k->streams_columns = kStreamsColumns;
   // Larger blocks are turned in less time by squares, which fit them better.
   k->shuffle_bytes = kHasShuffle ? kShuffled : 0;
   k->largest_block = 5 * kShuffled;
