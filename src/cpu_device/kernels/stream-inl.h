@@ -68,13 +68,14 @@ PJRT_INLINE void EndStream() {
 #endif
 }
 
-// At most a line, by two pieces of known size that may overlap.
+// At most kMost bytes, a line or half of one, by two pieces of known size that may overlap.
+template <int64_t kMost = kLine>
 PJRT_INLINE void CopyInLine(void* to, const void* from, int64_t bytes) {
   char* const d = static_cast<char*>(to);
   const char* const s = static_cast<const char*>(from);
-  if (bytes == kLine) {
+  if (kMost == kLine && bytes == kLine) {
     __builtin_memcpy(d, s, kLine);
-  } else if (bytes >= 32) {
+  } else if (kMost >= 32 && bytes >= 32) {
     __builtin_memcpy(d, s, 32);
     __builtin_memcpy(d + bytes - 32, s + bytes - 32, 32);
   } else if (bytes >= 16) {

@@ -116,8 +116,8 @@ struct PlaceChoice {
   }
 
   // Runs [begin, end).
-  PJRT_INLINE_MEMBER void Runs(K* values, Bits* places, int64_t begin, int64_t end,
-                               RunsAhead* ahead) const {
+  __attribute__((noinline)) void Runs(K* values, Bits* places, int64_t begin, int64_t end,
+                                      RunsAhead* ahead) const {
     int64_t i = 0;
     if constexpr (kRule != NanRule::kOther) {
       constexpr int kBytes = PJRT_VECTOR_BYTES;

@@ -292,13 +292,14 @@ PJRT_INLINE int64_t ReduceSquares(T* out, const typename Source::Stored* a, int6
 // squares to transpose: lane j of all of them is an array.
 constexpr int kManyRows = 64, kFewRows = 4;
 
-// to[j * kManyRows + r] = from[r * n + j] for r < rows, for unsigned T. Alike for all operations,
-// so that there is one for a size.
+// to[j * kManyRows + r] = from[r * n + j] for r < rows. Alike for all operations and types of a
+// size: for unsigned T, whatever the bits are of.
 template <typename T, int kCount>
 void SplitLanesOf(T* __restrict to, const T* __restrict from, int64_t rows) {
   for (int64_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-    for (int j = 0; j < kCount; ++j) to[j * kManyRows + r] = from[r * kCount + j];
+    for (int j = 0; j < kCount; ++j)
+      __builtin_memcpy(to + j * kManyRows + r, from + r * kCount + j, sizeof(T));
   }
 }
 template <typename T>
@@ -427,8 +428,8 @@ PJRT_INLINE int64_t FoldStrips(T* to, const typename Source::Stored* a, int64_t 
 
 // Columns [i, n).
 template <class Op, typename T, class Source>
-PJRT_INLINE void FoldColumns(T* d, const typename Source::Stored* s, int64_t points, int64_t n,
-                             int64_t stride, int64_t i, bool in_order) {
+__attribute__((noinline)) void FoldColumns(T* d, const typename Source::Stored* s, int64_t points,
+                                           int64_t n, int64_t stride, int64_t i, bool in_order) {
   if constexpr (!IsComplexType<T>) {
     constexpr int kBytes = PJRT_VECTOR_BYTES;
     i = FoldStrips<Op, T, Source, kBytes>(d, s, points, n, stride, i, in_order);

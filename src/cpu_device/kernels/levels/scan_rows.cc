@@ -219,17 +219,28 @@ class Part {
 
   PJRT_INLINE_MEMBER Row Load(const T* from) const {
     Row row = {};
-    CopyInLine(&row, from, bytes_);
+    CopyInLine<sizeof(Row)>(&row, from, bytes_);
     return row;
   }
-  PJRT_INLINE_MEMBER void Store(T* to, Row row) const { CopyInLine(to, &row, bytes_); }
+  PJRT_INLINE_MEMBER void Store(T* to, Row row) const { CopyInLine<sizeof(Row)>(to, &row, bytes_); }
 
  private:
   const int64_t bytes_;
 #endif
 };
 
-// As many lines as a vector has cells, as many cells of each.
+// Calls function(is_reverse) with a constant.
+template <class Function>
+PJRT_INLINE void InDirection(bool is_reverse, Function function) {
+  if (is_reverse) {
+    function(std::true_type());
+  } else {
+    function(std::false_type());
+  }
+}
+
+// As many lines as a vector has cells, as many cells of each. Only the folding has code of its own
+// for each direction: that to turn squares is most of it.
 template <class Op, class Source>
 struct Square {
   using Stored = typename Source::Stored;
@@ -245,8 +256,14 @@ struct Square {
   // and take 0.23.
   static constexpr int kAhead = 3;
 
-  // A vector that is a cache line can be streamed. By value: gcc copies one that is in memory by
-  // general registers, where sums of 256 MiB of bf16 took 98 ms instead of 81 on a Zen 3.
+  // By value, here and below: gcc copies a vector from memory to memory by halves, or by general
+  // registers.
+  PJRT_INLINE typename Vector::Row LoadRow(const Stored* in) {
+    typename Vector::Row row;
+    __builtin_memcpy(&row, in, sizeof(row));
+    return row;
+  }
+  // A vector that is a cache line can be streamed.
   template <typename Row>
   PJRT_INLINE void StoreRow(Stored* out, Row row, bool streams) {
     if (kStreams && streams) {
@@ -292,21 +309,21 @@ struct Square {
     const int64_t bytes_;
   };
 
-  template <bool kReverse>
   PJRT_INLINE void Scan(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                        Running* running, ScanStream* stream) {
+                        Running* running, bool is_reverse, ScanStream* stream) {
     const SquareBeside<1> beside(*stream);
     typename Vector::Row rows[kLines];
 #pragma GCC unroll 16
-    for (int i = 0; i < kLines; ++i)
-      __builtin_memcpy(&rows[i], in + i * in_stride, sizeof(rows[i]));
+    for (int i = 0; i < kLines; ++i) rows[i] = LoadRow(in + i * in_stride);
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
+    InDirection(is_reverse, [&](auto reverse) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-    for (int k = 0; k < kLines; ++k) {
-      const int i = kReverse ? kLines - 1 - k : k;
-      rows[i] = Source::template Fold<Op, kReverse>(rows[i], running);
-      if (beside.is_active()) beside.Step(k);
-    }
+      for (int k = 0; k < kLines; ++k) {
+        const int i = reverse ? kLines - 1 - k : k;
+        rows[i] = Source::template Fold<Op, reverse>(rows[i], running);
+        if (beside.is_active()) beside.Step(k);
+      }
+    });
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) StoreRow(out + i * out_stride, rows[i], stream->results);
@@ -316,39 +333,42 @@ struct Square {
   // Squares of different lines, whose chains of operations run side by side: four make sums of f16
   // 0.47 -> 0.22 ns an element in the cache, two those of bf16 0.24 -> 0.21. They pass through
   // memory: registers hold one.
-  template <int kSquares, bool kReverse>
+  template <int kSquares>
   PJRT_INLINE void ScanSeveral(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                               Running* running, ScanStream* stream) {
-    const bool streams = stream->results;
+                               Running* running, bool is_reverse, ScanStream* stream) {
+    const bool streams = kStreams && stream->results;
     const SquareBeside<kSquares> beside(*stream);
-    const Stored* const ahead = in + (kReverse ? -kAhead : kAhead) * kElements;
+    const int64_t next = is_reverse ? -kElements : kElements;
+    const Stored* const ahead = in + kAhead * next;
     typename Vector::Row rows[kSquares][kLines];
 #pragma GCC unroll 1
     for (int g = 0; g < kSquares; ++g) {
 #pragma GCC unroll 16
       for (int i = 0; i < kLines; ++i)
-        __builtin_memcpy(&rows[g][i], in + (g * kLines + i) * in_stride, sizeof(rows[g][i]));
+        rows[g][i] = LoadRow(in + (g * kLines + i) * in_stride);
       TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows[g]);
     }
-    const Stored* const in_soon = in + (kReverse ? -kElements : kElements);
-    const Stored* const out_soon = out + (kReverse ? -kElements : kElements);
+    const Stored* const in_soon = in + next;
+    const Stored* const out_soon = out + next;
     const auto fold = [&](auto is_beside, auto is_kept) __attribute__((always_inline)) {
+      InDirection(is_reverse, [&](auto reverse) __attribute__((always_inline)) {
 #pragma GCC unroll 1
-      for (int k = 0; k < kLines; ++k) {
-        const int i = kReverse ? kLines - 1 - k : k;
+        for (int k = 0; k < kLines; ++k) {
+          const int i = reverse ? kLines - 1 - k : k;
 #pragma GCC unroll 4
-        for (int g = 0; g < kSquares; ++g) {
-          rows[g][i] = Source::template Fold<Op, kReverse>(rows[g][i], &running[g]);
-          const int step = k * kSquares + g;
-          if constexpr (is_beside) {
-            beside.Step(step);
-            __builtin_prefetch(in_soon + step * in_stride, 0, 3);
-          } else {
-            __builtin_prefetch(ahead + step * in_stride, 0, 2);
+          for (int g = 0; g < kSquares; ++g) {
+            rows[g][i] = Source::template Fold<Op, reverse>(rows[g][i], &running[g]);
+            const int step = k * kSquares + g;
+            if constexpr (is_beside) {
+              beside.Step(step);
+              __builtin_prefetch(in_soon + step * in_stride, 0, 3);
+            } else {
+              __builtin_prefetch(ahead + step * in_stride, 0, 2);
+            }
+            if constexpr (is_kept) __builtin_prefetch(out_soon + step * out_stride, 1, 3);
           }
-          if constexpr (is_kept) __builtin_prefetch(out_soon + step * out_stride, 1, 3);
         }
-      }
+      });
     };
     if (beside.is_active()) {
       fold(std::true_type(), std::true_type());
@@ -368,9 +388,9 @@ struct Square {
   }
 
   // Of lines with fewer elements than a square.
-  template <bool kReverse>
   PJRT_INLINE void ScanPart(Stored* out, int64_t out_stride, const Stored* in, int64_t in_stride,
-                            int64_t elements, Running* running, ScanStream* stream) {
+                            int64_t elements, Running* running, bool is_reverse,
+                            ScanStream* stream) {
     const LinePart part(elements);
     const SquareBeside<1> beside(*stream);
     const int64_t cells = elements / Source::kPerCell;
@@ -379,16 +399,18 @@ struct Square {
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) rows[i] = part.Load(in + i * in_stride);
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
+    InDirection(is_reverse, [&](auto reverse) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-    for (int k = 0; k < kLines; ++k) {
-      const int i = kReverse ? kLines - 1 - k : k;
-      if (i < cells) {
-        rows[i] = Source::template Fold<Op, kReverse>(rows[i], running);
-      } else if (i == cells && has_part) {
-        rows[i] = Source::template FoldPart<Op>(rows[i], running);
+      for (int k = 0; k < kLines; ++k) {
+        const int i = reverse ? kLines - 1 - k : k;
+        if (i < cells) {
+          rows[i] = Source::template Fold<Op, reverse>(rows[i], running);
+        } else if (i == cells && has_part) {
+          rows[i] = Source::template FoldPart<Op>(rows[i], running);
+        }
+        if (beside.is_active()) beside.Step(k);
       }
-      if (beside.is_active()) beside.Step(k);
-    }
+    });
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) part.Store(out + i * out_stride, rows[i]);
@@ -416,10 +438,10 @@ void ScanLine(typename Source::Stored* out, const typename Source::Stored* in,
 }
 
 // As many lines as kVectors vectors have cells.
-template <class Op, class Source, bool kReverse, int kVectors>
+template <class Op, class Source, int kVectors>
 void ScanVectors(typename Source::Stored* out, int64_t out_stride,
                  const typename Source::Stored* in, int64_t in_stride,
-                 typename Source::Number* running, int64_t n, ScanStream* stream) {
+                 typename Source::Number* running, int64_t n, bool is_reverse, ScanStream* stream) {
   using S = Square<Op, Source>;
   // Some elements more are turned as well where each by itself takes longer.
   constexpr int64_t kFew = S::LinePart::kIsQuick ? 2 : Source::kPerCell > 1 ? 7 : S::kElements;
@@ -428,33 +450,34 @@ void ScanVectors(typename Source::Stored* out, int64_t out_stride,
   const auto scan_rest = [&] {
     for (int l = 0; l < kVectors * S::kLines; ++l) {
       ScanLine<Op, Source>(out + l * out_stride + turned, in + l * in_stride + turned, running + l,
-                           n - turned, kReverse);
+                           n - turned, is_reverse);
     }
   };
-  if (kReverse) scan_rest();
+  if (is_reverse) scan_rest();
   typename S::Running values[kVectors];
   __builtin_memcpy(values, running, sizeof(values));
   const auto scan_part = [&] {
-    for (int g = 0; turned > whole && g < kVectors; ++g) {
-      const int64_t line = g * S::kLines;
-      S::template ScanPart<kReverse>(out + line * out_stride + whole, out_stride,
-                                     in + line * in_stride + whole, in_stride, n - whole,
-                                     &values[g], stream);
+    if constexpr (kFew < S::kElements) {
+      for (int g = 0; turned > whole && g < kVectors; ++g) {
+        const int64_t line = g * S::kLines;
+        S::ScanPart(out + line * out_stride + whole, out_stride, in + line * in_stride + whole,
+                    in_stride, n - whole, &values[g], is_reverse, stream);
+      }
     }
   };
-  if (kReverse) scan_part();
+  if (is_reverse) scan_part();
   for (int64_t i = 0; i < whole; i += S::kElements) {
-    const int64_t at = kReverse ? whole - S::kElements - i : i;
+    const int64_t at = is_reverse ? whole - S::kElements - i : i;
     if constexpr (kVectors > 1) {
-      S::template ScanSeveral<kVectors, kReverse>(out + at, out_stride, in + at, in_stride, values,
-                                                  stream);
+      S::template ScanSeveral<kVectors>(out + at, out_stride, in + at, in_stride, values,
+                                        is_reverse, stream);
     } else {
-      S::template Scan<kReverse>(out + at, out_stride, in + at, in_stride, values, stream);
+      S::Scan(out + at, out_stride, in + at, in_stride, values, is_reverse, stream);
     }
   }
-  if (!kReverse) scan_part();
+  if (!is_reverse) scan_part();
   __builtin_memcpy(running, values, sizeof(values));
-  if (!kReverse) scan_rest();
+  if (!is_reverse) scan_rest();
 }
 
 // Those of the first `lines` that make blocks of kVectors vectors; the rest for fewer.
@@ -463,10 +486,9 @@ void ScanBlocks(typename Source::Stored* out, int64_t out_stride, const typename
                 int64_t in_stride, typename Source::Number* running, int64_t lines, int64_t n,
                 bool is_reverse, ScanStream* stream) {
   constexpr int kLines = Square<Op, Source>::kLines * kVectors;
-  const auto scan = is_reverse ? ScanVectors<Op, Source, true, kVectors>
-                               : ScanVectors<Op, Source, false, kVectors>;
   for (; lines >= kLines; lines -= kLines) {
-    scan(out, out_stride, in, in_stride, running, n, stream);
+    ScanVectors<Op, Source, kVectors>(out, out_stride, in, in_stride, running, n, is_reverse,
+                                      stream);
     out += kLines * out_stride;
     in += kLines * in_stride;
     running += kLines;

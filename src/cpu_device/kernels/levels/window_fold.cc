@@ -63,8 +63,8 @@ void FoldRows(void* out, const void* const* rows, int64_t count, int64_t n) {
 
 // n neighbours, each with a window whose elements are tap_stride apart.
 template <class Op, typename T>
-PJRT_INLINE void FoldRun(T* out, const T* in, int64_t taps, int64_t tap_stride, int64_t n,
-                         const T* init) {
+__attribute__((noinline)) void FoldRun(T* out, const T* in, int64_t taps, int64_t tap_stride,
+                                       int64_t n, const T* init) {
   constexpr int kVectors = 4, kWidth = VectorOf<T>::kWidth;
   using Vector = typename VectorOf<T>::Type;
   Vector sums[kVectors], first = {};
@@ -180,11 +180,21 @@ PJRT_INLINE void FoldShortRuns(T* __restrict out, const T* __restrict in, int64_
 
 // `count` places of kInner elements, `stride` elements apart, next to each other; 0: of `inner`.
 template <int kInner, typename T>
-PJRT_INLINE void CopyPlaces(T* to, const T* from, int64_t count, int64_t stride, int64_t inner) {
+PJRT_INLINE void CopyPlacesOf(T* to, const T* from, int64_t count, int64_t stride, int64_t inner) {
   const int64_t n = kInner == 0 ? inner : kInner;
   for (int64_t p = 0; p < count; ++p) {
-    for (int64_t i = 0; i < n; ++i) to[p * n + i] = from[p * stride + i];
+    for (int64_t i = 0; i < n; ++i)
+      __builtin_memcpy(to + p * n + i, from + p * stride + i, sizeof(T));
   }
+}
+// Alike for all operations and types of a size: for unsigned T, whatever the bits are of.
+template <typename T>
+__attribute__((noinline)) void CopyPlaces(T* to, const T* from, int64_t count, int64_t stride,
+                                          int64_t inner) {
+  if (inner == 3) return CopyPlacesOf<3>(to, from, count, stride, inner);
+  if (inner == 2) return CopyPlacesOf<2>(to, from, count, stride, inner);
+  if (inner == 4) return CopyPlacesOf<4>(to, from, count, stride, inner);
+  CopyPlacesOf<0>(to, from, count, stride, inner);
 }
 
 // The same where windows overlap, so that one element is read for several places. What elements of
@@ -193,6 +203,7 @@ PJRT_INLINE void CopyPlaces(T* to, const T* from, int64_t count, int64_t stride,
 template <class Op, typename T>
 PJRT_INLINE bool FoldPhases(T* out, const T* in, int64_t places, int64_t place_stride, int64_t taps,
                             int64_t tap_stride, int64_t inner, const T* init) {
+  using Bits = UnsignedOf<T>;
   constexpr int64_t kElements = 8192 / sizeof(T), kMaxStep = 8;
   const int64_t step = place_stride / inner, dilation = tap_stride / inner;
   const int64_t more = (taps - 1) * dilation / step;  // places that a window reaches beyond its own
@@ -208,18 +219,9 @@ PJRT_INLINE bool FoldPhases(T* out, const T* in, int64_t places, int64_t place_s
         if (t * dilation % step == f) last = t * dilation / step;
       }
       if (last < 0) continue;
-      T* const to = phases + f * phase;
-      const T* const from = in + first * place_stride + f * inner;
-      const int64_t n = count + last;
-      if (inner == 3) {
-        CopyPlaces<3>(to, from, n, place_stride, inner);
-      } else if (inner == 2) {
-        CopyPlaces<2>(to, from, n, place_stride, inner);
-      } else if (inner == 4) {
-        CopyPlaces<4>(to, from, n, place_stride, inner);
-      } else {
-        CopyPlaces<0>(to, from, n, place_stride, inner);
-      }
+      CopyPlaces(reinterpret_cast<Bits*>(phases + f * phase),
+                 reinterpret_cast<const Bits*>(in + first * place_stride + f * inner), count + last,
+                 place_stride, inner);
     }
     for (int64_t t = 0; t < taps; ++t) {
       const int64_t at = t * dilation;
