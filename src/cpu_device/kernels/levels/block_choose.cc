@@ -115,7 +115,7 @@ struct PlaceChoice {
     return i;
   }
 
-  // Runs [begin, end).
+  // Runs [begin, end). Not inline: there would be two of all that this file has.
   __attribute__((noinline)) void Runs(K* values, Bits* places, int64_t begin, int64_t end,
                                       RunsAhead* ahead) const {
     int64_t i = 0;

@@ -425,7 +425,7 @@ PJRT_INLINE int64_t FoldStrips(T* to, const typename Source::Stored* a, int64_t 
   return i;
 }
 
-// Columns [i, n).
+// Columns [i, n). Not inline: each of its callers would have a copy.
 template <class Op, typename T, class Source>
 __attribute__((noinline)) void FoldColumns(T* d, const typename Source::Stored* s, int64_t points,
                                            int64_t n, int64_t stride, int64_t i, bool in_order) {
