@@ -68,7 +68,7 @@ PJRT_INLINE void EndStream() {
 #endif
 }
 
-// At most kMost bytes, a line or half of one, by two pieces of known size that may overlap.
+// At most kMost bytes, a whole line or a vector, by two pieces of known size that may overlap.
 template <int64_t kMost = kLine>
 PJRT_INLINE void CopyInLine(void* to, const void* from, int64_t bytes) {
   char* const d = static_cast<char*>(to);

@@ -264,8 +264,7 @@ struct Square {
     return row;
   }
   // A vector that is a cache line can be streamed.
-  template <typename Row>
-  PJRT_INLINE void StoreRow(Stored* out, Row row, bool streams) {
+  PJRT_INLINE void StoreRow(Stored* out, typename Vector::Row row, bool streams) {
     if (kStreams && streams) {
       StreamLine(out, &row);
     } else {
