@@ -8,13 +8,13 @@
 #include "src/core/base/checked_math.h"
 #include "src/core/base/error.h"
 #include "src/core/base/pack_bits.h"
+#include "src/core/base/shape_limits.h"
 #include "src/core/base/status_macros.h"
 
 namespace pjrt {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-constexpr int kDeepestTuple = 100;
+constexpr int64_t kSaturated = std::numeric_limits<int64_t>::max();
 
 const Layout& EmptyLayout() {
   static const Layout* const layout = new Layout;
@@ -55,7 +55,7 @@ absl::Status ValidateArray(const Shape& shape) {
     if (size < 0) return error("dimension ", i, " is ", size, "; expected at least 0");
     bytes = SaturatingMultiply(bytes, std::max<int64_t>(size, 1));
   }
-  if (bytes == kMax) return error("its size in bytes does not fit in 63 bits");
+  if (bytes == kSaturated) return error("its size in bytes does not fit in 63 bits");
   if (shape.has_layout()) {
     const absl::Status status = ValidateLayout(shape.layout(), shape.rank());
     if (!status.ok()) return WithContext(status, absl::StrCat("shape ", Shorten(shape.ToString())));
@@ -225,7 +225,7 @@ int64_t ElementCount(absl::Span<const int64_t> dimensions) {
   int64_t count = 1;
   for (const int64_t size : dimensions) {
     if (size == Shape::kUnboundedSize) {
-      count = count == 0 ? 0 : kMax;
+      count = count == 0 ? 0 : kSaturated;
     } else if (size <= 0) {
       return 0;
     } else {
@@ -252,7 +252,7 @@ int64_t PackedByteSize(const Shape& shape) {
     // Whole bytes' worth of elements first, so that the number of bits need not fit.
     if (bits % 8 == 0) return SaturatingMultiply(count, bits / 8);
     const int64_t whole = SaturatingMultiply(count / 8, bits);
-    return count == kMax ? kMax : SaturatingAdd(whole, (count % 8 * bits + 7) / 8);
+    return count == kSaturated ? kSaturated : SaturatingAdd(whole, (count % 8 * bits + 7) / 8);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "pjrt/base/shape.h"
 #include "src/core/base/layout_parser.h"
+#include "src/core/base/shape_limits.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/base/text_scanner.h"
 
@@ -14,7 +15,6 @@ namespace pjrt {
 namespace {
 
 constexpr absl::string_view kId = "PJRT-B004";
-constexpr int kDeepestTuple = 100;
 
 void Print(const Shape& shape, bool print_layout, std::string& out) {
   if (shape.IsTuple()) {

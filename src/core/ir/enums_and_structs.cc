@@ -42,7 +42,7 @@ constexpr EnumRow kEnums[] = {
     {"sdy.propagation_direction", kPropagation},
 };
 
-constexpr AttrSpec kGather[] = {
+constexpr AttrSpec kGatherFields[] = {
     {"offset_dims", AttrType::kI64Array, true},
     {"collapsed_slice_dims", AttrType::kI64Array, true},
     {"operand_batching_dims", AttrType::kI64Array, true},
@@ -50,7 +50,7 @@ constexpr AttrSpec kGather[] = {
     {"start_index_map", AttrType::kI64Array, true},
     {"index_vector_dim", AttrType::kI64, true},
 };
-constexpr AttrSpec kScatter[] = {
+constexpr AttrSpec kScatterFields[] = {
     {"update_window_dims", AttrType::kI64Array, true},
     {"inserted_window_dims", AttrType::kI64Array, true},
     {"input_batching_dims", AttrType::kI64Array, true},
@@ -58,13 +58,13 @@ constexpr AttrSpec kScatter[] = {
     {"scatter_dims_to_operand_dims", AttrType::kI64Array, true},
     {"index_vector_dim", AttrType::kI64, true},
 };
-constexpr AttrSpec kDot[] = {
+constexpr AttrSpec kDotFields[] = {
     {"lhs_batching_dimensions", AttrType::kI64Array, true},
     {"rhs_batching_dimensions", AttrType::kI64Array, true},
     {"lhs_contracting_dimensions", AttrType::kI64Array, true},
     {"rhs_contracting_dimensions", AttrType::kI64Array, true},
 };
-constexpr AttrSpec kRaggedDot[] = {
+constexpr AttrSpec kRaggedDotFields[] = {
     {"lhs_batching_dimensions", AttrType::kI64Array, true},
     {"rhs_batching_dimensions", AttrType::kI64Array, true},
     {"lhs_contracting_dimensions", AttrType::kI64Array, true},
@@ -72,7 +72,7 @@ constexpr AttrSpec kRaggedDot[] = {
     {"lhs_ragged_dimensions", AttrType::kI64Array, true},
     {"rhs_group_dimensions", AttrType::kI64Array, true},
 };
-constexpr AttrSpec kDotAlgorithm[] = {
+constexpr AttrSpec kDotAlgorithmFields[] = {
     {"lhs_precision_type", AttrType::kType},
     {"rhs_precision_type", AttrType::kType},
     {"accumulation_type", AttrType::kType},
@@ -82,7 +82,7 @@ constexpr AttrSpec kDotAlgorithm[] = {
     {"allow_imprecise_accumulation", AttrType::kBool},
 };
 // Printed as [b, 0, f]x[0, i, o]->[b, 0, f]; these names come in the raw form.
-constexpr AttrSpec kConv[] = {
+constexpr AttrSpec kConvFields[] = {
     {"input_batch_dimension", AttrType::kI64, true},
     {"input_feature_dimension", AttrType::kI64, true},
     {"input_spatial_dimensions", AttrType::kI64Array, true},
@@ -93,34 +93,34 @@ constexpr AttrSpec kConv[] = {
     {"output_feature_dimension", AttrType::kI64, true},
     {"output_spatial_dimensions", AttrType::kI64Array, true},
 };
-constexpr AttrSpec kChannelHandle[] = {
+constexpr AttrSpec kChannelHandleFields[] = {
     {"handle", AttrType::kI64, true},
     {"type", AttrType::kI64, true},
 };
-constexpr AttrSpec kOutputOperandAlias[] = {
+constexpr AttrSpec kOutputOperandAliasFields[] = {
     {"output_tuple_indices", AttrType::kI64Array},
     {"operand_index", AttrType::kI64},
     {"operand_tuple_indices", AttrType::kI64Array},
 };
-constexpr AttrSpec kResultAccuracy[] = {
+constexpr AttrSpec kResultAccuracyFields[] = {
     {"atol", AttrType::kF64, true},
     {"rtol", AttrType::kF64, true},
     {"ulps", AttrType::kI64, true},
     {"mode", AttrType::kEnum, false, "stablehlo.result_accuracy_mode"},
 };
-constexpr AttrSpec kMeshAxis[] = {
+constexpr AttrSpec kMeshAxisFields[] = {
     {"name", AttrType::kString},
     {"size", AttrType::kI64},
 };
-constexpr AttrSpec kMesh[] = {
+constexpr AttrSpec kMeshFields[] = {
     {"axes", AttrType::kArray},
     {"device_ids", AttrType::kElements, true},
 };
-constexpr AttrSpec kAxisRef[] = {
+constexpr AttrSpec kAxisRefFields[] = {
     {"name", AttrType::kString},
     {"sub_axis_info", AttrType::kAnyAttr, true},  // printed (pre_size)size
 };
-constexpr AttrSpec kReplicaGroupMeshAxes[] = {
+constexpr AttrSpec kReplicaGroupMeshAxesFields[] = {
     {"mesh", AttrType::kAnyAttr},  // a symbol or a stablehlo.mesh
     {"axes", AttrType::kArray},
 };
@@ -130,19 +130,19 @@ struct StructRow {
   absl::Span<const AttrSpec> fields;
 };
 constexpr StructRow kStructs[] = {
-    {"stablehlo.gather", kGather},
-    {"stablehlo.scatter", kScatter},
-    {"stablehlo.dot", kDot},
-    {"stablehlo.dot_algorithm", kDotAlgorithm},
-    {"stablehlo.conv", kConv},
-    {"stablehlo.channel_handle", kChannelHandle},
-    {"stablehlo.output_operand_alias", kOutputOperandAlias},
-    {"stablehlo.result_accuracy", kResultAccuracy},
-    {"stablehlo.mesh_axis", kMeshAxis},
-    {"stablehlo.mesh", kMesh},
-    {"stablehlo.axis_ref", kAxisRef},
-    {"stablehlo.replica_group_mesh_axes", kReplicaGroupMeshAxes},
-    {"chlo.ragged_dot", kRaggedDot},
+    {"stablehlo.gather", kGatherFields},
+    {"stablehlo.scatter", kScatterFields},
+    {"stablehlo.dot", kDotFields},
+    {"stablehlo.dot_algorithm", kDotAlgorithmFields},
+    {"stablehlo.conv", kConvFields},
+    {"stablehlo.channel_handle", kChannelHandleFields},
+    {"stablehlo.output_operand_alias", kOutputOperandAliasFields},
+    {"stablehlo.result_accuracy", kResultAccuracyFields},
+    {"stablehlo.mesh_axis", kMeshAxisFields},
+    {"stablehlo.mesh", kMeshFields},
+    {"stablehlo.axis_ref", kAxisRefFields},
+    {"stablehlo.replica_group_mesh_axes", kReplicaGroupMeshAxesFields},
+    {"chlo.ragged_dot", kRaggedDotFields},
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ absl::InlinedVector<Type, 6> OperandTypes(const InferInput& in) {
 }
 
 // What holds of a value that comes from either of two branches.
-Type Merge(Context& context, Type a, Type b) {
+Type MergeBranches(Context& context, Type a, Type b) {
   if (SameType(a, b) || !a.IsTensor() || !b.IsTensor()) return a;
   Extents extents = ExtentsOf(a);
   for (size_t d = 0; d < extents.size(); ++d)
@@ -102,7 +102,7 @@ absl::Status InferBranches(const InferInput& in, TypeList* out) {
                              ") from branch 0 and (", TypesText(returns), ") from branch ", i);
     }
     for (size_t r = 0; r < returns.size(); ++r)
-      (*out)[r] = Merge(*in.context, (*out)[r], returns[r]);
+      (*out)[r] = MergeBranches(*in.context, (*out)[r], returns[r]);
   }
   return absl::OkStatus();
 }

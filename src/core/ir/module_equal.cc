@@ -10,7 +10,7 @@
 namespace pjrt::ir {
 namespace {
 
-bool Attributes(absl::Span<const NamedAttribute> a, absl::Span<const NamedAttribute> b) {
+bool SameAttributes(absl::Span<const NamedAttribute> a, absl::Span<const NamedAttribute> b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].name != b[i].name || !Equal(a[i].value, b[i].value)) return false;
@@ -47,7 +47,7 @@ class Comparison {
   bool Ops(const Op* a, const Op* b) {
     if (a->name() != b->name() || a->num_operands() != b->num_operands() ||
         a->num_results() != b->num_results() || a->num_regions() != b->num_regions() ||
-        !Attributes(a->attributes(), b->attributes())) {
+        !SameAttributes(a->attributes(), b->attributes())) {
       return false;
     }
     for (size_t i = 0; i < a->num_operands(); ++i) {
@@ -79,7 +79,7 @@ class Comparison {
 }  // namespace
 
 bool Equal(const Module& a, const Module& b) {
-  return a.name() == b.name() && Attributes(a.attributes(), b.attributes()) &&
+  return a.name() == b.name() && SameAttributes(a.attributes(), b.attributes()) &&
          Comparison().Blocks(a.body(), b.body());
 }
 

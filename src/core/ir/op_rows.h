@@ -18,6 +18,9 @@
 
 namespace pjrt::ir {
 
+// Tensors of any elements, those quantized by axis included.
+inline constexpr TypeSet kAnyQ = kAny | kQA;
+
 struct OpRow {
   OpCode code = OpCode::kUnknown;
   absl::string_view summary;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr TypeSet kU = kUnranked;
 
-constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
+constexpr OpRow ChloUnary(OpCode code, absl::string_view summary, TypeSet types) {
   return Row(code, summary)
       .In("operand", types | kU)
       .Out("result", types | kU)
@@ -18,8 +18,8 @@ constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
       .Asm("$* {} : arrow")
       .Infer(InferSame);
 }
-constexpr OpRow Function(OpCode code, absl::string_view summary, TypeSet types = kF | kC) {
-  return Unary(code, summary, types).Is(kTranscendental);
+constexpr OpRow ChloFunction(OpCode code, absl::string_view summary, TypeSet types = kF | kC) {
+  return ChloUnary(code, summary, types).Is(kTranscendental);
 }
 constexpr OpRow Test(OpCode code, absl::string_view summary) {
   return Row(code, summary)
@@ -29,7 +29,7 @@ constexpr OpRow Test(OpCode code, absl::string_view summary) {
       .Asm("$* {} : arrow")
       .Infer(InferPredicate);
 }
-constexpr OpRow Binary(OpCode code, absl::string_view summary, TypeSet types) {
+constexpr OpRow ChloBinary(OpCode code, absl::string_view summary, TypeSet types) {
   return Row(code, summary)
       .In("lhs", types | kU)
       .In("rhs", types | kU)
@@ -51,32 +51,32 @@ constexpr OpRow Broadcasting(OpCode code, absl::string_view summary, TypeSet typ
       .Verify(VerifyQuantizedBinary);
 }
 
-constexpr OpRow kRows[] = {
-    Function(OpCode::kChloAcos, "inverse cosine"),
-    Function(OpCode::kChloAsinAcosKernel, "the part that the complex arc functions share", kC),
-    Function(OpCode::kChloAcosh, "inverse hyperbolic cosine"),
-    Function(OpCode::kChloAsin, "inverse sine"),
-    Function(OpCode::kChloAsinh, "inverse hyperbolic sine"),
-    Function(OpCode::kChloAtan, "inverse tangent"),
-    Function(OpCode::kChloAtanh, "inverse hyperbolic tangent"),
-    Function(OpCode::kChloBesselI1e, "Bessel function I1, scaled by exp(-|x|)"),
-    Unary(OpCode::kChloConj, "complex conjugate", kF | kC),
-    Function(OpCode::kChloCosh, "hyperbolic cosine"),
-    Function(OpCode::kChloDigamma, "derivative of lgamma", kF),
-    Function(OpCode::kChloErf, "error function", kF),
-    Function(OpCode::kChloErfInv, "inverse of the error function", kF),
-    Function(OpCode::kChloErfc, "1 - erf(x)", kF),
-    Function(OpCode::kChloLgamma, "logarithm of |gamma(x)|", kF),
-    Function(OpCode::kChloSinh, "hyperbolic sine"),
-    Unary(OpCode::kChloSquare, "x * x", kI | kF | kC),
-    Function(OpCode::kChloTan, "tangent"),
+constexpr OpRow kChloRows[] = {
+    ChloFunction(OpCode::kChloAcos, "inverse cosine"),
+    ChloFunction(OpCode::kChloAsinAcosKernel, "the part that the complex arc functions share", kC),
+    ChloFunction(OpCode::kChloAcosh, "inverse hyperbolic cosine"),
+    ChloFunction(OpCode::kChloAsin, "inverse sine"),
+    ChloFunction(OpCode::kChloAsinh, "inverse hyperbolic sine"),
+    ChloFunction(OpCode::kChloAtan, "inverse tangent"),
+    ChloFunction(OpCode::kChloAtanh, "inverse hyperbolic tangent"),
+    ChloFunction(OpCode::kChloBesselI1e, "Bessel function I1, scaled by exp(-|x|)"),
+    ChloUnary(OpCode::kChloConj, "complex conjugate", kF | kC),
+    ChloFunction(OpCode::kChloCosh, "hyperbolic cosine"),
+    ChloFunction(OpCode::kChloDigamma, "derivative of lgamma", kF),
+    ChloFunction(OpCode::kChloErf, "error function", kF),
+    ChloFunction(OpCode::kChloErfInv, "inverse of the error function", kF),
+    ChloFunction(OpCode::kChloErfc, "1 - erf(x)", kF),
+    ChloFunction(OpCode::kChloLgamma, "logarithm of |gamma(x)|", kF),
+    ChloFunction(OpCode::kChloSinh, "hyperbolic sine"),
+    ChloUnary(OpCode::kChloSquare, "x * x", kI | kF | kC),
+    ChloFunction(OpCode::kChloTan, "tangent"),
     Test(OpCode::kChloIsInf, "whether x is infinite"),
     Test(OpCode::kChloIsNegInf, "whether x is minus infinity"),
     Test(OpCode::kChloIsPosInf, "whether x is plus infinity"),
-    Binary(OpCode::kChloMulhi, "high half of the product", kI),
-    Binary(OpCode::kChloNextAfter, "next float after lhs in the direction of rhs", kF),
-    Binary(OpCode::kChloPolygamma, "derivative of digamma, lhs times", kF).Is(kTranscendental),
-    Binary(OpCode::kChloZeta, "Hurwitz zeta function", kF).Is(kTranscendental),
+    ChloBinary(OpCode::kChloMulhi, "high half of the product", kI),
+    ChloBinary(OpCode::kChloNextAfter, "next float after lhs in the direction of rhs", kF),
+    ChloBinary(OpCode::kChloPolygamma, "derivative of digamma, lhs times", kF).Is(kTranscendental),
+    ChloBinary(OpCode::kChloZeta, "Hurwitz zeta function", kF).Is(kTranscendental),
 
     Broadcasting(OpCode::kChloBroadcastAdd, "add", kAny | kQA, kCommutative),
     Broadcasting(OpCode::kChloBroadcastAtan2, "atan2", kF | kC | kQ),
@@ -170,6 +170,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ChloRows() { return kRows; }
+absl::Span<const OpRow> ChloRows() { return kChloRows; }
 
 }  // namespace pjrt::ir

@@ -9,7 +9,7 @@ namespace {
 
 constexpr TypeSet kVector = kF | kQ | kRank1;
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kComputeRows[] = {
     Row(OpCode::kDot, "product of vectors and matrices")
         .In("lhs")
         .In("rhs", kAny | kQA)
@@ -199,6 +199,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ComputeRows() { return kRows; }
+absl::Span<const OpRow> ComputeRows() { return kComputeRows; }
 
 }  // namespace pjrt::ir

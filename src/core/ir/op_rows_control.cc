@@ -7,7 +7,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr TypeSet kAnyQ = kAny | kQA;
 constexpr TypeSet kCarried = kAnyQ | kToken | kTuple | kMemRef | kIndex;
 
 constexpr OpRow kControl[] = {

@@ -20,7 +20,7 @@ constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet in, TypeSe
 constexpr OpRow Unary(OpCode code, absl::string_view summary, TypeSet types) {
   return Unary(code, summary, types, types).Is(kSameTypes).Infer(InferSame);
 }
-constexpr OpRow Function(OpCode code, absl::string_view summary) {
+constexpr OpRow Transcendental(OpCode code, absl::string_view summary) {
   return Unary(code, summary, kFC)
       .Is(kTranscendental)
       .Opt("result_accuracy", AttrType::kStruct, "mode DEFAULT", "stablehlo.result_accuracy");
@@ -36,7 +36,7 @@ constexpr OpRow Binary(OpCode code, absl::string_view summary, TypeSet types, Tr
       .Verify(VerifyQuantizedBinary);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kElementwiseRows[] = {
     Unary(OpCode::kAbs, "absolute value; the magnitude of a complex number", kSI | kF | kC | kQ,
           kSI | kF | kQ)
         .Infer(InferRealPart),
@@ -69,18 +69,18 @@ constexpr OpRow kRows[] = {
         .Asm("$* {} : functional")
         .Infer(InferDequantize),
 
-    Function(OpCode::kCbrt, "cube root"),
-    Function(OpCode::kCosine, "cosine"),
-    Function(OpCode::kExponential, "e to the x"),
-    Function(OpCode::kExponentialMinusOne, "e to the x, minus 1"),
-    Function(OpCode::kLog, "natural logarithm"),
-    Function(OpCode::kLogPlusOne, "natural logarithm of x + 1"),
-    Function(OpCode::kLogistic, "1 / (1 + exp(-x))"),
-    Function(OpCode::kRsqrt, "1 / sqrt(x)"),
-    Function(OpCode::kSine, "sine"),
-    Function(OpCode::kSqrt, "square root"),
-    Function(OpCode::kTan, "tangent"),
-    Function(OpCode::kTanh, "hyperbolic tangent"),
+    Transcendental(OpCode::kCbrt, "cube root"),
+    Transcendental(OpCode::kCosine, "cosine"),
+    Transcendental(OpCode::kExponential, "e to the x"),
+    Transcendental(OpCode::kExponentialMinusOne, "e to the x, minus 1"),
+    Transcendental(OpCode::kLog, "natural logarithm"),
+    Transcendental(OpCode::kLogPlusOne, "natural logarithm of x + 1"),
+    Transcendental(OpCode::kLogistic, "1 / (1 + exp(-x))"),
+    Transcendental(OpCode::kRsqrt, "1 / sqrt(x)"),
+    Transcendental(OpCode::kSine, "sine"),
+    Transcendental(OpCode::kSqrt, "square root"),
+    Transcendental(OpCode::kTan, "tangent"),
+    Transcendental(OpCode::kTanh, "hyperbolic tangent"),
 
     Binary(OpCode::kAdd, "sum; logical or of i1", kAny | kQA, kCommutative).Infer(InferSum),
     Binary(OpCode::kAnd, "bitwise or logical and", kB | kI, kCommutative),
@@ -134,6 +134,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ElementwiseRows() { return kRows; }
+absl::Span<const OpRow> ElementwiseRows() { return kElementwiseRows; }
 
 }  // namespace pjrt::ir

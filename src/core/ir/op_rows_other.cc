@@ -8,8 +8,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr TypeSet kAnyQ = kAny | kQA;
-
 constexpr OpRow Check(OpCode code, absl::string_view summary) {
   return Row(code, summary).In("lhs", kAnyQ).In("rhs", kAnyQ).Is(kSideEffect);
 }
@@ -22,7 +20,7 @@ constexpr OpRow Sharded(OpCode code, absl::string_view summary) {
       .Attr("out_sharding", AttrType::kAnyAttr, "sdy.sharding");
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kOtherDialectRows[] = {
     Row(OpCode::kFuncFunc, "a function")
         .Attr("sym_name", AttrType::kString)
         .Attr("function_type", AttrType::kType)
@@ -221,6 +219,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> OtherDialectRows() { return kRows; }
+absl::Span<const OpRow> OtherDialectRows() { return kOtherDialectRows; }
 
 }  // namespace pjrt::ir

@@ -7,11 +7,10 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr TypeSet kAnyQ = kAny | kQA;
 constexpr TypeSet kDimension = kI | kIndex;                // operands that hold sizes or indices
 constexpr TypeSet kShape = kDimension | kRank1 | kStatic;  // a size for each dimension
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kShapeRows[] = {
     Row(OpCode::kConstant, "a constant")
         .Out("output", kAnyQ | kIndex | kStatic)
         .Attr("value", AttrType::kElements)
@@ -206,6 +205,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ShapeRows() { return kRows; }
+absl::Span<const OpRow> ShapeRows() { return kShapeRows; }
 
 }  // namespace pjrt::ir

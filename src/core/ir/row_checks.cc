@@ -76,22 +76,22 @@ bool IsAllowed(Type type, TypeSet set) {
 
 // "a scalar tensor of i1, signed integers or floats, or a token"
 std::string SetText(TypeSet set) {
-  struct Name {
+  struct NamedBit {
     TypeSet bit;
     absl::string_view text;
   };
-  constexpr Name kElements[] = {{kB, "i1"},
-                                {kSI, "signed integers"},
-                                {kUI, "unsigned integers"},
-                                {kF, "floats"},
-                                {kC, "complex numbers"},
-                                {kQ, "quantized values"},
-                                {kQA, "values quantized by axis"},
-                                {kIndex, "index"}};
-  constexpr Name kOthers[] = {
+  constexpr NamedBit kElements[] = {{kB, "i1"},
+                                    {kSI, "signed integers"},
+                                    {kUI, "unsigned integers"},
+                                    {kF, "floats"},
+                                    {kC, "complex numbers"},
+                                    {kQ, "quantized values"},
+                                    {kQA, "values quantized by axis"},
+                                    {kIndex, "index"}};
+  constexpr NamedBit kOthers[] = {
       {kToken, "a token"}, {kTuple, "a tuple"}, {kFuture, "a future"}, {kMemRef, "a memref"}};
   std::vector<absl::string_view> elements, parts;
-  for (const Name& n : kElements) {
+  for (const NamedBit& n : kElements) {
     if (set & n.bit) elements.push_back(n.text);
   }
   std::string tensor;
@@ -103,7 +103,7 @@ std::string SetText(TypeSet set) {
                      " of ", absl::StrJoin(elements, ", "));
     parts.push_back(tensor);
   }
-  for (const Name& n : kOthers) {
+  for (const NamedBit& n : kOthers) {
     if (set & n.bit) parts.push_back(n.text);
   }
   return absl::StrJoin(parts, " or ");

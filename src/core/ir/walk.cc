@@ -7,7 +7,7 @@ namespace pjrt::ir {
 namespace {
 
 // A block that is being visited: the op to come next, and the blocks to come after this one.
-struct Place {
+struct OpenBlock {
   Op* next;
   Block* block;
 };
@@ -34,7 +34,7 @@ Block* FirstBlock(const Op* op) {
 
 // Visits `start` and, when `siblings` says so, the blocks that follow it.
 void Walk(Block* start, bool siblings, absl::FunctionRef<void(Op*)> fn) {
-  absl::InlinedVector<Place, 16> open;
+  absl::InlinedVector<OpenBlock, 16> open;
   open.push_back({start->front(), start});
   while (!open.empty()) {
     Op* op = open.back().next;

@@ -15,7 +15,7 @@ double Elements(Type type) {
   return type.IsTensor() && type.HasStaticShape() ? static_cast<double>(type.element_count()) : 0;
 }
 
-double Bytes(Type type) {
+double BytesAccessed(Type type) {
   return type.IsTensor() ? Elements(type) * ElementBits(type.element_type()) / 8 : 0;
 }
 
@@ -89,8 +89,8 @@ Costs CountCosts(const Module& module) {
   });
   const Function entry = module.EntryFunction();
   if (!entry) return costs;
-  for (const Type type : entry.type().inputs()) costs.bytes_accessed += Bytes(type);
-  for (const Type type : entry.type().results()) costs.bytes_accessed += Bytes(type);
+  for (const Type type : entry.type().inputs()) costs.bytes_accessed += BytesAccessed(type);
+  for (const Type type : entry.type().results()) costs.bytes_accessed += BytesAccessed(type);
   return costs;
 }
 

@@ -44,7 +44,7 @@ std::optional<Letters> ReadLetters(absl::string_view text, int64_t rank) {
 }
 
 bool Has(const Letters& letters, char letter) { return letters.find(letter) != Letters::npos; }
-int64_t Place(const Letters& letters, char letter) {
+int64_t PlaceOf(const Letters& letters, char letter) {
   return static_cast<int64_t>(letters.find(letter));
 }
 
@@ -113,7 +113,8 @@ void Stretch(Operand* operand, const Operand& other) {
     const char letter = operand->letters[d];
     const bool shared = IsEllipsisLetter(letter) && Has(other.letters, letter);
     const int64_t size = type.dims()[d];
-    shape.push_back(shared && size == 1 ? other.x.type().dim(Place(other.letters, letter)) : size);
+    shape.push_back(shared && size == 1 ? other.x.type().dim(PlaceOf(other.letters, letter))
+                                        : size);
     dims.push_back(static_cast<int64_t>(d));
   }
   operand->x = Broadcast(operand->x, shape, dims);
@@ -127,7 +128,7 @@ Operand Multiply(const Operand& a, const Operand& b, const Letters& result, Type
   DimList batch_dims, free_dims;
   for (size_t d = 0; d < a.letters.size(); ++d) {
     const char letter = a.letters[d];
-    const int64_t here = static_cast<int64_t>(d), there = Place(b.letters, letter);
+    const int64_t here = static_cast<int64_t>(d), there = PlaceOf(b.letters, letter);
     if (!Has(b.letters, letter)) {
       free.push_back(letter);
       free_dims.push_back(a.x.type().dim(here));
@@ -294,7 +295,7 @@ bool DecomposeEinsum(Emitter& emit, Op* op) {
     SumAway(&product, dropped);
   }
   DimList permutation;
-  for (char letter : *result) permutation.push_back(Place(product.letters, letter));
+  for (char letter : *result) permutation.push_back(PlaceOf(product.letters, letter));
   product.x = Transpose(product.x, permutation);
   if (product.x.type() != op->result_type()) return false;
   op->result()->ReplaceAllUsesWith(product.x.value());

@@ -11,25 +11,25 @@
 namespace pjrt::ir {
 namespace {
 
-enum class Part { kKeeps, kGetsNothing, kUnclear };
+enum class Share { kKeeps, kGetsNothing, kUnclear };
 
 // What device 0 gets of an exchange in which nobody else takes part. Rows that name other devices
 // are for the device to refuse.
-Part PartOf(const Op& op) {
+Share ShareOf(const Op& op) {
   // Those of sdy change where parts of an array are, never the array.
-  if (op.HasAttr("out_sharding")) return Part::kKeeps;
+  if (op.HasAttr("out_sharding")) return Share::kKeeps;
   const bool by_pairs = op.Is(OpCode::kCollectivePermute);
   const Attribute attr = op.attr(by_pairs ? "source_target_pairs" : "replica_groups");
-  if (!attr.Is(AttrKind::kDenseElements) || !attr.type().HasStaticShape()) return Part::kUnclear;
+  if (!attr.Is(AttrKind::kDenseElements) || !attr.type().HasStaticShape()) return Share::kUnclear;
   if (attr.type().element_count() == 0) {
     // No groups stand for one of all devices, except where only those named get something.
-    return by_pairs || op.Is(OpCode::kCollectiveBroadcast) ? Part::kGetsNothing : Part::kKeeps;
+    return by_pairs || op.Is(OpCode::kCollectiveBroadcast) ? Share::kGetsNothing : Share::kKeeps;
   }
   DimList values;
   int64_t rows = 0, columns = 0;
-  if (!GetIntMatrix(attr, &values, &rows, &columns)) return Part::kUnclear;
+  if (!GetIntMatrix(attr, &values, &rows, &columns)) return Share::kUnclear;
   const DimList alone(by_pairs ? 2 : 1, 0);
-  return rows == 1 && values == alone ? Part::kKeeps : Part::kUnclear;
+  return rows == 1 && values == alone ? Share::kKeeps : Share::kUnclear;
 }
 
 bool Drop(Module* module, Op* op) {
@@ -41,12 +41,12 @@ bool Drop(Module* module, Op* op) {
       return false;
     }
   }
-  const Part part = PartOf(*op);
-  if (part == Part::kUnclear) return false;
+  const Share share = ShareOf(*op);
+  if (share == Share::kUnclear) return false;
   Emitter emit(module, op);
   for (size_t i = 0; i < op->num_results(); ++i) {
     Value* value =
-        part == Part::kKeeps ? op->operand(i) : emit.Constant(op->result_type(i), 0).value();
+        share == Share::kKeeps ? op->operand(i) : emit.Constant(op->result_type(i), 0).value();
     op->result(i)->ReplaceAllUsesWith(value);
   }
   return true;

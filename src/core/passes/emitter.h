@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@
 namespace pjrt::ir {
 
 class Emitter;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A value and the Emitter that makes what is computed from it. Cheap to copy; valid while both
 // live.

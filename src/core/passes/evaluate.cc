@@ -11,14 +11,14 @@
 namespace pjrt::ir {
 namespace {
 
-struct Row {
+struct OpEvaluation {
   OpCode code;
   EvaluateFn evaluate;
 };
 
 // Ops on dynamic shapes stand beside the static ones: their shape operands only say what the
 // result's type says as well.
-constexpr Row kRows[] = {
+constexpr OpEvaluation kEvaluations[] = {
     {OpCode::kBitcastConvert, EvaluateBitcastConvert},
     {OpCode::kBroadcastInDim, EvaluateBroadcastInDim},
     {OpCode::kClamp, EvaluateClamp},
@@ -50,7 +50,8 @@ EvaluateFn FindEvaluation(OpCode code) {
         (*functions)[static_cast<size_t>(info.code)] = EvaluateElementwise;
       }
     }
-    for (const Row& row : kRows) (*functions)[static_cast<size_t>(row.code)] = row.evaluate;
+    for (const OpEvaluation& row : kEvaluations)
+      (*functions)[static_cast<size_t>(row.code)] = row.evaluate;
     return functions;
   }();
   const size_t i = static_cast<size_t>(code);

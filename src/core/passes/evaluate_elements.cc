@@ -17,62 +17,63 @@
 namespace pjrt::ir {
 namespace {
 
-using U64 = uint64_t;
-using I64 = int64_t;
-
 // The three forms of an op of one or two operands (`b` is 0 where there is one), null where it has
 // none. `width` is the number of bits of the element type; signed values come sign-extended,
 // unsigned ones zero-extended, and whatever is above the width in the result is cut off.
 struct ElementFunction {
   OpCode code;
-  I64 (*on_signed)(I64 a, I64 b, int width);
-  U64 (*on_unsigned)(U64 a, U64 b, int width);
+  int64_t (*on_signed)(int64_t a, int64_t b, int width);
+  uint64_t (*on_unsigned)(uint64_t a, uint64_t b, int width);
   double (*on_float)(double a, double b);
 };
 
-I64 Wrapped(U64 value) { return static_cast<I64>(value); }
-U64 Bits(I64 value) { return static_cast<U64>(value); }
-U64 LowBits(U64 value, int width) { return width == 64 ? value : value & ((U64{1} << width) - 1); }
-
-I64 DivideSigned(I64 a, I64 b, int) {
-  if (b == 0) return -1;
-  return b == -1 ? Wrapped(U64{0} - Bits(a)) : a / b;
+int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+uint64_t Bits(int64_t value) { return static_cast<uint64_t>(value); }
+uint64_t LowBits(uint64_t value, int width) {
+  return width == 64 ? value : value & ((uint64_t{1} << width) - 1);
 }
-I64 RemainderSigned(I64 a, I64 b, int) { return b == 0 ? a : b == -1 ? 0 : a % b; }
 
-U64 PowerBits(U64 base, U64 exponent) {
-  U64 result = 1;
+int64_t DivideSigned(int64_t a, int64_t b, int) {
+  if (b == 0) return -1;
+  return b == -1 ? Wrapped(uint64_t{0} - Bits(a)) : a / b;
+}
+int64_t RemainderSigned(int64_t a, int64_t b, int) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+
+uint64_t PowerBits(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
   for (; exponent != 0; exponent >>= 1, base *= base) {
     if ((exponent & 1) != 0) result *= base;
   }
   return result;
 }
-I64 PowerSigned(I64 base, I64 exponent, int) {
+int64_t PowerSigned(int64_t base, int64_t exponent, int) {
   if (exponent >= 0) return Wrapped(PowerBits(Bits(base), Bits(exponent)));
   if (base == 1) return 1;
   if (base == -1) return exponent % 2 != 0 ? -1 : 1;
   return 0;
 }
 
-U64 ShiftLeft(U64 a, U64 amount, int width) {
-  return amount >= static_cast<U64>(width) ? 0 : a << amount;
+uint64_t ShiftLeft(uint64_t a, uint64_t amount, int width) {
+  return amount >= static_cast<uint64_t>(width) ? 0 : a << amount;
 }
-U64 ShiftRightLogical(U64 a, U64 amount, int width) {
-  return amount >= static_cast<U64>(width) ? 0 : LowBits(a, width) >> amount;
+uint64_t ShiftRightLogical(uint64_t a, uint64_t amount, int width) {
+  return amount >= static_cast<uint64_t>(width) ? 0 : LowBits(a, width) >> amount;
 }
-I64 ShiftRightArithmetic(I64 a, U64 amount, int width) {
-  return a >> (amount >= static_cast<U64>(width) ? 63 : static_cast<int>(amount));
+int64_t ShiftRightArithmetic(int64_t a, uint64_t amount, int width) {
+  return a >> (amount >= static_cast<uint64_t>(width) ? 63 : static_cast<int>(amount));
 }
 // `value`'s lowest bits, read as a signed number of that width.
-I64 SignExtended(U64 value, int width) { return Wrapped(value << (64 - width)) >> (64 - width); }
+int64_t SignExtended(uint64_t value, int width) {
+  return Wrapped(value << (64 - width)) >> (64 - width);
+}
 
-I64 CountLeadingZeros(U64 a, int width) {
+int64_t CountLeadingZeros(uint64_t a, int width) {
   int count = 0;
   while (count < width && (a >> (width - 1 - count) & 1) == 0) ++count;
   return count;
 }
-I64 CountOnes(U64 a) {
-  I64 count = 0;
+int64_t CountOnes(uint64_t a) {
+  int64_t count = 0;
   for (; a != 0; a &= a - 1) ++count;
   return count;
 }
@@ -97,63 +98,70 @@ double RoundToEven(double a) {
 }
 
 constexpr ElementFunction kFunctions[] = {
-    {OpCode::kAbs, [](I64 a, I64, int) { return a < 0 ? Wrapped(U64{0} - Bits(a)) : a; },
-     [](U64 a, U64, int) { return a; }, [](double a, double) { return std::fabs(a); }},
-    {OpCode::kAdd, [](I64 a, I64 b, int) { return Wrapped(Bits(a) + Bits(b)); },
-     [](U64 a, U64 b, int) { return a + b; }, [](double a, double b) { return a + b; }},
-    {OpCode::kAnd, [](I64 a, I64 b, int) { return a & b; }, [](U64 a, U64 b, int) { return a & b; },
-     nullptr},
+    {OpCode::kAbs,
+     [](int64_t a, int64_t, int) { return a < 0 ? Wrapped(uint64_t{0} - Bits(a)) : a; },
+     [](uint64_t a, uint64_t, int) { return a; }, [](double a, double) { return std::fabs(a); }},
+    {OpCode::kAdd, [](int64_t a, int64_t b, int) { return Wrapped(Bits(a) + Bits(b)); },
+     [](uint64_t a, uint64_t b, int) { return a + b; }, [](double a, double b) { return a + b; }},
+    {OpCode::kAnd, [](int64_t a, int64_t b, int) { return a & b; },
+     [](uint64_t a, uint64_t b, int) { return a & b; }, nullptr},
     {OpCode::kCeil, nullptr, nullptr, [](double a, double) { return std::ceil(a); }},
     {OpCode::kCountLeadingZeros,
-     [](I64 a, I64, int width) { return CountLeadingZeros(Bits(a), width); },
-     [](U64 a, U64, int width) { return Bits(CountLeadingZeros(a, width)); }, nullptr},
-    {OpCode::kDivide, DivideSigned, [](U64 a, U64 b, int) { return b == 0 ? ~U64{0} : a / b; },
+     [](int64_t a, int64_t, int width) { return CountLeadingZeros(Bits(a), width); },
+     [](uint64_t a, uint64_t, int width) { return Bits(CountLeadingZeros(a, width)); }, nullptr},
+    {OpCode::kDivide, DivideSigned,
+     [](uint64_t a, uint64_t b, int) { return b == 0 ? ~uint64_t{0} : a / b; },
      [](double a, double b) { return a / b; }},
     {OpCode::kFloor, nullptr, nullptr, [](double a, double) { return std::floor(a); }},
-    {OpCode::kMaximum, [](I64 a, I64 b, int) { return a > b ? a : b; },
-     [](U64 a, U64 b, int) { return a > b ? a : b; }, MaximumFloat},
-    {OpCode::kMinimum, [](I64 a, I64 b, int) { return a < b ? a : b; },
-     [](U64 a, U64 b, int) { return a < b ? a : b; }, MinimumFloat},
-    {OpCode::kMultiply, [](I64 a, I64 b, int) { return Wrapped(Bits(a) * Bits(b)); },
-     [](U64 a, U64 b, int) { return a * b; }, [](double a, double b) { return a * b; }},
-    {OpCode::kNegate, [](I64 a, I64, int) { return Wrapped(U64{0} - Bits(a)); },
-     [](U64 a, U64, int) { return U64{0} - a; }, [](double a, double) { return -a; }},
-    {OpCode::kNot, [](I64 a, I64, int) { return ~a; },
-     [](U64 a, U64, int width) { return LowBits(~a, width); }, nullptr},
-    {OpCode::kOr, [](I64 a, I64 b, int) { return a | b; }, [](U64 a, U64 b, int) { return a | b; },
+    {OpCode::kMaximum, [](int64_t a, int64_t b, int) { return a > b ? a : b; },
+     [](uint64_t a, uint64_t b, int) { return a > b ? a : b; }, MaximumFloat},
+    {OpCode::kMinimum, [](int64_t a, int64_t b, int) { return a < b ? a : b; },
+     [](uint64_t a, uint64_t b, int) { return a < b ? a : b; }, MinimumFloat},
+    {OpCode::kMultiply, [](int64_t a, int64_t b, int) { return Wrapped(Bits(a) * Bits(b)); },
+     [](uint64_t a, uint64_t b, int) { return a * b; }, [](double a, double b) { return a * b; }},
+    {OpCode::kNegate, [](int64_t a, int64_t, int) { return Wrapped(uint64_t{0} - Bits(a)); },
+     [](uint64_t a, uint64_t, int) { return uint64_t{0} - a; },
+     [](double a, double) { return -a; }},
+    {OpCode::kNot, [](int64_t a, int64_t, int) { return ~a; },
+     [](uint64_t a, uint64_t, int width) { return LowBits(~a, width); }, nullptr},
+    {OpCode::kOr, [](int64_t a, int64_t b, int) { return a | b; },
+     [](uint64_t a, uint64_t b, int) { return a | b; }, nullptr},
+    {OpCode::kPopcnt,
+     [](int64_t a, int64_t, int width) { return CountOnes(LowBits(Bits(a), width)); },
+     [](uint64_t a, uint64_t, int) { return Bits(CountOnes(a)); }, nullptr},
+    {OpCode::kPower, PowerSigned, [](uint64_t a, uint64_t b, int) { return PowerBits(a, b); },
      nullptr},
-    {OpCode::kPopcnt, [](I64 a, I64, int width) { return CountOnes(LowBits(Bits(a), width)); },
-     [](U64 a, U64, int) { return Bits(CountOnes(a)); }, nullptr},
-    {OpCode::kPower, PowerSigned, [](U64 a, U64 b, int) { return PowerBits(a, b); }, nullptr},
-    {OpCode::kRemainder, RemainderSigned, [](U64 a, U64 b, int) { return b == 0 ? a : a % b; },
+    {OpCode::kRemainder, RemainderSigned,
+     [](uint64_t a, uint64_t b, int) { return b == 0 ? a : a % b; },
      [](double a, double b) { return std::fmod(a, b); }},
     {OpCode::kRoundNearestAfz, nullptr, nullptr, [](double a, double) { return std::round(a); }},
     {OpCode::kRoundNearestEven, nullptr, nullptr, [](double a, double) { return RoundToEven(a); }},
     {OpCode::kShiftLeft,
-     [](I64 a, I64 b, int width) {
+     [](int64_t a, int64_t b, int width) {
        return Wrapped(ShiftLeft(Bits(a), LowBits(Bits(b), width), width));
      },
      ShiftLeft, nullptr},
     {OpCode::kShiftRightArithmetic,
-     [](I64 a, I64 b, int width) {
+     [](int64_t a, int64_t b, int width) {
        return ShiftRightArithmetic(a, LowBits(Bits(b), width), width);
      },
-     [](U64 a, U64 b, int width) {
+     [](uint64_t a, uint64_t b, int width) {
        return Bits(ShiftRightArithmetic(SignExtended(a, width), b, width));
      },
      nullptr},
     {OpCode::kShiftRightLogical,
-     [](I64 a, I64 b, int width) {
+     [](int64_t a, int64_t b, int width) {
        return Wrapped(ShiftRightLogical(Bits(a), LowBits(Bits(b), width), width));
      },
      ShiftRightLogical, nullptr},
-    {OpCode::kSign, [](I64 a, I64, int) { return I64{a > 0} - I64{a < 0}; },
-     [](U64 a, U64, int) { return U64{a != 0}; }, [](double a, double) { return SignFloat(a); }},
+    {OpCode::kSign, [](int64_t a, int64_t, int) { return int64_t{a > 0} - int64_t{a < 0}; },
+     [](uint64_t a, uint64_t, int) { return uint64_t{a != 0}; },
+     [](double a, double) { return SignFloat(a); }},
     {OpCode::kSqrt, nullptr, nullptr, [](double a, double) { return std::sqrt(a); }},
-    {OpCode::kSubtract, [](I64 a, I64 b, int) { return Wrapped(Bits(a) - Bits(b)); },
-     [](U64 a, U64 b, int) { return a - b; }, [](double a, double b) { return a - b; }},
-    {OpCode::kXor, [](I64 a, I64 b, int) { return a ^ b; }, [](U64 a, U64 b, int) { return a ^ b; },
-     nullptr},
+    {OpCode::kSubtract, [](int64_t a, int64_t b, int) { return Wrapped(Bits(a) - Bits(b)); },
+     [](uint64_t a, uint64_t b, int) { return a - b; }, [](double a, double b) { return a - b; }},
+    {OpCode::kXor, [](int64_t a, int64_t b, int) { return a ^ b; },
+     [](uint64_t a, uint64_t b, int) { return a ^ b; }, nullptr},
 };
 
 const ElementFunction* FindFunction(OpCode code) {

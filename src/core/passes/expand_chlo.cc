@@ -15,8 +15,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The float type that an op computes in: its own, but at least this one.
 struct RealRow {
   OpCode code;

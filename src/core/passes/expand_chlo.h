@@ -13,6 +13,8 @@
 
 namespace pjrt::ir {
 
+inline constexpr double kLog2 = 0.69314718055994530942;
+
 // Functions of one number. Those that say so take f64 only, others f32 and f64; complex ones take
 // the type that they name. Narrower floats are converted before.
 

@@ -8,8 +8,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr double kLog2 = 0.69314718055994530942;
-
 // Its square is finite and its inverse's is nothing beside 1.
 double LargeOf(Term x) { return x.element() == F32 ? 1e18 : 1e150; }
 

@@ -14,8 +14,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr double kLog2 = 0.69314718055994530942;
-
 // sqrt(a^2 + b^2) of numbers that are not negative, without overflow of the squares.
 Term Hypot(Term a, Term b) {
   const Term high = Max(a, b), low = Min(a, b);
@@ -24,7 +22,7 @@ Term Hypot(Term a, Term b) {
 }
 
 // The largest size whose square is finite with room to spare.
-double LargeOf(Term x) { return x.element() == F32 ? 1e18 : 1e152; }
+double LargestToSquare(Term x) { return x.element() == F32 ? 1e18 : 1e152; }
 
 struct Parts {
   Term root;  // sqrt(a^2 - x^2)
@@ -54,7 +52,7 @@ Parts Kernel(Term x, Term y) {
   const Term log = Select(before, within, beyond);
   // Far out, sqrt(a^2 - x^2) is y and the logarithm that of 2 |z|.
   const Term high = Max(x, y), low = Min(x, y);
-  const Term far = high >= LargeOf(x);
+  const Term far = high >= LargestToSquare(x);
   const Term ratio = Select(high == low, 1.0, low / high);
   const Term far_log = kLog2 + Log(high) + 0.5 * Log1p(ratio * ratio);
   const Term infinite = high == std::numeric_limits<double>::infinity();
@@ -83,7 +81,7 @@ Term Atanh(Term x, Term y) {
   const Term low = Min(size, Abs(y)), share = size / high, ratio = low / high;
   const Term far_real = share / (1.0 + ratio * ratio) / high;
   const Term infinite = high == std::numeric_limits<double>::infinity();
-  const Term far = high > LargeOf(x);
+  const Term far = high > LargestToSquare(x);
   const Term real = Select(infinite, 0.0, Select(far, far_real, near));
   const Term flat = (1.0 - size) * (1.0 + size) - y * y;
   const Term angle = 0.5 * Atan2(2.0 * y, flat);

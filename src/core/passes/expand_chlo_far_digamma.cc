@@ -34,7 +34,7 @@ constexpr Constant2 kLog[] = {
     {0.5045560107523953, -2.4888518873597905e-17},  {0.5415972824327444, -3.748764246125639e-17},
     {0.5773153650348236, -8.903591846974013e-18},   {0.6118015411059929, -3.7397759448726e-17},
     {0.6451379613735847, 9.346960920120906e-19},    {0.6773988235918061, -2.0978183882652005e-18}};
-constexpr Constant2 kLog2 = {0.6931471805599453, 2.3190468138462996e-17};
+constexpr Constant2 kLongLog2 = {0.6931471805599453, 2.3190468138462996e-17};
 // 1 / (2k + 1) for k = 9, 8, ..., 0.
 constexpr double kArtanhTail[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9};
 constexpr Constant2 kArtanh[] = {{1.0 / 7, 7.93016446160826e-18},
@@ -43,11 +43,11 @@ constexpr Constant2 kArtanh[] = {{1.0 / 7, 7.93016446160826e-18},
                                  {1.0, 0.0}};
 
 // (1 - 2^(1 - 2k)) B(2k) / 2k for k = 8, 7, ..., 1.
-constexpr double kSeriesTail[] = {-0.4432462767058728, 0.08332316080729167, -0.021082496875953906,
+constexpr double kSmoothTail[] = {-0.4432462767058728, 0.08332316080729167, -0.021082496875953906,
                                   0.007560961174242424, -0.004134114583333333};
-constexpr Constant2 kSeries[] = {{0.0038442460317460315, 2.1339852283841673e-19},
-                                 {-0.007291666666666667, 1.1564823173178714e-19},
-                                 {0.041666666666666664, 2.3129646346357427e-18}};
+constexpr Constant2 kSmoothSeries[] = {{0.0038442460317460315, 2.1339852283841673e-19},
+                                       {-0.007291666666666667, 1.1564823173178714e-19},
+                                       {0.041666666666666664, 2.3129646346357427e-18}};
 
 // log(x) for x >= 1: of its power of two, of the middle of a sixteenth of what is left, and of the
 // quotient of that and the middle.
@@ -63,7 +63,7 @@ Double2 Log(const Double2& x) {
   const Double2 m = Exactly(middle);
   const Double2 z = (rest - m) / (rest + m);
   const Double2 log_rest = (z + z) * Polynomial(z * z, kArtanhTail, kArtanh);
-  return (Exactly(exponent) * kLog2 + Lookup(kLog, index)) + log_rest;
+  return (Exactly(exponent) * kLongLog2 + Lookup(kLog, index)) + log_rest;
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ Term FarDigamma(Term x) {
   const Double2 one = Exactly(x.Like(1));
   const Double2 t = ExactSum(-x, x.Like(0.5));
   const Double2 inverse = one / t, square = inverse * inverse;
-  const Double2 smooth = Log(t) + square * Polynomial(square, kSeriesTail, kSeries);
+  const Double2 smooth = Log(t) + square * Polynomial(square, kSmoothTail, kSmoothSeries);
 
   // pi / tan(pi d) for |d| <= 1/2: 1 / d - 2 d times the sum of zeta(2k + 2) d^2k. What comes of
   // the 1 in zeta is a geometric series.

@@ -17,7 +17,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kPi = 3.14159265358979323846;
 
@@ -201,11 +200,12 @@ Term HighDigits(Term x) {
 // power - power (q / (q + gap))^s for gap = 1 - 2 q, and what rounding it loses: the logarithm of
 // (q + gap) / q is 2 artanh(gap).
 Double2 FirstDifference(Term power, Term s, Term q, Term gap) {
-  constexpr double kArtanh[] = {1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15,
-                                1.0 / 13, 1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
+  constexpr double kInverseOdds[] = {1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15,
+                                     1.0 / 13, 1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
   const Term twice = 2.0 * gap, square = gap * gap;
   const Double2 exact = ExactProduct(s, twice);
-  const Double2 near = ExactSum(exact.high, s * (twice * (square * Polynomial(square, kArtanh))));
+  const Double2 near =
+      ExactSum(exact.high, s * (twice * (square * Polynomial(square, kInverseOdds))));
   // For a large gap not much is taken away.
   const Term is_near = gap < 0.25;
   const Term log = Select(is_near, near.high, s * Log1p(gap / q));

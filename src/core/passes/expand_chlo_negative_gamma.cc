@@ -86,8 +86,8 @@ Double2 ReciprocalGamma(Term d) {
 }
 
 // B(2k) / 2k for k = 1, 2, ...
-constexpr double kSeries[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
-                              1.0 / 132, -691.0 / 32760, 1.0 / 12,  -3617.0 / 8160};
+constexpr double kStirlingSeries[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                                      1.0 / 132, -691.0 / 32760, 1.0 / 12,  -3617.0 / 8160};
 // From here on the series is good.
 constexpr int kFar = 9;
 
@@ -98,8 +98,8 @@ Term DividedDigamma(Term a, Term b, Term difference) {
   const Term inverse_a = 1.0 / a, inverse_b = 1.0 / b;
   const Term u = inverse_a * inverse_a, v = inverse_b * inverse_b;
   // (v^k - u^k) / (v - u) from one k to the next.
-  Term divided = a.Like(1), power = v, sum = a.Like(kSeries[0]);
-  for (const double c : absl::MakeConstSpan(kSeries).subspan(1)) {
+  Term divided = a.Like(1), power = v, sum = a.Like(kStirlingSeries[0]);
+  for (const double c : absl::MakeConstSpan(kStirlingSeries).subspan(1)) {
     divided = u * divided + power;
     power = power * v;
     sum = sum + c * divided;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "src/core/ir/type_rules.h"
 #include "src/core/passes/counted_loop.h"
 #include "src/core/passes/expand_chlo.h"
 #include "src/core/passes/quantized_arithmetic.h"
@@ -16,7 +17,6 @@ DimList DimsOf(Type type) { return DimList(type.dims().begin(), type.dims().end(
 size_t Find(const DimList& list, int64_t value) {
   return static_cast<size_t>(std::find(list.begin(), list.end(), value) - list.begin());
 }
-bool Contains(const DimList& list, int64_t value) { return Find(list, value) < list.size(); }
 
 // precision_config, whose values are named alike in both dialects.
 Attribute PlainPrecision(Context& context, Attribute config) {

@@ -42,16 +42,16 @@ static_assert(sizeof(kOddSums) / sizeof(kOddSums[0]) ==
               (kLargestZetaWithZeros - 3) / 2 + kSideTerms);
 
 // (2^(1 - 2k) - 1) B(2k) / (2k)! for k = 15, 14, ..., 0.
-constexpr double kSeriesTail[] = {
+constexpr double kMiddleTail[] = {
     -2.2679524481132924e-24, 8.953517360328644e-23, -3.5347069342869885e-21, 1.3954463022310702e-19,
     -5.509000201462976e-18,  2.174864550325223e-16, -8.585996549822947e-15,  3.389576851489321e-13,
     -1.3380902920268335e-11, 5.281609967721337e-10, -2.0835982071876168e-08};
-constexpr Constant2 kSeries[] = {{8.202608300264551e-07, -4.340483647702592e-23},
-                                 {-3.2035383597883595e-05, -3.1335737392603533e-21},
-                                 {0.0012152777777777778, -1.927470528863119e-20},
-                                 {-0.041666666666666664, -2.3129646346357427e-18},
-                                 {1.0, 0.0}};
-constexpr int kSeriesTerms = 16;
+constexpr Constant2 kMiddleSeries[] = {{8.202608300264551e-07, -4.340483647702592e-23},
+                                       {-3.2035383597883595e-05, -3.1335737392603533e-21},
+                                       {0.0012152777777777778, -1.927470528863119e-20},
+                                       {-0.041666666666666664, -2.3129646346357427e-18},
+                                       {1.0, 0.0}};
+constexpr int kMiddleTerms = 16;
 // Powers that are summed one by one; the series is good for what follows.
 constexpr int kPowers = 19;
 
@@ -111,11 +111,11 @@ Double2 Others(Term s, const Double2& a) {
   const Double2 t = plus(a, s.Like(kPowers - 0.5));
   const Double2 inverse = Exactly(s.Like(1)) / t, square = inverse * inverse;
   const auto factors = [&](int k) { return (s + (2.0 * k - 1)) * (s + 2.0 * k); };
-  int k = kSeriesTerms - 1;
+  int k = kMiddleTerms - 1;
   Term tail = zero;
-  for (double c : kSeriesTail) tail = tail * (square.high * factors(k--)) + c;
+  for (double c : kMiddleTail) tail = tail * (square.high * factors(k--)) + c;
   Double2 series = Exactly(tail);
-  for (const Constant2& c : kSeries) series = series * (square * Exactly(factors(k--))) + c;
+  for (const Constant2& c : kMiddleSeries) series = series * (square * Exactly(factors(k--))) + c;
   const Double2 rest = InversePower(t, s) * t * series / Exactly(s - 1.0);
   return Double2{s.emitter()(sum[0]), s.emitter()(sum[1])} + rest;
 }

@@ -236,11 +236,11 @@ bool ExpandForeignOp(Module* module, Op* op) {
   return ReplaceByChlo(module, op, name, entries);
 }
 
-struct Row {
+struct Expansion {
   absl::string_view target;
   bool (*expand)(Module* module, Op* op);
 };
-constexpr Row kRows[] = {
+constexpr Expansion kExpansions[] = {
     {"AllocateBuffer", ExpandAllocation},
     {"ApproxTopK", ExpandApproxTopK},
     {"CreateBuffer", ExpandAllocation},
@@ -466,9 +466,9 @@ void ExpandCustomCall(Module* module, Op* op) {
   absl::string_view target = op->StringAttr("call_target_name");
   absl::ConsumePrefix(&target, "local_");  // TensorFlow's copies of xla.sdy
   const auto row = std::lower_bound(
-      std::begin(kRows), std::end(kRows), target,
-      [](const Row& entry, absl::string_view name) { return entry.target < name; });
-  if (row != std::end(kRows) && row->target == target) {
+      std::begin(kExpansions), std::end(kExpansions), target,
+      [](const Expansion& entry, absl::string_view name) { return entry.target < name; });
+  if (row != std::end(kExpansions) && row->target == target) {
     row->expand(module, op);
   } else if (IsPythonCallback(target)) {
     ExpandCallback(module, op);

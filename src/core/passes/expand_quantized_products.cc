@@ -63,9 +63,6 @@ struct Factor {
 };
 
 bool IsSmall(const QuantizedParams& params) { return params.storage_type.bit_width() <= 8; }
-bool AllZero(absl::Span<const int64_t> values) {
-  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
-}
 
 // The factors, or stored integers less `base`, in a type that holds them, so that it does not
 // matter where differences wrap.

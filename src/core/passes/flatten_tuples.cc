@@ -13,7 +13,7 @@
 namespace pjrt::ir {
 namespace {
 
-using Values = absl::InlinedVector<Value*, 4>;
+using Leaves = absl::InlinedVector<Value*, 4>;
 
 // The types of a tuple's parts, those of tuples in it included; of anything else the type itself.
 void AppendLeaves(Type type, std::vector<Type>* leaves) {
@@ -63,10 +63,10 @@ class TupleFlattener {
 
   // The parts of a value. Those of a tuple that an op outside of this pass makes are taken out
   // behind that op.
-  Values LeavesOf(Value* value) {
+  Leaves LeavesOf(Value* value) {
     if (!value->type().Is(TypeKind::kTuple)) return {value};
     if (const auto it = leaves_.find(value); it != leaves_.end()) return it->second;
-    Values leaves;
+    Leaves leaves;
     Op* maker = value->defining_op();
     Op* place = maker != nullptr ? maker->next() : value->block()->front();
     Emitter emit(module_, place);
@@ -75,27 +75,27 @@ class TupleFlattener {
       const NamedAttribute index = {"index", module_->context().I32(static_cast<int64_t>(i))};
       Op* element = emit.Make("stablehlo.get_tuple_element", {&value, 1}, {&part, 1}, {&index, 1});
       made_.insert(element);
-      const Values inner = LeavesOf(element->result());
+      const Leaves inner = LeavesOf(element->result());
       leaves.insert(leaves.end(), inner.begin(), inner.end());
     }
     return leaves_[value] = leaves;
   }
 
   // A value of `type` made of `leaves` from number *at on.
-  Value* Assemble(Emitter* emit, Type type, const Values& leaves, size_t* at) {
+  Value* Assemble(Emitter* emit, Type type, const Leaves& leaves, size_t* at) {
     if (!type.Is(TypeKind::kTuple)) return leaves[(*at)++];
     std::vector<Value*> parts;
     const size_t begin = *at;
     for (const Type element : type.elements()) parts.push_back(Assemble(emit, element, leaves, at));
     Op* tuple = emit->Make("stablehlo.tuple", parts, {&type, 1});
     tuples_.push_back(tuple);
-    leaves_[tuple->result()] = Values(leaves.begin() + static_cast<int64_t>(begin),
+    leaves_[tuple->result()] = Leaves(leaves.begin() + static_cast<int64_t>(begin),
                                       leaves.begin() + static_cast<int64_t>(*at));
     return tuple->result();
   }
 
   // Gives the uses of `old` to the values that take its place.
-  void Replace(Value* old, Emitter* emit, const Values& leaves) {
+  void Replace(Value* old, Emitter* emit, const Leaves& leaves) {
     size_t at = 0;
     old->ReplaceAllUsesWith(Assemble(emit, old->type(), leaves, &at));
   }
@@ -103,7 +103,7 @@ class TupleFlattener {
   // Arguments of their own for the parts of those that are tuples.
   void FlattenArguments(Block* block) {
     const size_t count = block->num_arguments();
-    std::vector<Values> added(count);
+    std::vector<Leaves> added(count);
     for (size_t i = 0; i < count; ++i) {
       std::vector<Type> types;
       AppendLeaves(block->argument(i)->type(), &types);
@@ -169,9 +169,9 @@ class TupleFlattener {
     switch (op->opcode()) {
       case OpCode::kTuple: {
         if (leaves_.contains(op->result())) return op;  // made here
-        Values leaves;
+        Leaves leaves;
         for (const Use& use : op->operand_uses()) {
-          const Values part = LeavesOf(use.value());
+          const Leaves part = LeavesOf(use.value());
           leaves.insert(leaves.end(), part.begin(), part.end());
         }
         leaves_[op->result()] = leaves;
@@ -185,12 +185,12 @@ class TupleFlattener {
         const int64_t index = op->IntAttr("index");
         size_t at = 0;
         for (int64_t i = 0; i < index; ++i) at += LeafCount(elements[i]);
-        const Values all = it->second;
+        const Leaves all = it->second;
         if (!op->result_type().Is(TypeKind::kTuple)) {
           op->result()->ReplaceAllUsesWith(all[at]);
         } else {
           leaves_[op->result()] =
-              Values(all.begin() + static_cast<int64_t>(at),
+              Leaves(all.begin() + static_cast<int64_t>(at),
                      all.begin() + static_cast<int64_t>(at + LeafCount(elements[index])));
         }
         tuples_.push_back(op);
@@ -214,7 +214,7 @@ class TupleFlattener {
     std::vector<Value*> operands;
     for (const Use& use : op->operand_uses()) {
       any |= use.value()->type().Is(TypeKind::kTuple);
-      const Values leaves = LeavesOf(use.value());
+      const Leaves leaves = LeavesOf(use.value());
       operands.insert(operands.end(), leaves.begin(), leaves.end());
     }
     std::vector<Type> results;
@@ -239,7 +239,7 @@ class TupleFlattener {
       size_t at = 0;
       for (size_t i = 0; i < op->num_results(); ++i) {
         const size_t count = LeafCount(op->result_type(i));
-        Values leaves;
+        Leaves leaves;
         for (size_t k = 0; k < count; ++k) leaves.push_back(flat->result(at++));
         Replace(op->result(i), &emit, leaves);
       }
@@ -249,7 +249,7 @@ class TupleFlattener {
   }
 
   Module* module_;
-  absl::flat_hash_map<const Value*, Values> leaves_;
+  absl::flat_hash_map<const Value*, Leaves> leaves_;
   absl::flat_hash_set<const Op*> made_;  // what takes the tuples of other ops apart
   std::vector<Op*> tuples_;              // ops that go when nothing uses them, makers before users
 };

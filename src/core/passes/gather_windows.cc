@@ -19,7 +19,7 @@ namespace {
 // Shorter windows gain nothing over their elements.
 constexpr int64_t kMinWindow = 16;
 // How many ops deep indices are looked into.
-constexpr int kMaxDepth = 16;
+constexpr int kMaxIndexDepth = 16;
 
 bool IsIndexType(Type type) {
   return type.IsTensor() && type.HasStaticShape() && IsInteger(type.primitive_type()) &&
@@ -66,7 +66,7 @@ std::optional<int64_t> StepAlong(const Value* value, int64_t dim, int depth = 0)
   if (!IsIndexType(value->type())) return std::nullopt;
   if (value->type().dim(dim) == 1) return 0;
   const Op* const op = value->defining_op();
-  if (op == nullptr || depth > kMaxDepth) return std::nullopt;
+  if (op == nullptr || depth > kMaxIndexDepth) return std::nullopt;
   const auto of = [&](size_t i) { return StepAlong(op->operand(i), dim, depth + 1); };
   switch (op->opcode()) {
     case OpCode::kConstant:

@@ -21,7 +21,7 @@ absl::string_view Callee(const Op& op) {
 }
 
 // Regions nested deeper than this could overflow the stack of what compiles or runs them.
-constexpr int kMaxDepth = 500;
+constexpr int kMaxRegionDepth = 500;
 
 // Calls fn on each op of the block and of those inside, with the number of regions around it.
 void ForEachOp(Block* root, absl::FunctionRef<void(Op*, int)> fn) {
@@ -161,9 +161,9 @@ class Inliner {
       if (op->Is(OpCode::kFuncFunc))
         ForEachOp(Function(op).body(), [&](Op*, int at) { depth = std::max(depth, at); });
     }
-    if (depth <= kMaxDepth) return absl::OkStatus();
+    if (depth <= kMaxRegionDepth) return absl::OkStatus();
     return ResourceExhausted("PJRT-I013", "regions are nested ", depth, " levels deep; at most ",
-                             kMaxDepth, " are allowed");
+                             kMaxRegionDepth, " are allowed");
   }
 
   bool IsClaimed(const Op& op) const {

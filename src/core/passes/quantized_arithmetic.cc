@@ -93,11 +93,11 @@ int ExactBits(Type expressed) {
   }
 }
 
+}  // namespace
+
 bool AllZero(absl::Span<const int64_t> values) {
   return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
 }
-
-}  // namespace
 
 Term ConvertTo(Term x, Type element) {
   if (x.type().element_type() == element) return x;

@@ -48,6 +48,9 @@ Term ClampToStored(Term x, const QuantizedParams& params);
 Term SpreadAlong(Term like, absl::Span<const double> values, int64_t axis);
 Term SpreadAlong(Term like, absl::Span<const int64_t> values, int64_t axis);
 
+// Of zero points, or of what is added to them.
+bool AllZero(absl::Span<const int64_t> values);
+
 // `x` with elements of that type.
 Term ConvertTo(Term x, Type element);
 

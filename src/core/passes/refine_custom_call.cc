@@ -14,8 +14,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr char kContradiction[] = "PJRT-I033";
-
 // The type of result `i` with these sizes.
 absl::StatusOr<Type> Resized(const Op& op, size_t i, absl::Span<const int64_t> sizes) {
   const Type declared = op.result_type(i);

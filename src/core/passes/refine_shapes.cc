@@ -26,12 +26,11 @@ namespace {
 constexpr char kArgument[] = "PJRT-I030";
 constexpr char kAssertion[] = "PJRT-I031";
 constexpr char kUnsettled[] = "PJRT-I032";
-constexpr char kContradiction[] = "PJRT-I033";
 constexpr char kDepth[] = "PJRT-I034";
 
 // Sizes are computed by scalars and short lists; anything longer is data.
 constexpr int64_t kFoldedElements = 64;
-constexpr int kMaxDepth = 1000;
+constexpr int kMaxRefineDepth = 1000;
 
 // The declared type with what inference knows besides. Null when the two contradict each other.
 Type Merge(Context& context, Type inferred, Type declared) {
@@ -150,8 +149,8 @@ class Refiner {
 
  private:
   absl::Status RefineBlock(Block* block, int depth) {
-    if (depth > kMaxDepth) {
-      return Unimplemented(kDepth, "regions are nested more than ", kMaxDepth,
+    if (depth > kMaxRefineDepth) {
+      return Unimplemented(kDepth, "regions are nested more than ", kMaxRefineDepth,
                            " deep in a program with dynamic shapes");
     }
     for (const Value* argument : block->arguments()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pjrt/ir/op_attributes.h"
+#include "src/core/ir/type_rules.h"
 #include "src/core/passes/counted_loop.h"
 #include "src/core/passes/emitter.h"
 
@@ -16,10 +17,6 @@ namespace {
 using Terms = std::vector<Term>;  // coordinates, s64 scalars
 
 Term Remainder(Term a, Term b) { return Binary("stablehlo.remainder", a, b); }
-
-bool Contains(const DimList& dims, int64_t dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 int64_t Count(absl::Span<const int64_t> dims) {
   int64_t count = 1;
@@ -101,7 +98,7 @@ struct Bounded {
   Term inside;
   Terms at;
 };
-Bounded Bound(Term yes, const Terms& at, absl::Span<const int64_t> dims) {
+Bounded BoundTo(Term yes, const Terms& at, absl::Span<const int64_t> dims) {
   Bounded bounded{yes, at};
   for (size_t d = 0; d < at.size(); ++d) {
     const Term zero = at[d].LikeInt(0), last = at[d].LikeInt(dims[d] - 1);
@@ -116,7 +113,7 @@ Term Index(Emitter& emit, int64_t value) {
   return emit.IntConstant(emit.context().Tensor({}, S64), value);
 }
 
-void Replace(Op* op, const ValueList& values) {
+void ReplaceAndErase(Op* op, const ValueList& values) {
   for (size_t i = 0; i < op->num_results(); ++i) op->result(i)->ReplaceAllUsesWith(values[i]);
   op->Erase();
 }
@@ -155,7 +152,7 @@ bool Reduce(Emitter& emit, Op* op) {
           return next;
         });
   }
-  Replace(op, arrays);
+  ReplaceAndErase(op, arrays);
   return true;
 }
 
@@ -177,7 +174,7 @@ bool ReduceWindow(Emitter& emit, Op* op) {
   }
   ValueList arrays = Filled(emit, *op, n);
   if (Count(dims) == 0) {
-    Replace(op, arrays);
+    ReplaceAndErase(op, arrays);
     return true;
   }
   ValueList padded;
@@ -216,7 +213,7 @@ bool ReduceWindow(Emitter& emit, Op* op) {
           next.push_back(WithElementAt(outer(carried[i]), outer(sums[i]), place).value());
         return next;
       });
-  Replace(op, arrays);
+  ReplaceAndErase(op, arrays);
   return true;
 }
 
@@ -267,7 +264,7 @@ bool Scatter(Emitter& emit, Op* op) {
         [&](Emitter& inside, Term count, const ValueList& carried) {
           const Terms update = CoordinatesOf(count, update_dims);
           const Bounded place =
-              Bound(Yes(inside), ScatterPlace(inside, *numbers, *op, update), dims);
+              BoundTo(Yes(inside), ScatterPlace(inside, *numbers, *op, update), dims);
           ValueList current;
           for (size_t i = 0; i < n; ++i)
             current.push_back(ElementAt(inside(carried[i]), place.at).value());
@@ -289,7 +286,7 @@ bool Scatter(Emitter& emit, Op* op) {
           return next;
         });
   }
-  Replace(op, arrays);
+  ReplaceAndErase(op, arrays);
   return true;
 }
 
@@ -311,7 +308,7 @@ ValueList SelectInWindow(Emitter& emit, const Op& op, const WindowAttrs& window,
           const Term start = inside(place[d].value());
           at[d] = start * start.LikeInt(w.stride) + at[d] - start.LikeInt(w.padding_low);
         }
-        const Bounded from = Bound(Yes(inside), at, dims);
+        const Bounded from = BoundTo(Yes(inside), at, dims);
         return If(inside, from.inside, best, [&](Emitter& then) {
           Terms here;
           for (const Term& term : from.at) here.push_back(then(term.value()));
@@ -351,7 +348,7 @@ bool SelectAndScatter(Emitter& emit, Op* op) {
           return ValueList{WithElementAt(inside(carried[0]), inside(values[0]), at).value()};
         });
   }
-  Replace(op, arrays);
+  ReplaceAndErase(op, arrays);
   return true;
 }
 
@@ -446,7 +443,7 @@ bool Sort(Emitter& emit, Op* op) {
           return next;
         });
   }
-  Replace(op, arrays);
+  ReplaceAndErase(op, arrays);
   return true;
 }
 

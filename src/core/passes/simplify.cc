@@ -13,12 +13,12 @@
 namespace pjrt::ir {
 namespace {
 
-struct Row {
+struct OpRule {
   OpCode code;
   SimplifyRule rule;
 };
 
-constexpr Row kRules[] = {
+constexpr OpRule kRules[] = {
     {OpCode::kAdd, SimplifyAdd},
     {OpCode::kSubtract, SimplifySubtract},
     {OpCode::kMultiply, SimplifyMultiply},
@@ -69,7 +69,7 @@ constexpr Row kRules[] = {
 class RuleTable {
  public:
   RuleTable() {
-    for (const Row& row : kRules) Slot(row.code) = row.rule;
+    for (const OpRule& row : kRules) Slot(row.code) = row.rule;
   }
   SimplifyRule operator[](OpCode code) const {
     const size_t i = static_cast<size_t>(code);

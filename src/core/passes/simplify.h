@@ -18,6 +18,11 @@ namespace pjrt::ir {
 using Replacement = absl::InlinedVector<Value*, 2>;
 using SimplifyRule = Replacement (*)(const Op& op, Emitter& emit);
 
+// `value` in the place of the only result; null leaves the op as it is.
+inline Replacement One(Value* value) {
+  return value == nullptr ? Replacement() : Replacement({value});
+}
+
 // True for a constant all of whose elements are `number`, as the element type rounds or wraps it; a
 // zero's sign counts.
 bool IsSplatOf(const Value* value, double number);

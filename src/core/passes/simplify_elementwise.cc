@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 
 #include "pjrt/base/primitive_type.h"
@@ -30,8 +29,6 @@ Value* OtherThan(const Op& op, double number) {
   if (IsSplatOf(op.operand(0), number)) return op.operand(1);
   return nullptr;
 }
-
-Replacement One(Value* value) { return value == nullptr ? Replacement() : Replacement({value}); }
 
 // The bits that all elements of a constant have, of up to 8 bytes each.
 std::optional<uint64_t> SplatBits(const Value* value) {
@@ -163,7 +160,6 @@ Replacement SimplifyExtremum(const Op& op, Emitter&) {
   // Of x and -inf the maximum is x, a NaN as well. Some narrower floats have no infinity.
   const PrimitiveType type = ElementOf(op);
   if (type != F16 && type != BF16 && type != F32 && type != F64) return {};
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return One(OtherThan(op, op.Is(OpCode::kMaximum) ? -kInfinity : kInfinity));
 }
 

@@ -11,8 +11,6 @@
 namespace pjrt::ir {
 namespace {
 
-Replacement One(Value* value) { return {value}; }
-
 bool IsIdentity(absl::Span<const int64_t> dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] != static_cast<int64_t>(i)) return false;

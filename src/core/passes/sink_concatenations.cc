@@ -25,7 +25,7 @@ constexpr int64_t kMinRow = 16;
 constexpr size_t kMaxPieces = 8;
 constexpr int kMaxUsers = 8;
 // Ops behind one concatenation: each is written once for each piece.
-constexpr int kMaxOps = 64;
+constexpr int kMaxOpsBehind = 64;
 
 // Cuts of a dimension: where pieces begin, and the end of the last.
 struct Cuts {
@@ -85,11 +85,11 @@ class Sinker {
     AddCuts(whole, &cuts);
     if (!AreWide(cuts, whole.result_type())) return false;
     const auto found = ops_behind_.find(&whole);
-    if (found != ops_behind_.end() && found->second >= kMaxOps) return false;
+    if (found != ops_behind_.end() && found->second >= kMaxOpsBehind) return false;
     int users = 0;
     for (const Use* use = whole.result()->first_use(); use != nullptr; use = use->next()) {
       const Op* const user = use->owner();
-      int budget = kMaxOps;
+      int budget = kMaxOpsBehind;
       if (++users > kMaxUsers || user->block() != whole.block() || !IsCuttable(*user, &budget))
         return false;
     }

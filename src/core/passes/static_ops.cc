@@ -16,8 +16,6 @@
 namespace pjrt::ir {
 namespace {
 
-constexpr char kContradiction[] = "PJRT-I033";
-
 absl::Status Contradiction(const Op& op, absl::string_view what) {
   return AtOp(op, InvalidArgument(kContradiction, what));
 }
@@ -61,7 +59,7 @@ Op* Replace(Op* op, absl::string_view name, size_t operands, Type result,
 }
 
 // `value` in the place of the op's result.
-Op* ReplaceBy(Op* op, Value* value) {
+Op* PutInPlace(Op* op, Value* value) {
   Op* const made = value->defining_op();
   op->result()->ReplaceAllUsesWith(value);
   op->Erase();
@@ -93,7 +91,7 @@ absl::StatusOr<Op*> MakePadStatic(Op* op) {
     if (!result.HasStaticShape()) return op;
     Value* const made =
         PadAtRunTime(op, op->operand(0), op->operand(1), op->operand(2), op->operand(4), result);
-    return made == nullptr ? op : ReplaceBy(op, made);
+    return made == nullptr ? op : PutInPlace(op, made);
   }
   Context& context = op->module()->context();
   Attributes attributes(op->attributes().begin(), op->attributes().end());
@@ -130,7 +128,7 @@ absl::StatusOr<Op*> MakeSliceStatic(Op* op) {
     Value* const made = has_unit_strides          ? SliceOfSizes(op, *sizes)
                         : result.HasStaticShape() ? SliceAtRunTime(op, result)
                                                   : nullptr;
-    return made == nullptr ? op : ReplaceBy(op, made);
+    return made == nullptr ? op : PutInPlace(op, made);
   }
   Context& context = op->module()->context();
   Attributes attributes(op->attributes().begin(), op->attributes().end());
@@ -172,7 +170,7 @@ absl::StatusOr<Op*> MakeConvStatic(Op* op) {
   if (!padding) {
     if (!result.HasStaticShape()) return op;
     Value* const made = ConvolveAtRunTime(op, result);
-    return made == nullptr ? op : ReplaceBy(op, made);
+    return made == nullptr ? op : PutInPlace(op, made);
   }
   Attributes attributes = Keep(*op, {"padding"});
   attributes.push_back(
@@ -189,7 +187,7 @@ absl::StatusOr<Op*> MakeSizeStatic(Op* op) {
   if (!size || size->size() != 1) {
     // A size that the type shows is no news.
     if (op->result_type() != operand) return op;
-    return ReplaceBy(op, op->operand(0));
+    return PutInPlace(op, op->operand(0));
   }
   if (size->front() < 0 || size->front() > operand.dim(dimension)) {
     return Contradiction(

@@ -14,6 +14,9 @@
 
 namespace pjrt::ir {
 
+// The id of errors about shapes that contradict each other.
+inline constexpr char kContradiction[] = "PJRT-I033";
+
 using ShapeValues = absl::InlinedVector<Value*, 5>;
 
 // The values that decide the shape of an op's results: output_shape of dynamic_reshape, and so on;

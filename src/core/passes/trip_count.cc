@@ -10,7 +10,7 @@ namespace pjrt::ir {
 namespace {
 
 // The largest and the least value of an integer type, where int64_t holds them.
-bool Range(PrimitiveType type, int64_t* least, int64_t* most) {
+bool IntegerRange(PrimitiveType type, int64_t* least, int64_t* most) {
   const int bits = BitWidth(type);
   if (!IsInteger(type) || type == U64) return false;
   if (IsUnsignedInteger(type)) {
@@ -67,15 +67,14 @@ std::optional<int64_t> TripCount(const Op& loop) {
   if (counter->argument_of() != condition) return std::nullopt;
   const size_t i = counter->index();
   int64_t least, most;
-  if (!Range(counter->type().primitive_type(), &least, &most)) return std::nullopt;
+  if (!IntegerRange(counter->type().primitive_type(), &least, &most)) return std::nullopt;
   const std::optional<int64_t> start = ScalarInt(loop.operand(i)), limit = ScalarInt(limit_value);
   const std::optional<int64_t> step = StepOf(body->terminator()->operand(i), body->argument(i));
   if (!start.has_value() || !limit.has_value() || !step.has_value()) return std::nullopt;
 
   // In 128 bits nothing wraps.
-  using Wide = __int128;
-  const Wide from = *start, to = *limit, by = *step;
-  Wide count;
+  const __int128 from = *start, to = *limit, by = *step;
+  __int128 count;
   switch (*direction) {
     case ComparisonDirection::kLt:
       if (from >= to) return 0;
@@ -105,7 +104,7 @@ std::optional<int64_t> TripCount(const Op& loop) {
     default:
       return std::nullopt;
   }
-  const Wide last = from + count * by;
+  const __int128 last = from + count * by;
   if (last < least || last > most) return std::nullopt;
   return static_cast<int64_t>(count);
 }

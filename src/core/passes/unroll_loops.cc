@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMaxTrips = 8;
 // Ops of one loop, and of all that are written out.
 constexpr int64_t kMaxLoopOps = 512;
-constexpr int64_t kMaxOps = 8192;
+constexpr int64_t kMaxUnrolledOps = 8192;
 
 // Ops whose own work outweighs what a loop around them costs, as far as unrolling goes: the others
 // compute or move elements one by one.
@@ -63,7 +63,7 @@ void UnrollLoops(Module* module) {
   module->Walk([&](Op* op) {
     if (op->Is(OpCode::kWhile)) loops.push_back(op);
   });
-  int64_t budget = kMaxOps;
+  int64_t budget = kMaxUnrolledOps;
   for (Op* loop : loops) {
     int64_t ops = 0;
     const int64_t trips = TripsToUnroll(*loop, &ops);

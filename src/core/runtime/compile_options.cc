@@ -17,7 +17,7 @@
 namespace pjrt {
 namespace {
 
-constexpr absl::string_view kKind = "pjrt.compile_options.v1";
+constexpr absl::string_view kCompileOptionsKind = "pjrt.compile_options.v1";
 
 std::string BoolsText(const std::vector<bool>& values) {
   return absl::StrJoin(values, ",", [](std::string* out, bool v) { out->append(v ? "1" : "0"); });
@@ -147,7 +147,7 @@ absl::StatusOr<CompileOptions::OptionOverrides> CompileOptions::LoadEnvOptionOve
 }
 
 std::string CompileOptions::Serialize() const {
-  OptionWriter writer(kKind);
+  OptionWriter writer(kCompileOptionsKind);
   if (argument_layouts.has_value()) {
     writer.AddLine("argument_layouts",
                    absl::StrJoin(*argument_layouts, ";", [](std::string* out, const Shape& s) {
@@ -344,7 +344,7 @@ absl::Status ReadCompileOption(CompileOptions* options, absl::string_view name,
 absl::StatusOr<CompileOptions> CompileOptions::Deserialize(absl::string_view text) {
   CompileOptions options;
   PJRT_RETURN_IF_ERROR(
-      ReadOptions(text, kKind, [&](absl::string_view name, absl::string_view value) {
+      ReadOptions(text, kCompileOptionsKind, [&](absl::string_view name, absl::string_view value) {
         return ReadCompileOption(&options, name, value);
       }));
   return options;

@@ -12,7 +12,7 @@
 namespace pjrt {
 namespace {
 
-constexpr absl::string_view kKind = "pjrt.execute_options.v1";
+constexpr absl::string_view kExecuteOptionsKind = "pjrt.execute_options.v1";
 
 absl::Status ReadExecuteOption(ExecuteOptions* options, absl::string_view name,
                                absl::string_view value) {
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> ExecuteOptions::Serialize() const {
                          "execute options with a context, multi-slice configuration, callbacks or "
                          "profile can't be serialized");
   }
-  OptionWriter writer(kKind);
+  OptionWriter writer(kExecuteOptionsKind);
   writer.AddInt("launch_id", launch_id, 0);
   writer.AddBool("strict_shape_checking", strict_shape_checking, false);
   writer.AddBool("use_major_to_minor_data_layout_for_callbacks",
@@ -73,7 +73,7 @@ absl::StatusOr<std::string> ExecuteOptions::Serialize() const {
 absl::StatusOr<ExecuteOptions> ExecuteOptions::Deserialize(absl::string_view text) {
   ExecuteOptions options;
   PJRT_RETURN_IF_ERROR(
-      ReadOptions(text, kKind, [&](absl::string_view name, absl::string_view value) {
+      ReadOptions(text, kExecuteOptionsKind, [&](absl::string_view name, absl::string_view value) {
         return ReadExecuteOption(&options, name, value);
       }));
   return options;

@@ -34,7 +34,7 @@ TemplatePjRtExecutable::GetParameterLayouts() const {
 namespace {
 
 template <typename AttrOf>
-std::optional<std::vector<std::string>> Shardings(size_t count, AttrOf attr_of) {
+std::optional<std::vector<std::string>> ShardingsFrom(size_t count, AttrOf attr_of) {
   std::vector<std::string> shardings(count);
   bool has_any = false;
   for (size_t i = 0; i < count; ++i) {
@@ -51,14 +51,14 @@ std::optional<std::vector<std::string>> Shardings(size_t count, AttrOf attr_of) 
 
 std::optional<std::vector<std::string>> TemplatePjRtExecutable::GetParameterShardings() const {
   const ir::Function entry = program_->module()->EntryFunction();
-  return Shardings(program_->parameters().size(),
-                   [&](size_t i, absl::string_view name) { return entry.ArgAttr(i, name); });
+  return ShardingsFrom(program_->parameters().size(),
+                       [&](size_t i, absl::string_view name) { return entry.ArgAttr(i, name); });
 }
 
 std::optional<std::vector<std::string>> TemplatePjRtExecutable::GetOutputShardings() const {
   const ir::Function entry = program_->module()->EntryFunction();
-  return Shardings(program_->results().size(),
-                   [&](size_t i, absl::string_view name) { return entry.ResultAttr(i, name); });
+  return ShardingsFrom(program_->results().size(),
+                       [&](size_t i, absl::string_view name) { return entry.ResultAttr(i, name); });
 }
 
 absl::Status TemplatePjRtExecutable::FollowsFromSizes(absl::string_view what) const {
