@@ -42,16 +42,17 @@ struct Processor {
 
 bool Has(uint64_t bits, uint64_t wanted) { return (bits & wanted) == wanted; }
 
-bool HasBaseline() { return true; }
+// A build may lack any of the levels.
+[[maybe_unused]] bool HasBaseline() { return true; }
 
-bool HasAvx2() {
+[[maybe_unused]] bool HasAvx2() {
   const Processor p;
   return Has(p.saved_state, 0x6) &&  // SSE and AVX registers
          Has(p.features_1c, bit_AVX | bit_FMA | bit_F16C) &&
          Has(p.features_7b, bit_AVX2 | bit_BMI | bit_BMI2) && Has(p.features_extended_c, bit_LZCNT);
 }
 
-bool HasAvx512() {
+[[maybe_unused]] bool HasAvx512() {
   const Processor p;
   return HasAvx2() && Has(p.saved_state, 0xe6) &&  // mask and 512-bit registers too
          Has(p.features_7b,
@@ -60,8 +61,8 @@ bool HasAvx512() {
 
 #else
 
-bool HasBaseline() { return true; }
-bool HasNeon() { return true; }
+[[maybe_unused]] bool HasBaseline() { return true; }
+[[maybe_unused]] bool HasNeon() { return true; }
 
 #endif
 
