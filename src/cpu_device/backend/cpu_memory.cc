@@ -11,11 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/cpu_device/kernels/round_up.h"
 
 namespace pjrt::cpu {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 // In front of a buffer's bytes, for the object itself; a multiple of the alignment.
 constexpr size_t kHeader = 128;
@@ -23,7 +23,7 @@ constexpr size_t kHeader = 128;
 // program that takes its sizes in turn, and needs more than may be kept, comes to each before that.
 constexpr int64_t kStale = 16;
 // Smaller blocks do not count.
-constexpr size_t kCounted = 64 * 1024;
+constexpr size_t kCountedBytes = 64 * 1024;
 static_assert(sizeof(CpuRawBuffer) <= kHeader, "the header must hold the object");
 
 absl::Status OutOfMemory(size_t bytes) {
@@ -105,7 +105,7 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     if (block.data == nullptr) return OutOfMemory(bytes);
     if (block.bytes >= kHugePage) madvise(block.data, block.bytes, MADV_HUGEPAGE);
   }
-  if (block.bytes >= kCounted)
+  if (block.bytes >= kCountedBytes)
     clock_.fetch_add(static_cast<int64_t>(block.bytes), std::memory_order_relaxed);
   Count(static_cast<int64_t>(block.bytes));
   return block;
@@ -121,7 +121,7 @@ void CachingAllocator::Free(Block block) {
     return cached_bytes_.load(std::memory_order_relaxed) + block.bytes <= max_cached_bytes_;
   };
   // Small blocks are soon had, and not worth a search.
-  if (block.bytes >= kCounted && block.bytes <= max_cached_bytes_) {
+  if (block.bytes >= kCountedBytes && block.bytes <= max_cached_bytes_) {
     while (!has_room() && Evict()) {
     }
   }

@@ -34,7 +34,7 @@ struct OpRow {
   BlockOp op;
   Exact exact;
 };
-constexpr OpRow kRows[] = {
+constexpr OpRow kOpRows[] = {
     {OpCode::kAbs, BlockOp::kAbs, Exact::kNever},
     {OpCode::kAdd, BlockOp::kAdd, Exact::kNever},
     {OpCode::kAnd, BlockOp::kAnd, Exact::kAlways},
@@ -88,12 +88,12 @@ const OpRow* FindRow(OpCode code) {
       int8_t row[static_cast<int>(OpCode::kCount)] = {};
     } table;
     for (int8_t& r : table.row) r = -1;
-    for (size_t i = 0; i < sizeof(kRows) / sizeof(kRows[0]); ++i)
-      table.row[static_cast<int>(kRows[i].code)] = static_cast<int8_t>(i);
+    for (size_t i = 0; i < sizeof(kOpRows) / sizeof(kOpRows[0]); ++i)
+      table.row[static_cast<int>(kOpRows[i].code)] = static_cast<int8_t>(i);
     return table;
   }();
   const int row = kIndex.row[static_cast<int>(code)];
-  return row < 0 ? nullptr : &kRows[row];
+  return row < 0 ? nullptr : &kOpRows[row];
 }
 
 bool IsComputable(ir::Type type) {

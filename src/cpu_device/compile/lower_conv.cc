@@ -214,27 +214,8 @@ absl::Status EmitByChannels(Lowering& lowering, const Conv& conv, CType compute,
   return absl::OkStatus();
 }
 
-// The type whose elements in memory are those that kernels compute with.
-PrimitiveType MemoryType(CType compute) {
-  switch (compute) {
-    case CType::kF64:
-      return F64;
-    case CType::kS32:
-      return S32;
-    case CType::kU32:
-      return U32;
-    case CType::kS64:
-      return S64;
-    case CType::kU64:
-      return U64;
-    default:
-      return F32;
-  }
-}
-
 // The time that a product of patches and kernels takes, roughly.
 double ProductNs(const Conv& conv, CType compute, const Kernels& kernels) {
-  constexpr double kCyclesPerNs = 3;
   const ConvParams& p = conv.p;
   const GemmTile& tile = kernels.gemm->tile[static_cast<int>(compute)];
   const double lanes = kernels.window->channel_lanes[static_cast<int>(compute)];

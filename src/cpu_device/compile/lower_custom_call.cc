@@ -26,7 +26,7 @@ namespace {
 constexpr int64_t kLargestAttribute = 1 << 20;
 
 // Dictionaries in dictionaries; the parser takes no more.
-constexpr int kDeepest = 200;
+constexpr int kDeepestDict = 200;
 
 custom_call::Attribute Decode(ir::Attribute from, int depth);
 
@@ -89,7 +89,7 @@ custom_call::Attribute DecodeDense(ir::Attribute from) {
 
 custom_call::Attribute Decode(ir::Attribute from, int depth) {
   using ir::AttrKind;
-  if (!from || depth > kDeepest) return DecodeText("");
+  if (!from || depth > kDeepestDict) return DecodeText("");
   switch (from.kind()) {
     case AttrKind::kUnit:
     case AttrKind::kBool:

@@ -25,13 +25,13 @@ using ir::OpCode;
 constexpr int64_t kFewResults = 64;
 constexpr int64_t kLongReduction = 64 * 1024;
 // So is one of more than kLongColumns elements to columns that make fewer units of work than
-// kFewUnits: in at most kMostChunks chunks of at least kChunk elements, each of so many reduced
-// points that partial results are few.
+// kFewUnits: in at most kMostChunks chunks of at least kChunkElements elements, each of so many
+// reduced points that partial results are few.
 constexpr int64_t kLongColumns = 256 * 1024;
-constexpr int64_t kUnitColumns = 1024;
+constexpr int64_t kReduceUnitColumns = 1024;
 constexpr int64_t kFewUnits = 16;
 constexpr int64_t kMostChunks = 16;
-constexpr int64_t kChunk = 32 * 1024;
+constexpr int64_t kChunkElements = 32 * 1024;
 constexpr int64_t kChunkPoints = 64;
 
 int64_t Product(absl::Span<const int64_t> dims) {
@@ -96,7 +96,8 @@ Cut CutOfColumns(const LoopProgram& program) {
   Cut best;
   for (int d = first; d < end && best.chunks < kFewUnits; ++d) {
     for (int64_t c = 2;
-         c <= kMostChunks && points / c >= kChunkPoints && points / c * inner >= kChunk; ++c) {
+         c <= kMostChunks && points / c >= kChunkPoints && points / c * inner >= kChunkElements;
+         ++c) {
       if (program.dims[d] % c == 0 && c > best.chunks) best = {d, c};
     }
   }
@@ -112,8 +113,8 @@ Cut CutOfReduction(const LoopProgram& program) {
   const int64_t inner = Product(dims.subspan(program.num_outer + program.num_reduced));
   if (outer * inner < kFewResults)
     return elements < kLongReduction ? Cut{} : CutOfFewResults(program);
-  const bool is_cut =
-      inner > 1 && elements >= kLongColumns && outer * CeilDiv(inner, kUnitColumns) < kFewUnits;
+  const bool is_cut = inner > 1 && elements >= kLongColumns &&
+                      outer * CeilDiv(inner, kReduceUnitColumns) < kFewUnits;
   return is_cut ? CutOfColumns(program) : Cut{};
 }
 
@@ -161,13 +162,13 @@ bool IsRepeatedApart(const ArrayView& view) {
   return repetitions >= kMinRepetitions;
 }
 
+}  // namespace
+
 PrimitiveType MemoryType(CType type) {
   static constexpr PrimitiveType kTypes[kNumCTypes] = {PRED, S8,  U8,  S16, U16, S32, U32,
                                                        S64,  U64, F32, F64, C64, C128};
   return kTypes[static_cast<int>(type)];
 }
-
-}  // namespace
 
 absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
   const ir::Op& first = *unit.ops[0];

@@ -172,6 +172,9 @@ absl::Status CheckFolds(const ir::Op& op, const ir::Block& body, size_t first, s
 // same as in the result's own width.
 CType ProductType(PrimitiveType a, PrimitiveType b, PrimitiveType c);
 
+// The type whose elements in memory are those that kernels compute with.
+PrimitiveType MemoryType(CType type);
+
 // The concatenation that a dynamic_slice cuts along its dimension alone, and nothing else uses: it
 // is not made where it is large, the slice reads its pieces. Null for other slices.
 const ir::Op* SlicedPieces(const Lowering& lowering, const ir::Op& slice);

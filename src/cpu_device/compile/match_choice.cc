@@ -8,14 +8,13 @@ namespace pjrt::cpu {
 namespace {
 
 // Longer bodies are not what is looked for.
-constexpr size_t kMaxInstrs = 64;
+constexpr size_t kMaxChoiceInstrs = 64;
 
 // How two elements a and b compare.
 enum class Relation { kLess, kEqual, kGreater, kFirstNan, kSecondNan, kBothNan };
 constexpr Relation kRelations[] = {Relation::kLess,     Relation::kEqual,     Relation::kGreater,
                                    Relation::kFirstNan, Relation::kSecondNan, Relation::kBothNan};
 
-bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
 bool IsInt(CType type) { return type >= CType::kS8 && type <= CType::kU64; }
 
 // What is known of a value of a body: that it is one of the parameters (0 to 3), or a predicate.
@@ -262,7 +261,7 @@ Relation OrderOf(const LoopProgram& program, LoopValue value) {
 
 std::optional<LoopChoice> MatchChoice(const LoopProgram& program, const LoopReduce& reduce) {
   if (reduce.body == nullptr || reduce.values.size() != 2 || reduce.body->called != nullptr ||
-      reduce.body->instrs.size() > kMaxInstrs || reduce.body->results.size() != 2)
+      reduce.body->instrs.size() > kMaxChoiceInstrs || reduce.body->results.size() != 2)
     return std::nullopt;
   for (int value = 0; value < 2; ++value) {
     const CType type = program.instrs[reduce.values[value]].type;

@@ -8,7 +8,7 @@ namespace {
 
 // Fewer elements are as quickly unpacked by a step, and loops of very few are scalar programs,
 // which read bytes.
-constexpr int64_t kMinElements = 1024;
+constexpr int64_t kMinPackedElements = 1024;
 constexpr int kMostInByte = 8;
 
 // Whether a view shows an array's elements in the loop's order.
@@ -37,7 +37,8 @@ void PackedArrays::AddResult(PrimitiveType type, int32_t index, BufferId bytes) 
 void PackedArrays::UseIn(PlanBuilder* plan, LoopProgram* program, std::vector<BufferId>* inputs,
                          std::vector<BufferId>* outputs) {
   const int64_t count = program->ElementCount();
-  if ((arguments_.empty() && results_.empty()) || count < kMinElements || !program->reduces.empty())
+  if ((arguments_.empty() && results_.empty()) || count < kMinPackedElements ||
+      !program->reduces.empty())
     return;
   std::vector<char> is_gathered(inputs->size(), 0);
   for (const LoopInstr& instr : program->instrs) {

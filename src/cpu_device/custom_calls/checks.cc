@@ -50,12 +50,12 @@ CompareReport ExpectEqualNumbers(const LiteralBase& got, const LiteralBase& want
   return CompareAlmostEqual(got, want);
 }
 
-struct Row {
+struct CheckRow {
   absl::string_view target;
   CompareReport (*compare)(const LiteralBase& got, const LiteralBase& want, const Bounds& bounds);
   int results;  // a predicate that is true, or none
 };
-constexpr Row kRows[] = {
+constexpr CheckRow kCheckRows[] = {
     {"check.expect_eq", ExpectEqual, 0},
     {"check.expect_almost_eq", ExpectAlmostEqual, 0},
     {"check.expect_close", ExpectClose, 0},
@@ -67,7 +67,7 @@ bool IsPredicate(const Array& array) { return array.type == PRED && array.rank()
 }  // namespace
 
 custom_call::Factory FindCheck(absl::string_view target) {
-  for (const Row& row : kRows) {
+  for (const CheckRow& row : kCheckRows) {
     if (row.target != target) continue;
     return [row](const Signature& signature) -> absl::StatusOr<Kernel> {
       const absl::Span<const Array> in = signature.operands, out = signature.results;

@@ -16,7 +16,7 @@ using custom_call::Attribute;
 using custom_call::Dict;
 
 // Objects in lists in objects; more is refused.
-constexpr int kDeepest = 100;
+constexpr int kDeepestJson = 100;
 
 void AppendUtf8(uint32_t code, std::string* out) {
   if (code < 0x80) {
@@ -89,7 +89,7 @@ class JsonReader {
   }
 
   bool ReadValue(Attribute* out, int depth) {
-    if (depth > kDeepest) return false;
+    if (depth > kDeepestJson) return false;
     if (Take("{")) {
       Dict dict;
       if (!ReadObject(&dict, depth)) return false;

@@ -35,7 +35,7 @@ struct TypeInfo<std::complex<double>> {
 
 // Depth of a block of the inner dimension, and bytes of a packed block of A: it stays in L2.
 constexpr int64_t kDepth = 256;
-constexpr int64_t kBlockBytesA = 128 * 1024;
+constexpr int64_t kPackedBytesA = 128 * 1024;
 constexpr int64_t kBlockColumns = 1024;
 
 // Packs `lines` lines into a panel of `width`, depth-major: to[p * width + i]. Missing lines are
@@ -110,7 +110,7 @@ void DenseOps<T>::Multiply(int64_t m, int64_t n, int64_t k, MatrixView<T> a, Mat
   const int64_t depth_limit = std::min(k, kDepth);
   const int64_t block_rows = std::min(
       AlignUp(m, mr),
-      std::max<int64_t>(kBlockBytesA / (depth_limit * static_cast<int64_t>(sizeof(T))) / mr, 1) *
+      std::max<int64_t>(kPackedBytesA / (depth_limit * static_cast<int64_t>(sizeof(T))) / mr, 1) *
           mr);
   const int64_t block_columns = std::min(AlignUp(n, nr), AlignUp(kBlockColumns, nr));
   // B's rows are read where they lie if they are contiguous and few rows of A use them.

@@ -8,6 +8,7 @@
 
 namespace pjrt::cpu {
 
+inline constexpr int64_t kCacheLine = 64;
 // What is handed out of one piece of memory begins at multiples of this many bytes: a line of the
 // cache, and the widest vector.
 inline constexpr int64_t kAlignment = 64;

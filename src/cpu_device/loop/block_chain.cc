@@ -12,7 +12,7 @@ namespace pjrt::cpu {
 namespace {
 
 // How far behind the first instruction that is left another one may be moved up from.
-constexpr size_t kWindow = 24;
+constexpr size_t kChainWindow = 24;
 
 bool IsCompare(BlockOp op) { return op >= BlockOp::kCompareEq && op <= BlockOp::kCompareGe; }
 
@@ -320,7 +320,7 @@ class Scheduler {
       while (first_ < instrs_.size() && done_[first_]) ++first_;
       size_t next = first_;
       for (; *chain != nullptr && next < instrs_.size(); ++next) {
-        if (next == first_ + kWindow) return run;
+        if (next == first_ + kChainWindow) return run;
         if (!done_[next] && (chain_[next] == *chain || is_logic_[next]) && IsReady(instrs_[next]))
           break;
       }

@@ -14,10 +14,10 @@
 namespace pjrt::cpu {
 namespace {
 
-class Lowering {
+class BlockLowering {
  public:
-  Lowering(const LoopProgram& program, const BlockKernels& kernels,
-           const std::vector<Access>& input_access, const std::vector<Access>& store_access)
+  BlockLowering(const LoopProgram& program, const BlockKernels& kernels,
+                const std::vector<Access>& input_access, const std::vector<Access>& store_access)
       : p_(program), k_(kernels), input_access_(input_access), store_access_(store_access) {}
 
   absl::StatusOr<BlockCode> Run(absl::Span<const LoopValue> blocks, bool chains_of_one) {
@@ -518,7 +518,7 @@ absl::StatusOr<BlockCode> LowerToBlocks(const LoopProgram& program, const BlockK
                                         const std::vector<Access>& input_access,
                                         const std::vector<Access>& store_access,
                                         absl::Span<const LoopValue> blocks, bool chains_of_one) {
-  return Lowering(program, kernels, input_access, store_access).Run(blocks, chains_of_one);
+  return BlockLowering(program, kernels, input_access, store_access).Run(blocks, chains_of_one);
 }
 
 }  // namespace pjrt::cpu

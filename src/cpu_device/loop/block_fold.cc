@@ -36,8 +36,7 @@ constexpr int64_t kAskedARow = 2048;
 constexpr int64_t kAskedTwice = 1024;
 // Always inline: a call to what only asks for lines is one that compilers leave out.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline void AskFor(const char* from, int64_t bytes) {
-  constexpr int64_t kLine = 64;
-  for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(from + at, 0, 2);
+  for (int64_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(from + at, 0, 2);
 }
 
 bool IsZero(const char* element, int size) {

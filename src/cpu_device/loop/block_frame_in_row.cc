@@ -26,13 +26,13 @@ void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
   FindInPlace(from);
   AimAsked(n);
   // An operation on the slots, or bytes of `a` that are streamed to `dst`, or another instruction.
-  struct Step {
+  struct RowStep {
     BlockFn op;
     char **dst, **a, **b, **c;
     int64_t count;
     const BlockInstr* other;
   };
-  absl::InlinedVector<Step, 12> steps;
+  absl::InlinedVector<RowStep, 12> steps;
   char* none = nullptr;
   // What stands in the place of a third operand, which slots have pointers to.
   Beside beside = {};
@@ -40,8 +40,8 @@ void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
   const bool works_beside = frame_.works_beside_ && asking_store_ >= 0;
   const auto at = [&](int32_t slot) { return slot >= 0 ? slots_ + slot : &none; };
   for (const BlockInstr& instr : frame_.code_.instrs) {
-    Step step = {nullptr, nullptr, at(instr.a), at(instr.b), at(instr.c), instr.scalar ? 1 : n,
-                 &instr};
+    RowStep step = {nullptr, nullptr, at(instr.a), at(instr.b), at(instr.c), instr.scalar ? 1 : n,
+                    &instr};
     if (instr.kind == BlockInstr::kOp) {
       step.op = instr.op;
       step.dst = at(instr.dst);
@@ -68,12 +68,12 @@ void BlockFrame::State::EvaluateInRow(int64_t from, int64_t to) {
   AskedMemory* const asked = asked_.data();
   const int64_t num_asked = static_cast<int64_t>(asked_.size());
   const bool asks = AsksAhead(), repeats = !frame_.repeats_.empty();
-  const absl::Span<const Step> all_steps = steps;
+  const absl::Span<const RowStep> all_steps = steps;
   const absl::Span<const Moving> all_moving = moving;
   for (; to - from >= n; from += n) {
     if (repeats) FindRepeats(from, n);
     int64_t number = 0;
-    for (const Step& step : all_steps) {
+    for (const RowStep& step : all_steps) {
       if (asks) AskAhead(number++, n);
       if (step.op != nullptr) {
         step.op(*step.dst, *step.a, *step.b, *step.c, step.count);

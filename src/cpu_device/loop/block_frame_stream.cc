@@ -13,7 +13,6 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
 // Arrays of so many bytes together are not in the caches.
 constexpr int64_t kLargeBytes = 16 << 20;
 
@@ -48,13 +47,13 @@ bool BlockFrame::IsWorthStreaming(const LoopStore& store) const {
            program_.ElementCount() * BitWidth(store.packed) >= 8 * kStreamBytes;
   const int64_t size = ByteWidth(store.type);
   if (!kernels_.stores_read_lines || !program_.reduces.empty() || !program_.results.empty() ||
-      program_.ElementCount() * size < kStreamBytes || store.view.offset * size % kLine != 0)
+      program_.ElementCount() * size < kStreamBytes || store.view.offset * size % kCacheLine != 0)
     return false;
   if (!row_mode_ || program_.dims.size() == 1) return true;
   const Dims& strides = store.view.strides;
-  return row_length_ * size % kLine == 0 &&
+  return row_length_ * size % kCacheLine == 0 &&
          std::all_of(strides.begin(), strides.end() - 1,
-                     [&](int64_t stride) { return stride * size % kLine == 0; });
+                     [&](int64_t stride) { return stride * size % kCacheLine == 0; });
 }
 
 bool BlockFrame::CanWorkBeside(const BlockInstr& instr) const {
@@ -131,7 +130,7 @@ void BlockFrame::State::ChooseStreamed() {
                                                 : 3 + SizeLog2(ByteWidth(store.type));
   for (const Ahead& ahead : frame_.ahead_) {
     if (asked_.size() == kMostAsked) break;
-    asked_.push_back({nullptr, frame_.far_, kLine * 8 * ahead.size >> log2_bits});
+    asked_.push_back({nullptr, frame_.far_, kCacheLine * 8 * ahead.size >> log2_bits});
   }
 }
 
@@ -156,19 +155,19 @@ void BlockFrame::State::AskAhead(int64_t instr, int64_t n) const {
   const int64_t parts = static_cast<int64_t>(frame_.code_.instrs.size());
   for (const Ahead& ahead : frame_.ahead_) {
     const int64_t bytes = n * ahead.size;
-    const int64_t share = parts == 1 ? bytes : AlignUp(CeilDiv(bytes, parts), kLine);
+    const int64_t share = parts == 1 ? bytes : AlignUp(CeilDiv(bytes, parts), kCacheLine);
     const char* next = slots_[ahead.slot] + bytes + (frame_.streams_ ? kNear : 0);
     const char* const end = next + std::min((instr + 1) * share, bytes);
     next += instr * share;
     if (frame_.streams_) {
-      for (; next < end; next += kLine) {
+      for (; next < end; next += kCacheLine) {
         __builtin_prefetch(next, 0);
         if (frame_.far_ > 0) __builtin_prefetch(next + frame_.far_, 0, 2);
       }
     } else if (ahead.written) {
-      for (; next < end; next += kLine) __builtin_prefetch(next, 1);
+      for (; next < end; next += kCacheLine) __builtin_prefetch(next, 1);
     } else {
-      for (; next < end; next += kLine) __builtin_prefetch(next, 0);
+      for (; next < end; next += kCacheLine) __builtin_prefetch(next, 0);
     }
   }
 }

@@ -4,17 +4,18 @@
 #include <utility>
 
 #include "pjrt/base/primitive_type.h"
+#include "src/cpu_device/loop/loop_program.h"
 
 namespace pjrt::cpu {
 namespace {
 
 // Kinds of numbers.
-constexpr int kFloats = 1, kSigned = 2, kUnsigned = 4, kIntegers = kSigned | kUnsigned;
+constexpr int kFloats = 1, kSignedInts = 2, kUnsignedInts = 4,
+              kIntegers = kSignedInts | kUnsignedInts;
 
-bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
 int KindOf(CType type) {
   if (IsFloat(type)) return kFloats;
-  return type == CType::kS32 || type == CType::kS64 ? kSigned : kUnsigned;
+  return type == CType::kS32 || type == CType::kS64 ? kSignedInts : kUnsignedInts;
 }
 
 struct ChainRow {
@@ -22,8 +23,8 @@ struct ChainRow {
   int kinds;  // what it is for
   ChainForms forms;
 };
-constexpr ChainOp kNone = ChainOp::kEnd;
-constexpr ChainRow kRows[] = {
+constexpr ChainOp kNoChainOp = ChainOp::kEnd;
+constexpr ChainRow kChainRows[] = {
     {BlockOp::kAdd, kFloats, {ChainOp::kAddBlock, ChainOp::kAddBlock}},
     {BlockOp::kAdd, kIntegers, {ChainOp::kIntegerAddBlock, ChainOp::kIntegerAddBlock}},
     {BlockOp::kMultiply, kFloats, {ChainOp::kMultiplyBlock, ChainOp::kMultiplyBlock}},
@@ -36,37 +37,37 @@ constexpr ChainRow kRows[] = {
      {ChainOp::kIntegerSubtractBlock, ChainOp::kIntegerSubtractFromBlock}},
     {BlockOp::kDivide, kFloats, {ChainOp::kDivideBlock, ChainOp::kDivideIntoBlock}},
     {BlockOp::kMaximum, kFloats, {ChainOp::kMaximumBlock, ChainOp::kMaximumBlock}},
-    {BlockOp::kMaximum, kSigned, {ChainOp::kSignedMaximumBlock, ChainOp::kSignedMaximumBlock}},
+    {BlockOp::kMaximum, kSignedInts, {ChainOp::kSignedMaximumBlock, ChainOp::kSignedMaximumBlock}},
     {BlockOp::kMaximum,
-     kUnsigned,
+     kUnsignedInts,
      {ChainOp::kUnsignedMaximumBlock, ChainOp::kUnsignedMaximumBlock}},
     {BlockOp::kMinimum, kFloats, {ChainOp::kMinimumBlock, ChainOp::kMinimumBlock}},
-    {BlockOp::kMinimum, kSigned, {ChainOp::kSignedMinimumBlock, ChainOp::kSignedMinimumBlock}},
+    {BlockOp::kMinimum, kSignedInts, {ChainOp::kSignedMinimumBlock, ChainOp::kSignedMinimumBlock}},
     {BlockOp::kMinimum,
-     kUnsigned,
+     kUnsignedInts,
      {ChainOp::kUnsignedMinimumBlock, ChainOp::kUnsignedMinimumBlock}},
     {BlockOp::kAnd, kIntegers, {ChainOp::kAndBlock, ChainOp::kAndBlock}},
     {BlockOp::kOr, kIntegers, {ChainOp::kOrBlock, ChainOp::kOrBlock}},
     {BlockOp::kXor, kIntegers, {ChainOp::kXorBlock, ChainOp::kXorBlock}},
-    {BlockOp::kShiftLeft, kIntegers, {ChainOp::kShiftLeftBlock, kNone}},
-    {BlockOp::kShiftRightLogical, kIntegers, {ChainOp::kShiftRightLogicalBlock, kNone}},
-    {BlockOp::kShiftRightArithmetic, kIntegers, {ChainOp::kShiftRightArithmeticBlock, kNone}},
+    {BlockOp::kShiftLeft, kIntegers, {ChainOp::kShiftLeftBlock, kNoChainOp}},
+    {BlockOp::kShiftRightLogical, kIntegers, {ChainOp::kShiftRightLogicalBlock, kNoChainOp}},
+    {BlockOp::kShiftRightArithmetic, kIntegers, {ChainOp::kShiftRightArithmeticBlock, kNoChainOp}},
     {BlockOp::kCompareEq, kFloats, {ChainOp::kCompareEqBlock, ChainOp::kCompareEqBlock}},
     {BlockOp::kCompareEq, kIntegers, {ChainOp::kIntegerEqBlock, ChainOp::kIntegerEqBlock}},
     {BlockOp::kCompareNe, kFloats, {ChainOp::kCompareNeBlock, ChainOp::kCompareNeBlock}},
     {BlockOp::kCompareNe, kIntegers, {ChainOp::kIntegerNeBlock, ChainOp::kIntegerNeBlock}},
     {BlockOp::kCompareLt, kFloats, {ChainOp::kCompareLtBlock, ChainOp::kCompareGtBlock}},
-    {BlockOp::kCompareLt, kSigned, {ChainOp::kSignedLtBlock, ChainOp::kSignedGtBlock}},
-    {BlockOp::kCompareLt, kUnsigned, {ChainOp::kUnsignedLtBlock, ChainOp::kUnsignedGtBlock}},
+    {BlockOp::kCompareLt, kSignedInts, {ChainOp::kSignedLtBlock, ChainOp::kSignedGtBlock}},
+    {BlockOp::kCompareLt, kUnsignedInts, {ChainOp::kUnsignedLtBlock, ChainOp::kUnsignedGtBlock}},
     {BlockOp::kCompareLe, kFloats, {ChainOp::kCompareLeBlock, ChainOp::kCompareGeBlock}},
-    {BlockOp::kCompareLe, kSigned, {ChainOp::kSignedLeBlock, ChainOp::kSignedGeBlock}},
-    {BlockOp::kCompareLe, kUnsigned, {ChainOp::kUnsignedLeBlock, ChainOp::kUnsignedGeBlock}},
+    {BlockOp::kCompareLe, kSignedInts, {ChainOp::kSignedLeBlock, ChainOp::kSignedGeBlock}},
+    {BlockOp::kCompareLe, kUnsignedInts, {ChainOp::kUnsignedLeBlock, ChainOp::kUnsignedGeBlock}},
     {BlockOp::kCompareGt, kFloats, {ChainOp::kCompareGtBlock, ChainOp::kCompareLtBlock}},
-    {BlockOp::kCompareGt, kSigned, {ChainOp::kSignedGtBlock, ChainOp::kSignedLtBlock}},
-    {BlockOp::kCompareGt, kUnsigned, {ChainOp::kUnsignedGtBlock, ChainOp::kUnsignedLtBlock}},
+    {BlockOp::kCompareGt, kSignedInts, {ChainOp::kSignedGtBlock, ChainOp::kSignedLtBlock}},
+    {BlockOp::kCompareGt, kUnsignedInts, {ChainOp::kUnsignedGtBlock, ChainOp::kUnsignedLtBlock}},
     {BlockOp::kCompareGe, kFloats, {ChainOp::kCompareGeBlock, ChainOp::kCompareLeBlock}},
-    {BlockOp::kCompareGe, kSigned, {ChainOp::kSignedGeBlock, ChainOp::kSignedLeBlock}},
-    {BlockOp::kCompareGe, kUnsigned, {ChainOp::kUnsignedGeBlock, ChainOp::kUnsignedLeBlock}},
+    {BlockOp::kCompareGe, kSignedInts, {ChainOp::kSignedGeBlock, ChainOp::kSignedLeBlock}},
+    {BlockOp::kCompareGe, kUnsignedInts, {ChainOp::kUnsignedGeBlock, ChainOp::kUnsignedLeBlock}},
 };
 
 constexpr ChainConversion kConversions[] = {
@@ -87,7 +88,7 @@ constexpr ChainConversion kConversions[] = {
 }  // namespace
 
 std::optional<ChainForms> FindChainForms(BlockOp op, CType type) {
-  for (const ChainRow& row : kRows) {
+  for (const ChainRow& row : kChainRows) {
     if (row.op == op && (row.kinds & KindOf(type)) != 0) return row.forms;
   }
   return std::nullopt;
@@ -158,7 +159,7 @@ ChainOp FormToSaved(ChainOp block) {
     case ChainOp::kXorBlock:
       return ChainOp::kXorToB;
     default:
-      return kNone;
+      return kNoChainOp;
   }
 }
 

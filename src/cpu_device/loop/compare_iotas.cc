@@ -36,9 +36,9 @@ Range RangeOf(CType type) {
   return IsSigned(type) ? Range{-span / 2, span / 2 - 1} : Range{0, span - 1};
 }
 
-class Rewriter {
+class ComparisonRewriter {
  public:
-  explicit Rewriter(LoopProgram* program) : p_(*program), values_(p_.instrs.size()) {}
+  explicit ComparisonRewriter(LoopProgram* program) : p_(*program), values_(p_.instrs.size()) {}
 
   void Run() {
     for (size_t v = 0; v < p_.instrs.size(); ++v) {
@@ -138,7 +138,7 @@ void CompareIotas(LoopProgram* program) {
         return instr.kind == LoopInstr::kOp && IsComparison(instr.op) &&
                IsInteger(instr.operand_type);
       });
-  if (any && !program->iotas.empty()) Rewriter(program).Run();
+  if (any && !program->iotas.empty()) ComparisonRewriter(program).Run();
 }
 
 void FillComparison(char* dst, BlockOp op, int64_t first, int64_t stride, int64_t count) {

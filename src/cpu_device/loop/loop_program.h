@@ -26,6 +26,9 @@ namespace pjrt::cpu {
 
 using Dims = absl::InlinedVector<int64_t, 6>;
 
+// Complex numbers are not.
+inline bool IsFloat(CType type) { return type == CType::kF32 || type == CType::kF64; }
+
 // How an array is seen from the iteration space: element (i0, i1, ...) stands at offset + i0 *
 // strides[0] + ..., in elements. Stride 0 broadcasts.
 struct LoopView {

@@ -30,7 +30,7 @@ constexpr int64_t kTurnedRows = 8;
 // Where the pieces of rows lie apart, those of so many neighbouring rows are folded together that
 // this many bytes are read in a run, as far as that leaves so many units.
 constexpr double kRunBytes = 16 * 1024;
-constexpr int64_t kFewUnits = 8;
+constexpr int64_t kLeastUnits = 8;
 // So many rows of pieces are folded at a time.
 constexpr int64_t kPieceRows = 64;
 // So many elements that lie in place are read at a time.
@@ -113,7 +113,7 @@ class RowReduction final : public ReduceKernel {
     if (in_pieces_) {
       const double piece_bytes = BytesPerPoint() * static_cast<double>(piece_);
       const int64_t together = static_cast<int64_t>(kRunBytes / std::max(piece_bytes, 1.0));
-      outer_per_unit_ = std::max(outer_per_unit_, std::min(together, outer_ / kFewUnits));
+      outer_per_unit_ = std::max(outer_per_unit_, std::min(together, outer_ / kLeastUnits));
     }
     if (reduced_ > 0 && reduced_ < block_) {
       const int64_t rows = in_place_ && !has_monoids_ ? together_ : block_ / reduced_;

@@ -25,10 +25,14 @@ ScalarFacts FactsOf(ScalarOp op);
 enum class ScalarKept : uint8_t { kOther, kF32, kF64 };
 ScalarKept KeptBy(ScalarOp op);
 
-// Whether an op is one of those from `first` to `last`, in the order of ScalarOp.
+inline int Number(ScalarOp op) { return static_cast<int>(op); }
+// Op number `offset` behind `first`, in the order of ScalarOp.
+inline ScalarOp Behind(ScalarOp first, int offset) {
+  return static_cast<ScalarOp>(Number(first) + offset);
+}
+// Whether an op is one of those from `first` to `last`, in the same order.
 inline bool IsBetween(ScalarOp op, ScalarOp first, ScalarOp last) {
-  return static_cast<int>(op) >= static_cast<int>(first) &&
-         static_cast<int>(op) <= static_cast<int>(last);
+  return Number(op) >= Number(first) && Number(op) <= Number(last);
 }
 
 }  // namespace pjrt::cpu

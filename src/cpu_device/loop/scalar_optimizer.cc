@@ -22,10 +22,6 @@ constexpr int kReach = 64;
 // Words of all blocks' sets of live registers: larger programs stay as they are.
 constexpr int64_t kMaxLiveWords = 1 << 18;
 
-int Number(O op) { return static_cast<int>(op); }
-// Op number `offset` behind `first`.
-O Behind(O first, int offset) { return static_cast<O>(Number(first) + offset); }
-
 class Optimizer {
  public:
   Optimizer(absl::Span<const uint64_t> constants, absl::Span<const uint16_t> live_out,

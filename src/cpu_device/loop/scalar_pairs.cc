@@ -6,10 +6,6 @@ namespace {
 
 using O = ScalarOp;
 
-int Number(O op) { return static_cast<int>(op); }
-// Op number `offset` behind `first`.
-O Behind(O first, int offset) { return static_cast<O>(Number(first) + offset); }
-
 // The number of an operation in the lists of firsts and of seconds; -1: it is not in it. As a
 // second it has a form for either operand that may be the value of the first.
 struct Part {

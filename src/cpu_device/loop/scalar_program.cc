@@ -9,6 +9,8 @@
 namespace pjrt::cpu {
 namespace {
 
+using O = ScalarOp;
+
 template <typename T>
 inline T Get(const uint64_t* r) {
   T value;
@@ -433,7 +435,6 @@ void RunScalarCode(const ScalarInstr* code, uint64_t* registers) {
 }
 
 std::optional<ScalarOpChoice> FindScalarOp(BlockOp op, CType type) {
-  using O = ScalarOp;
   constexpr O kNone = O::kEnd;
   struct Row {
     BlockOp op;
@@ -517,7 +518,6 @@ std::optional<ScalarOpChoice> FindScalarOp(BlockOp op, CType type) {
 }
 
 std::optional<ScalarOp> FindScalarConvert(CType to, CType from) {
-  using O = ScalarOp;
   const bool to32 = to == CType::kS32 || to == CType::kU32;
   const bool to64 = to == CType::kS64 || to == CType::kU64;
   switch (from) {

@@ -8,6 +8,7 @@
 #include "absl/base/attributes.h"
 #include "absl/strings/str_cat.h"
 #include "src/cpu_device/kernels/element_size.h"
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/kernels/stream_transpose.h"
 #include "src/cpu_device/run/team.h"
 
@@ -22,7 +23,7 @@ constexpr int64_t kFewRows = 8;
 constexpr int64_t kAskedLines = 16;
 
 // Too much for the stacks of some threads.
-StreamTransposeScratch& ThreadScratch() {
+StreamTransposeScratch& ThreadTransposeScratch() {
   thread_local const auto scratch = std::make_unique<StreamTransposeScratch>();
   scratch->is_read = scratch->has_carried = false;
   return *scratch;
@@ -111,7 +112,7 @@ void NdCopy::RunPieces(int64_t begin, int64_t end, const char* from, char* to) c
   int64_t part = begin % parts_;
   Place place = PlaceAt(begin / parts_, from, to);
   // What lies next to each other comes by itself.
-  const bool asks_next = bytes() >= kStreamBytes && std::abs(from_inner_) >= kLine;
+  const bool asks_next = bytes() >= kStreamBytes && std::abs(from_inner_) >= kCacheLine;
   const int64_t from_part = part_ * (cut_inner_ ? from_inner_ : from_row_);
   for (int64_t piece = begin; piece < end; ++piece) {
     const int64_t tile = tile_ == 1 ? 1 : std::min(tile_, tiled_.size - place.at.back() * tile_);
@@ -146,7 +147,7 @@ void NdCopy::RunMatrices(int64_t begin, int64_t end, const char* from, char* to)
     return matrix;
   };
   const StreamTransposeFn transpose = kernels_->stream_transpose[SizeLog2(size_)];
-  StreamTransposeScratch& scratch = ThreadScratch();
+  StreamTransposeScratch& scratch = ThreadTransposeScratch();
   StreamedMatrix matrix = matrix_of(begin);
   for (int64_t piece = begin + 1; piece < end; ++piece) {
     const StreamedMatrix next = matrix_of(piece);
@@ -157,7 +158,7 @@ void NdCopy::RunMatrices(int64_t begin, int64_t end, const char* from, char* to)
 }
 
 void NdCopy::RunStages(int64_t begin, int64_t end, const char* from, char* to) const {
-  alignas(kLine) char buffer[kStageBytes];
+  alignas(kCacheLine) char buffer[kStageBytes];
   Place place = PlaceAt(begin, from, to);
   for (int64_t piece = begin; piece < end; ++piece) {
     size_t shape = 0;

@@ -66,7 +66,6 @@ class NdCopy {
   using Dim = TurnedTiles::Dim;
   using DimList = TurnedTiles::DimList;
 
-  static constexpr int64_t kLine = 64;
   // Rows of so many bytes are transposed in registers.
   static constexpr int64_t kShortestTurned = 3, kLongestTurned = 7;
   static constexpr int64_t kStageBytes = 64 * 1024;

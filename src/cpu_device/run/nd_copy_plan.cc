@@ -29,14 +29,14 @@ constexpr int64_t kStagedRow = 512, kRowsFrom = 256, kRowsTo = 1024;
 constexpr int64_t kSmallTile = 4096;
 // Matrices with fewer rows or columns have kernels of their own; so have wide elements, of
 // kWideElement bytes, in rows of the source with fewer than kNarrowWide.
-constexpr int64_t kNarrow = 5, kNarrowWide = 8, kWideElement = 4;
+constexpr int64_t kNarrowMatrix = 5, kNarrowWide = 8, kWideElement = 4;
 // Boxes of less than kTurnedBytes are never turned. Larger ones are where pieces have up to
 // kSmallPiece bytes, where runs are shorter than a line in a box that the second cache does not
 // hold, of kFarBytes, or where so many lines collide in the first cache, or in the second, as they
-// are a multiple of `stride` apart. From kStreamedBytes on they are streamed, which saves to read
-// what is written.
+// are a multiple of `stride` apart. From kStreamedTurnedBytes on they are streamed, which saves to
+// read what is written.
 constexpr int64_t kTurnedBytes = 256 * 1024, kFarBytes = 2 * 1024 * 1024, kSmallPiece = 512;
-constexpr int64_t kStreamedBytes = kStreamBytes / 2;
+constexpr int64_t kStreamedTurnedBytes = kStreamBytes / 2;
 struct Collision {
   int64_t run, lines, stride;
 };
@@ -88,7 +88,7 @@ void NdCopy::Plan(DimList walked) {
   }
   if (HasSmallBlocks() || (bytes() < kStreamBytes ? Collides() : IsScattered())) {
     if (IsStaged()) return MakeStages();
-    is_streamed_ = bytes() >= kStreamedBytes;
+    is_streamed_ = bytes() >= kStreamedTurnedBytes;
     return Turn(MakeTurnedTiles());
   }
   // Pieces follow each other as they stand in the source: what is written need not be waited for.
@@ -166,7 +166,7 @@ void NdCopy::ChoosePattern(DimList dims) {
 // Copied as tiles of both, they fill cache lines on either side while those are at hand; and a few
 // rows alone are not worth a piece.
 void NdCopy::MakeTiles() {
-  if (inner_ >= 2 * kLine) return;
+  if (inner_ >= 2 * kCacheLine) return;
   auto near = outer_.end();
   for (auto dim = outer_.begin(); dim != outer_.end(); ++dim) {
     if (dim->from != 0) near = dim;
@@ -206,8 +206,8 @@ bool NdCopy::IsScattered() const {
   const bool are_apart = std::abs(from_inner_) != from_run && std::abs(to_row_) != to_run;
   return HasShortRowsApart(kStreamedRow) ||
          (std::max(from_run, to_run) <= kStreamedRow && are_apart) ||
-         (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrow &&
-          rows_ >= (size_ < kWideElement || to_run < kStreamedRow ? kNarrow : kNarrowWide));
+         (std::min(from_run, to_run) < kStreamedRow && inner_ >= kNarrowMatrix &&
+          rows_ >= (size_ < kWideElement || to_run < kStreamedRow ? kNarrowMatrix : kNarrowWide));
 }
 
 // True for boxes that caches may hold where pieces are so small that each costs more than it moves,
@@ -221,7 +221,7 @@ bool NdCopy::Collides() const {
   const auto collide = [](const Collision& limit, int64_t lines, int64_t stride) {
     return lines >= limit.lines && stride != 0 && stride % limit.stride == 0;
   };
-  if (bytes() >= kFarBytes && HasShortRowsApart(kLine)) return true;
+  if (bytes() >= kFarBytes && HasShortRowsApart(kCacheLine)) return true;
   // Short runs of the source are written in parts of lines, too.
   return (from_run <= kFirst.run && collide(kFirst, inner_, from_inner_)) ||
          (std::min(from_run, to_run) <= kFirst.run && collide(kFirst, rows_, to_row_)) ||
@@ -256,7 +256,7 @@ bool NdCopy::IsStaged() const {
       (inner_ == kShortestTurned && run >= kRowsTo))
     return false;
   return std::none_of(outer_.begin(), outer_.end(), [&](const Dim& dim) {
-    return dim.from == inner_ && dim.size * inner_ < kLine;
+    return dim.from == inner_ && dim.size * inner_ < kCacheLine;
   });
 }
 
@@ -272,7 +272,7 @@ void NdCopy::LetRowsGoOn() {
   const int64_t run = inner_ * size_;
   const auto behind =
       std::find_if(outer_.begin(), outer_.end(), [&](const Dim& dim) { return dim.to == run; });
-  if (behind == outer_.end() || run % kLine == 0 || run > kUnalignedBand) return;
+  if (behind == outer_.end() || run % kCacheLine == 0 || run > kUnalignedBand) return;
   std::rotate(behind, behind + 1, outer_.end());
   goes_on_ = true;
 }
@@ -305,7 +305,7 @@ NdCopy::DimList NdCopy::TileOf(const DimList& dims) const {
       if (d == dims.size()) return;
       int64_t taken = std::min(dims[d].size, limit / run);
       // Of whole lines, where not all of the dim.
-      const int64_t lines = kLine / std::gcd(kLine, run);
+      const int64_t lines = kCacheLine / std::gcd(kCacheLine, run);
       if (taken > lines && taken < dims[d].size) taken -= taken % lines;
       tile[d].size = std::max(tile[d].size, taken);
       if (taken < dims[d].size) return;
@@ -400,8 +400,8 @@ void NdCopy::FindLines(DimList tile) {
   int64_t run = size_;
   size_t d = 0;
   for (; d < tile.size() && (tile[d].size == 1 || tile[d].from == run); ++d) run *= tile[d].size;
-  for (int64_t line = 0; line < run; line += kLine) lines_.push_back(line);
-  const auto is_within = [](const Dim& dim) { return dim.from % kLine != 0; };
+  for (int64_t line = 0; line < run; line += kCacheLine) lines_.push_back(line);
+  const auto is_within = [](const Dim& dim) { return dim.from % kCacheLine != 0; };
   if (std::any_of(tile.begin() + static_cast<int64_t>(d), tile.end(), is_within) ||
       std::any_of(outer_.begin(), outer_.end(), is_within))
     lines_.push_back(run - 1);
@@ -420,7 +420,7 @@ void NdCopy::SplitIntoUnits() {
   // Few long rows are cut along their length, others between rows. A streaming kernel has the lines
   // of the source to itself as far as they reach, so that it can ask for what comes next.
   const bool in_bands = is_streamed_ && pattern_ == kTranspose;
-  const bool is_ragged = to_row_ % kLine != 0 || goes_on_;
+  const bool is_ragged = to_row_ % kCacheLine != 0 || goes_on_;
   const int64_t band = is_ragged ? kUnalignedBand : IsWide() ? kWideBand : kStreamBand;
   cut_inner_ = in_bands ? row_bytes > band
                         : pattern_ != kRows && rows_ <= kTransposeRows && row_bytes > piece_bytes_;

@@ -8,26 +8,26 @@
 #include <numeric>
 #include <vector>
 
+#include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/turned_tiles.h"
 
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
 // So many bytes of a column and of a row; of copies kCopiedColumn, where these are lines, and
 // kCopiedRow. On an Emerald Rapids 256 MiB of bytes, all of four dims in the opposite order, take
 // 41 ms instead of 52, and 44 instead of 55 with odd dims; copies of 128x256 would take 48.
 // Elements of 4 bytes are quicker so if they are not copied, those of 8 not at all.
-constexpr int64_t kColumn = 192, kRow = 384, kCopiedColumn = kLine, kCopiedRow = 256;
+constexpr int64_t kColumn = 192, kRow = 384, kCopiedColumn = kCacheLine, kCopiedRow = 256;
 constexpr int kWidest = 4, kWidestCopied = 2;
 constexpr int64_t kShortestRow = 16;
 // Lines so far apart share a set of the first cache, of which kFromSet may be of the same column.
 constexpr int64_t kSetsBytes = 4096, kFromSet = 8;
 // Up to an eighth more.
 static_assert(kColumn * 9 / 8 <= TurnedShape::kColumnBytes);
-static_assert(kColumn * 9 / 8 * (kCopiedRow * 9 / 8 + 3 * kLine) <= TurnScratch::kBufferBytes);
+static_assert(kColumn * 9 / 8 * (kCopiedRow * 9 / 8 + 3 * kCacheLine) <= TurnScratch::kBufferBytes);
 static_assert(kRow * 9 / 8 <= TurnedShape::kMostColumns &&
-              TurnedShape::kMostColumns * kLine <= TurnScratch::kBufferBytes);
+              TurnedShape::kMostColumns * kCacheLine <= TurnScratch::kBufferBytes);
 
 // The places of what stands at `at`, `size` times, each time `stride` further.
 template <typename T>
@@ -72,10 +72,11 @@ TurnedTiles::Sizes TurnedTiles::LeastOf(const DimList& dims, const Sizes& tile) 
 
 bool TurnedTiles::ColumnsAreLines(const DimList& dims, const Sizes& tile) const {
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (std::find(rows_.begin(), rows_.end(), d) == rows_.end() && dims[d].to % kLine != 0)
+    if (std::find(rows_.begin(), rows_.end(), d) == rows_.end() && dims[d].to % kCacheLine != 0)
       return false;
   }
-  return BytesOf(rows_, tile) % kLine == 0 && BytesOf(rows_, LeastOf(dims, tile)) % kLine == 0;
+  return BytesOf(rows_, tile) % kCacheLine == 0 &&
+         BytesOf(rows_, LeastOf(dims, tile)) % kCacheLine == 0;
 }
 
 // Makes tiles somewhat smaller, if nearly nothing would be left behind whole lines.
@@ -94,7 +95,7 @@ bool TurnedTiles::TakeColumns(const DimList& dims) {
   if (!SplitTile(dims, tile)) return false;
   int64_t span = 0;
   for (size_t d : rows_) span += (tile[d] - 1) * std::abs(dims[d].from);
-  const int64_t sets = kSetsBytes / std::max(std::gcd(dims[rows_[0]].from, kSetsBytes), kLine);
+  const int64_t sets = kSetsBytes / std::max(std::gcd(dims[rows_[0]].from, kSetsBytes), kCacheLine);
   stays_ = BytesOf(rows_, tile) / size_ <= kFromSet * sets &&
            span <= std::numeric_limits<int32_t>::max();
   if (!stays_) {
@@ -106,11 +107,11 @@ bool TurnedTiles::TakeColumns(const DimList& dims) {
   if (!are_lines_) {
     if (!stays_) tile = TileFor(dims, kCopiedRow, kColumn);
     if (!SplitTile(dims, tile)) return false;
-    LeaveEnough(dims, rows_, kLine, &tile);
+    LeaveEnough(dims, rows_, kCacheLine, &tile);
   }
   LeaveEnough(dims, cols_, kShortestRow, &tile);
   const Sizes least = LeastOf(dims, tile);
-  if (BytesOf(cols_, least) < kShortestRow || BytesOf(rows_, least) < kLine) return false;
+  if (BytesOf(cols_, least) < kShortestRow || BytesOf(rows_, least) < kCacheLine) return false;
   by_columns_ = true;
   MakeShapes(dims, tile);
   return true;

@@ -15,13 +15,12 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kLine = 64;
 // A tile has so many bytes of a row of the source and of a row of the target, or up to an eighth
-// more; longer ones of the target, where it would have fewer than kSmallTile. Those that are
+// more; longer ones of the target, where it would have fewer than kSmallTurnedTile. Those that are
 // streamed are smaller: turned so, 64x128x128x128 bf16, all dims exchanged, took 45 ms on an
 // Emerald Rapids instead of 52 (by columns 38), but 2x128x128x128 bytes would take 0.92 instead of
 // 0.75.
-constexpr int64_t kFromRow = 384, kToRow = 256, kStreamedToRow = 128, kSmallTile = 4096;
+constexpr int64_t kFromRow = 384, kToRow = 256, kStreamedToRow = 128, kSmallTurnedTile = 4096;
 constexpr int64_t kShortestGroup = 16;
 // Matrices of bytes that have so few rows or columns are shuffled by vectors of kWideShuffle bytes,
 // two at least: squares are quicker for less. Fewer ones are dealt out.
@@ -31,10 +30,10 @@ constexpr size_t kFewest = 5, kMostFew = 6, kWideShuffle = 64;
 constexpr int64_t kReadBytes = 512, kOneRun = 16 * 1024;
 constexpr int64_t kBufferBytes = TurnScratch::kBufferBytes;
 // Elements of a row of the source alone, each a row of the target's buffer.
-static_assert(kFromRow * 9 / 8 * 3 * kLine <= kBufferBytes);
+static_assert(kFromRow * 9 / 8 * 3 * kCacheLine <= kBufferBytes);
 
 // Too much for the stacks of some threads.
-TurnScratch& ThreadScratch() {
+TurnScratch& ThreadTurnScratch() {
   thread_local const std::unique_ptr<TurnScratch> scratch = std::make_unique<TurnScratch>();
   scratch->read = nullptr;
   return *scratch;
@@ -55,7 +54,7 @@ TurnedTiles::TurnedTiles(const DimList& dims, int size, bool is_streamed,
   int64_t to_row = is_streamed ? kStreamedToRow : kToRow;
   Sizes tile = TileFor(dims, kFromRow, to_row);
   while (!fits(tile)) tile = TileFor(dims, kFromRow, to_row /= 2);
-  for (; BytesOf(tile) < kSmallTile && to_row < kBufferBytes; to_row *= 2) {
+  for (; BytesOf(tile) < kSmallTurnedTile && to_row < kBufferBytes; to_row *= 2) {
     const Sizes larger = TileFor(dims, kFromRow, 2 * to_row);
     if (!fits(larger)) break;
     tile = larger;
@@ -94,7 +93,8 @@ TurnedTiles::Sizes TurnedTiles::TileFor(const DimList& dims, int64_t from_run,
       // One more, where that is much less.
       if (taken < dims[d].size && 4 * taken * row < 3 * limit) ++taken;
       // Of whole lines, where not all of the dim, and equal parts of it.
-      const int64_t lines = kLine / std::gcd(kLine, row), unit = taken > lines ? lines : 1;
+      const int64_t lines = kCacheLine / std::gcd(kCacheLine, row);
+      const int64_t unit = taken > lines ? lines : 1;
       if (taken < dims[d].size) {
         taken -= taken % unit;
         const int64_t parts = CeilDiv(dims[d].size, taken);
@@ -118,7 +118,7 @@ void TurnedTiles::MakeLoops(const DimList& dims, const Sizes& tile) {
   const Side to = SideOf(dims, &Dim::to, tile, tile);
   const int64_t bytes = by_columns_ ? BytesOf(rows_, tile) : to.bytes;
   const auto goes_along = [&](size_t d) {
-    return bytes >= kLine && tile[d] < dims[d].size && dims[d].to * tile[d] == bytes;
+    return bytes >= kCacheLine && tile[d] < dims[d].size && dims[d].to * tile[d] == bytes;
   };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     if (goes_along(a) != goes_along(b)) return goes_along(b);
@@ -163,7 +163,7 @@ TurnedTiles::Side TurnedTiles::SideOf(const DimList& dims, int64_t Dim::*stride,
     } else if (side.pitch == 0) {
       // An odd number of lines, so that rows do not fall on the same places of a cache; with room
       // for what is carried.
-      side.pitch = at = AlignUp(at + kLine) | kLine;
+      side.pitch = at = AlignUp(at + kCacheLine) | kCacheLine;
       side.rows = sizes[d];
       side.stride = dims[d].*stride;
     } else {
@@ -432,7 +432,7 @@ void TurnedTiles::Run(int64_t begin, int64_t end, const char* from, char* to) co
     return tile;
   };
   const TurnTileFn turn_tile = kernels_->turn_tile[IsPowerOfTwo(size_) ? SizeLog2(size_) : 0];
-  TurnScratch& scratch = ThreadScratch();
+  TurnScratch& scratch = ThreadTurnScratch();
   TurnedTile tile = next_tile(), next = next_tile(), after = next_tile();
   while (tile.shape != nullptr) {
     turn_tile(tile, next, after, &scratch);

@@ -12,7 +12,7 @@ namespace pjrt::cpu {
 namespace {
 
 // Elements of the wider type in a unit of work.
-constexpr int64_t kUnit = 4096;
+constexpr int64_t kBitcastUnit = 4096;
 
 // Parts that do not divide 64 bits, those of 6, only occur within the first word.
 struct Words {
@@ -36,10 +36,10 @@ absl::Status BitcastStep::Run(const RunContext& context) const {
   // Signed integers narrower than a byte are kept sign-extended.
   const uint64_t sign = IsSignedInteger(to_type_) && to_bits < 8 ? uint64_t{1} << (to_bits - 1) : 0;
   const auto run = [&](int64_t unit, int) {
-    const int64_t end = std::min(count_, (unit + 1) * kUnit);
-    const char* read = from + unit * kUnit * (wide / from_bits) * from_size;
-    char* write = to + unit * kUnit * (wide / to_bits) * to_size;
-    for (int64_t i = unit * kUnit; i < end; ++i) {
+    const int64_t end = std::min(count_, (unit + 1) * kBitcastUnit);
+    const char* read = from + unit * kBitcastUnit * (wide / from_bits) * from_size;
+    char* write = to + unit * kBitcastUnit * (wide / to_bits) * to_size;
+    for (int64_t i = unit * kBitcastUnit; i < end; ++i) {
       Words words;
       if (from_bits >= 8) {
         std::memcpy(words.word, read, from_size);
@@ -57,7 +57,7 @@ absl::Status BitcastStep::Run(const RunContext& context) const {
       }
     }
   };
-  const int64_t units = CeilDiv(count_, kUnit);
+  const int64_t units = CeilDiv(count_, kBitcastUnit);
   if (context.team == nullptr) {
     for (int64_t unit = 0; unit < units; ++unit) run(unit, 0);
   } else {

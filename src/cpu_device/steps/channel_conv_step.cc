@@ -16,11 +16,9 @@ namespace {
 
 // The lanes of a block, in bytes of the input laid out: longer runs copy faster.
 constexpr int64_t kLaneBytes = 1024;
-// The input of a block should stay in a 512 KiB L2, with its results.
-constexpr int64_t kBlockBytes = 192 * 1024;
 // Beyond this, windows are so large that products serve better.
-constexpr int64_t kMaxBlockBytes = 8 << 20;
-constexpr int64_t kMaxTaps = 1 << 20;
+constexpr int64_t kMaxChannelBytes = 8 << 20;
+constexpr int64_t kMaxChannelTaps = 1 << 20;
 
 int64_t Reach(const ConvParams::Spatial& s, int64_t places) {
   return (places - 1) * s.stride + (s.window - 1) * s.window_dilation + 1;
@@ -31,7 +29,7 @@ int64_t LeastPixels(const ConvParams& p) {
   int64_t pixels = p.channels;
   for (const ConvParams::Spatial& s : p.spatial) {
     pixels *= Reach(s, 1);
-    if (pixels > kMaxBlockBytes) break;
+    if (pixels > kMaxChannelBytes) break;
   }
   return pixels;
 }
@@ -65,8 +63,9 @@ bool ChannelConvStep::Suits(const ConvParams& p, CType compute, const Kernels& k
   }
   if (p.channels == 0 || p.features * 4 > kernels.gemm->tile[type].nr || ByteWidth(p.type) > 8)
     return false;
-  return p.PatchLength() <= kMaxTaps &&
-         LeastPixels(p) * kernels.window->channel_lanes[type] * kCTypeSize[type] <= kMaxBlockBytes;
+  return p.PatchLength() <= kMaxChannelTaps &&
+         LeastPixels(p) * kernels.window->channel_lanes[type] * kCTypeSize[type] <=
+             kMaxChannelBytes;
 }
 
 int64_t ChannelConvStep::WeightBytes(const ConvParams& p, CType compute, const Kernels& kernels) {
@@ -95,7 +94,7 @@ ChannelConvStep::ChannelConvStep(ConvParams params, ConvOutput output, CType com
     return pixels * p_.channels * block_lanes_ * size_ <= bytes;
   };
   block_lanes_ = std::min(padded_lanes_, kLaneBytes / size_ / vector * vector);
-  while (block_lanes_ > vector && !fits(LeastPixels(p_) / p_.channels, 2 * kBlockBytes))
+  while (block_lanes_ > vector && !fits(LeastPixels(p_) / p_.channels, 2 * kConvBlockBytes))
     block_lanes_ = AlignUp(block_lanes_ / 2, vector);
   block_places_.assign(rank, 1);
   extent_.resize(rank);
@@ -109,7 +108,7 @@ ChannelConvStep::ChannelConvStep(ConvParams params, ConvOutput output, CType com
     while (block_places_[d] < p_.spatial[d].output_size) {
       const int64_t before = block_places_[d];
       block_places_[d] = std::min(p_.spatial[d].output_size, 2 * before);
-      if (fits(pixels(), kBlockBytes)) continue;
+      if (fits(pixels(), kConvBlockBytes)) continue;
       block_places_[d] = before;
       break;
     }

@@ -15,6 +15,11 @@
 
 namespace pjrt::cpu {
 
+// What a block of a convolution without patches sees should stay in a 512 KiB L2, with its results.
+inline constexpr int64_t kConvBlockBytes = 192 * 1024;
+// A vector is multiplied and added in a cycle. For estimates only.
+inline constexpr double kCyclesPerNs = 3;
+
 // A convolution with batch, groups and channels sorted out. Input element (batch b, group g,
 // channel c of the group, spatial i...) stands at input_offset + b * batch_stride + g *
 // group_stride + c * channel_stride + sum i * spatial strides. All in elements.

@@ -13,7 +13,7 @@ namespace pjrt::cpu {
 namespace {
 
 // One thread copies this much in some 25 us.
-constexpr int64_t kUnitBytes = 256 * 1024;
+constexpr int64_t kCopyUnitBytes = 256 * 1024;
 
 }  // namespace
 
@@ -21,13 +21,13 @@ absl::Status CopyStep::Run(const RunContext& context) const {
   const char* from = context.buffer(from_) + from_offset_;
   char* to = context.buffer(to_) + to_offset_;
   if (from == to) return absl::OkStatus();
-  if (bytes_ < 2 * kUnitBytes || context.team == nullptr) {
+  if (bytes_ < 2 * kCopyUnitBytes || context.team == nullptr) {
     std::memcpy(to, from, bytes_);
     return absl::OkStatus();
   }
-  context.team->ParallelFor(CeilDiv(bytes_, kUnitBytes), [&](int64_t unit, int) {
-    const int64_t begin = unit * kUnitBytes;
-    std::memcpy(to + begin, from + begin, std::min(kUnitBytes, bytes_ - begin));
+  context.team->ParallelFor(CeilDiv(bytes_, kCopyUnitBytes), [&](int64_t unit, int) {
+    const int64_t begin = unit * kCopyUnitBytes;
+    std::memcpy(to + begin, from + begin, std::min(kCopyUnitBytes, bytes_ - begin));
   });
   return absl::OkStatus();
 }

@@ -13,7 +13,7 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr double kUnitNs = 20000;
+constexpr double kFftUnitNs = 20000;
 // Numbers in flight that stay in a core's nearest caches, work area included.
 constexpr int64_t kCachedPoints = 16384;
 // Points of a line that are moved at a time where lines are laid side by side.
@@ -86,7 +86,8 @@ FftStep<T>::FftStep(const FftParams& params, const Kernels& kernels)
   data_bytes_ = AlignUp(2 * (fft_.length() + 1) * batch_ * static_cast<int64_t>(sizeof(T)));
   const int64_t batches = CeilDiv(p_.lines, batch_);
   batches_per_unit_ = std::max<int64_t>(
-      1, static_cast<int64_t>(kUnitNs * static_cast<double>(batches) / std::max(1.0, cost_ns())));
+      1,
+      static_cast<int64_t>(kFftUnitNs * static_cast<double>(batches) / std::max(1.0, cost_ns())));
 }
 
 template <typename T>

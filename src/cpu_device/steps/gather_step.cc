@@ -13,7 +13,7 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr double kUnitNs = 20000;
+constexpr double kGatherUnitNs = 20000;
 // Of several places of the outer dims so many points make a unit at most.
 constexpr int64_t kPointsAtPlaces = 1024;
 // Few points at several places are moved by one call of a kernel, up to so many: a block of the
@@ -32,7 +32,7 @@ GatherStep::GatherStep(IndexWalk walk, GatherParams params)
   const int64_t points = std::max<int64_t>(walk_.num_points(), 1);
   is_streamed_ = points * places_ * p_.window.bytes() >= kStreamBytes;
   const double one_ns = cost_ns() / static_cast<double>(points * places_);
-  const int64_t per_unit = std::max<int64_t>(1, static_cast<int64_t>(kUnitNs / one_ns));
+  const int64_t per_unit = std::max<int64_t>(1, static_cast<int64_t>(kGatherUnitNs / one_ns));
   points_per_unit_ = places_ == 1 ? per_unit : std::min(points, kPointsAtPlaces);
   held_places_ = places_;
   if (places_ > 1 && points > IndexWalk::kBlock) {

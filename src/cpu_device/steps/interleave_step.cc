@@ -13,9 +13,9 @@ namespace pjrt::cpu {
 namespace {
 
 // What a block gathers stays in the L1 cache.
-constexpr int64_t kBlockBytes = 16 * 1024;
+constexpr int64_t kInterleaveBlockBytes = 16 * 1024;
 // One thread takes some 20 us for so many bytes.
-constexpr int64_t kUnitBytes = 128 * 1024;
+constexpr int64_t kInterleaveUnitBytes = 128 * 1024;
 
 }  // namespace
 
@@ -24,7 +24,8 @@ InterleaveStep::InterleaveStep(std::vector<Column> columns, int64_t points, int 
     : columns_(std::move(columns)),
       points_(points),
       size_(element_size),
-      block_(kBlockBytes / (static_cast<int64_t>(columns_.size()) * element_size) / 64 * 64),
+      block_(kInterleaveBlockBytes / (static_cast<int64_t>(columns_.size()) * element_size) / 64 *
+             64),
       result_(result),
       kernels_(kernels) {
   block_ = std::clamp<int64_t>(block_, 64, std::max<int64_t>(points, 64));
@@ -62,7 +63,7 @@ void InterleaveStep::RunBlock(const RunContext& context, int64_t from, int64_t n
 
 absl::Status InterleaveStep::Run(const RunContext& context) const {
   const int64_t blocks = CeilDiv(points_, block_);
-  const int64_t per_unit = std::max<int64_t>(kUnitBytes / scratch_bytes(), 1);
+  const int64_t per_unit = std::max<int64_t>(kInterleaveUnitBytes / scratch_bytes(), 1);
   const int64_t units = CeilDiv(blocks, per_unit);
   const auto run = [&](int64_t unit, int member) {
     const int64_t end = std::min(points_, (unit + 1) * per_unit * block_);

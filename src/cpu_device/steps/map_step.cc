@@ -6,33 +6,36 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "src/cpu_device/kernels/element_size.h"
 #include "src/cpu_device/kernels/round_up.h"
 #include "src/cpu_device/run/team.h"
 
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kBlock = 64;
-constexpr int64_t kSlot = 16;  // bytes that an element takes at most
+constexpr int64_t kMapBlock = 64;
 // A call of a body that is no straight line of instructions.
-constexpr double kCallNs = 1000;
+constexpr double kBodyCallNs = 1000;
 
 }  // namespace
 
 MapStep::MapStep(MapParams params)
-    : p_(std::move(params)), block_(std::min(kBlock, p_.body->max_block())) {}
+    : p_(std::move(params)), block_(std::min(kMapBlock, p_.body->max_block())) {}
 
 // Scratch: a block of values for each input and the result, then the body's.
 int64_t MapStep::scratch_bytes() const {
-  return static_cast<int64_t>(p_.inputs.size() + 1) * kBlock * kSlot + p_.body->scratch_bytes();
+  return static_cast<int64_t>(p_.inputs.size() + 1) * kMapBlock * kMaxElementBytes +
+         p_.body->scratch_bytes();
 }
 
-double MapStep::cost_ns() const { return static_cast<double>(p_.count) * kCallNs; }
+double MapStep::cost_ns() const { return static_cast<double>(p_.count) * kBodyCallNs; }
 
 void MapStep::RunBlock(const RunContext& context, int64_t block, char* scratch) const {
   const int64_t begin = block * block_;
   const int64_t n = std::min(block_, p_.count - begin);
-  const auto slot = [&](size_t i) { return scratch + static_cast<int64_t>(i) * kBlock * kSlot; };
+  const auto slot = [&](size_t i) {
+    return scratch + static_cast<int64_t>(i) * kMapBlock * kMaxElementBytes;
+  };
   absl::InlinedVector<const char*, 4> params;
   for (size_t i = 0; i < p_.inputs.size(); ++i) {
     const auto [type, buffer] = p_.inputs[i];

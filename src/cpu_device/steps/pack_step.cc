@@ -12,14 +12,14 @@ namespace pjrt::cpu {
 namespace {
 
 // Elements that one thread takes some 20 us for; they begin a byte.
-constexpr int64_t kUnit = 256 * 1024;
+constexpr int64_t kPackUnit = 256 * 1024;
 
 // Calls fn(from, n) for all of `count` elements.
 template <typename Fn>
 void ForEachUnit(Team* team, int64_t count, Fn fn) {
-  if (count < 2 * kUnit || team == nullptr) return fn(0, count);
-  team->ParallelFor(CeilDiv(count, kUnit), [&](int64_t unit, int) {
-    fn(unit * kUnit, std::min(kUnit, count - unit * kUnit));
+  if (count < 2 * kPackUnit || team == nullptr) return fn(0, count);
+  team->ParallelFor(CeilDiv(count, kPackUnit), [&](int64_t unit, int) {
+    fn(unit * kPackUnit, std::min(kPackUnit, count - unit * kPackUnit));
   });
 }
 

@@ -15,13 +15,9 @@
 namespace pjrt::cpu {
 namespace {
 
-// What a block sees should stay in a 512 KiB L2, with its results.
-constexpr int64_t kBlockBytes = 192 * 1024;
 // Beyond this, what one place sees is so much that products of matrices serve better.
-constexpr int64_t kMaxBlockBytes = 1 << 20;
-constexpr int64_t kMaxTaps = 1 << 16;
-// A vector is multiplied and added in a cycle. For estimates only.
-constexpr double kCyclesPerNs = 3;
+constexpr int64_t kMaxPlaneBytes = 1 << 20;
+constexpr int64_t kMaxPlaneTaps = 1 << 16;
 // From so many neighbouring channels on, lines of pixels are transposed rather than gathered.
 constexpr int64_t kTransposedChannels = 4;
 
@@ -61,11 +57,11 @@ bool PlaneConvStep::Can(const ConvParams& p, CType compute, const Kernels& kerne
   for (const ConvParams::Spatial& s : p.spatial) {
     if (s.base_dilation != 1 || s.window == 0) return false;
     taps *= s.window;
-    if (taps > kMaxTaps) return false;
+    if (taps > kMaxPlaneTaps) return false;
   }
   for (const DimPlan& dim : PlanDims(p)) {
     bytes *= static_cast<int64_t>(dim.remainders.size()) * (dim.reach + 1);
-    if (bytes > kMaxBlockBytes) return false;
+    if (bytes > kMaxPlaneBytes) return false;
   }
   return true;
 }
@@ -96,7 +92,7 @@ PlaneConvStep::PlaneConvStep(ConvParams params, ConvOutput output, CType compute
     while (dims_[d].places < size) {
       const int64_t before = dims_[d].places;
       dims_[d].places = std::min(size, 2 * before);
-      if (bytes() <= kBlockBytes) continue;
+      if (bytes() <= kConvBlockBytes) continue;
       dims_[d].places = before;
       break;
     }

@@ -181,8 +181,8 @@ constexpr uint64_t kKey = 0x452821E638D01377u;  // digits of pi
 constexpr double kTwoPi = 6.283185307179586477;
 
 // In [0, 1).
-double Unit(uint32_t word) { return word * 0x1p-32; }
-double Unit(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+double UnitBelowOne(uint32_t word) { return word * 0x1p-32; }
+double UnitBelowOne(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 // In (0, 1].
 double UnitAboveZero(uint32_t word) { return (word + 1.0) * 0x1p-32; }
 double UnitAboveZero(uint64_t word) { return static_cast<double>((word >> 11) + 1) * 0x1p-53; }
@@ -230,7 +230,7 @@ struct UniformFloat {
   template <typename W>
   T operator()(W word) const {
     if (!ordered) return low;
-    const double u = Unit(word);
+    const double u = UnitBelowOne(word);
     // The width of a pair of large doubles may overflow; the number between them does not.
     const double x =
         std::isinf(width) ? a * (1 - u) + static_cast<double>(high) * u : a + u * width;
@@ -309,7 +309,7 @@ void Fill(const RandomParams& p, const RunContext& context, uint64_t key, uint64
         *p.kernels, context, key, draw, p.count, [&](int64_t first, const W* words, int64_t n) {
           for (int64_t i = 0; i < n; i += 2) {
             const double r = deviation * std::sqrt(-2 * std::log(UnitAboveZero(words[i]))),
-                         t = kTwoPi * Unit(words[i + 1]);
+                         t = kTwoPi * UnitBelowOne(words[i + 1]);
             to[first + i] = static_cast<T>(mean + r * std::sin(t));
             if (i + 1 < n) to[first + i + 1] = static_cast<T>(mean + r * std::cos(t));
           }
@@ -317,9 +317,9 @@ void Fill(const RandomParams& p, const RunContext& context, uint64_t key, uint64
   }
 }
 
-using FillFn = void (*)(const RandomParams&, const RunContext&, uint64_t key, uint64_t draw);
+using RandomFillFn = void (*)(const RandomParams&, const RunContext&, uint64_t key, uint64_t draw);
 
-FillFn FindFill(PrimitiveType type) {
+RandomFillFn FindFill(PrimitiveType type) {
   switch (type) {
     case PRED:
       return Fill<uint8_t>;

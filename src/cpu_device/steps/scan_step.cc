@@ -28,7 +28,6 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kSlot = 16;
 // Lines a block when they lie apart: their cache lines (64 bytes each) then stay in L1 from one
 // element to the next.
 constexpr int64_t kStridedLines = 128;
@@ -49,7 +48,7 @@ constexpr int64_t kTileSteps = 64;
 constexpr int64_t kStretch = 1024;
 constexpr int64_t kStretchStride = kStretch + 64;
 // Lines that are shorter have no stretches.
-constexpr int64_t kShortLine = 256;
+constexpr int64_t kShortestStretched = 256;
 // Lines that share cache lines and follow each other are streamed as one run, while the next ones
 // are computed: a block of them has up to so many bytes, and so many are one unit of work. 256 MiB
 // in rows of 300 bf16 took 58 ms when they were streamed afterwards, and take 41 (Emerald Rapids);
@@ -64,7 +63,6 @@ constexpr int64_t kBf16Lines = 2 * kVectorLines, kF16Lines = 4 * kVectorLines;
 // that reads ahead follows one line in a page. They begin at the same place of a cache line, so
 // that what is done at their ends repeats.
 constexpr int64_t kPage = 4096;
-constexpr int64_t kCacheLine = 64;
 
 // Asks for memory that is read soon, after other lines, so that no machine foresees it.
 void Prefetch(const char* from, int64_t bytes) {
@@ -86,7 +84,7 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
     p_.stored_op = p_.op;
   }
   if (p_.scan_stored_rows != nullptr && p_.scan_stride == 1 && !(is_converted && is_few)) {
-    const bool is_long = line_bytes >= kShortLine;
+    const bool is_long = line_bytes >= kShortestStretched;
     const bool fits_together = p_.line_stride == p_.length && along * line_bytes <= kTogetherBytes;
     method_ = is_few || !is_streamed_                   ? kAlongLines
               : is_long && line_bytes % kCacheLine == 0 ? kByStretches
@@ -129,17 +127,19 @@ ScanStep::ScanStep(ScanParams params) : p_(std::move(params)) {
     lines_ *= kTogetherBlocks;
   }
   blocks_per_outer_ = CeilDiv(p_.inner, lines_);
-  if (method_ == kByStretches && is_streamed_ && line_bytes >= kShortLine)
+  if (method_ == kByStretches && is_streamed_ && line_bytes >= kShortestStretched)
     apart_ = AlignUp(CeilDiv(kPage, line_bytes), kCacheLine / std::gcd(kCacheLine, line_bytes));
   const int64_t body_bytes = p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0;
-  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kSlot + body_bytes;
+  scratch_bytes_ =
+      static_cast<int64_t>(p_.arrays.size()) * 4 * lines_ * kMaxElementBytes + body_bytes;
   // The running values, and two blocks of lines.
-  if (method_ == kTogether) scratch_bytes_ = along_ * (kSlot + 2 * line_bytes);
+  if (method_ == kTogether) scratch_bytes_ = along_ * (kMaxElementBytes + 2 * line_bytes);
   // The stretches, and the running values.
-  if (method_ == kByStretches) scratch_bytes_ = (kStretchStride + kSlot) * lines_;
+  if (method_ == kByStretches) scratch_bytes_ = (kStretchStride + kMaxElementBytes) * lines_;
   // The tile in its compute type and in its memory type, the running values, and a body's result
   // and scratch, which begins at a multiple of 64 bytes.
-  if (method_ == kTurned) scratch_bytes_ = (2 * kTileSteps + 4) * lines_ * kSlot + body_bytes;
+  if (method_ == kTurned)
+    scratch_bytes_ = (2 * kTileSteps + 4) * lines_ * kMaxElementBytes + body_bytes;
 }
 
 double ScanStep::cost_ns() const {
@@ -165,7 +165,7 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
   const auto slot = [&](int kind, size_t i) {
     return scratch +
            (static_cast<int64_t>(kind) * static_cast<int64_t>(count) + static_cast<int64_t>(i)) *
-               lines_ * kSlot;
+               lines_ * kMaxElementBytes;
   };
   absl::InlinedVector<const char*, 8> params(2 * count);
   absl::InlinedVector<char*, 4> results(count);
@@ -204,7 +204,7 @@ void ScanStep::RunBlock(const RunContext& context, int64_t block, char* scratch)
       if (p_.round != nullptr) p_.round(slot(0, 0), slot(0, 0), n);
     } else {
       p_.body->Call(params.data(), results.data(), n,
-                    scratch + static_cast<int64_t>(count) * 4 * lines_ * kSlot);
+                    scratch + static_cast<int64_t>(count) * 4 * lines_ * kMaxElementBytes);
       for (size_t i = 0; i < count; ++i)
         std::memcpy(slot(0, i), results[i],
                     n * kCTypeSize[static_cast<int>(ComputeTypeOf(p_.arrays[i].type))]);
@@ -285,7 +285,7 @@ void ScanStep::RunTogether(const RunContext& context, int64_t block, char* scrat
   const char* from = context.buffer(a.from) + (a.from_offset + base) * size;
   char* to = context.buffer(a.to) + base * size;
   char* const running = scratch;
-  char* results = scratch + along_ * kSlot;
+  char* results = scratch + along_ * kMaxElementBytes;
   char* others = results + along_ * p_.length * size;
   ScanStream stream;
   for (int64_t done = 0; done < n; done += along_) {
@@ -381,8 +381,8 @@ void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch
   char* to = context.buffer(a.to) + base * size;
   const Transpose2dFn turn = k.transpose_2d[SizeLog2(static_cast<int>(size))];
   char* const tile = scratch;
-  char* const narrow = load == nullptr ? tile : tile + kTileSteps * lines_ * kSlot;
-  char* const running = tile + 2 * kTileSteps * lines_ * kSlot;
+  char* const narrow = load == nullptr ? tile : tile + kTileSteps * lines_ * kMaxElementBytes;
+  char* const running = tile + 2 * kTileSteps * lines_ * kMaxElementBytes;
   FillInit(context, running, n);
   for (int64_t done = 0; done < p_.length; done += kTileSteps) {
     const int64_t steps = std::min(kTileSteps, p_.length - done);
@@ -397,8 +397,8 @@ void ScanStep::RunTurned(const RunContext& context, int64_t block, char* scratch
         if (p_.round != nullptr) p_.round(row, row, n);
       } else {
         const char* const params[] = {p_.is_reverse ? row : before, p_.is_reverse ? before : row};
-        char* result = running + lines_ * kSlot;
-        p_.body->Call(params, &result, n, running + 4 * lines_ * kSlot);
+        char* result = running + lines_ * kMaxElementBytes;
+        p_.body->Call(params, &result, n, running + 4 * lines_ * kMaxElementBytes);
         std::memcpy(row, result, n * wide);
       }
       before = row;

@@ -16,13 +16,11 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kSlot = 16;  // bytes an element takes in scratch at most
 // A thread that takes a piece of each row looks at all indices, so that a piece must be worth more
 // than an index. Rows shared by where they go instead cost each thread a mispredicted branch a row:
 // 64k rows of 64 bytes took 1.4 ms on two threads that way, 0.14 ms on one.
 constexpr int64_t kMinPieceBytes = 256;
 constexpr int64_t kMinSharedBytes = 256 * 1024;
-constexpr int64_t kLine = 64;
 
 // The length of a window that is one run of elements in results and updates alike; 0 for others.
 int64_t RunLength(const std::vector<ScatterParams::Dim>& dims) {
@@ -99,8 +97,8 @@ ScatterStep::ScatterStep(IndexWalk walk, ScatterParams params)
     seen_bytes_ = SeenOffsets::Bytes(max_batch_);
   }
   // For each array: current values, updates, results, and their memory types' bits.
-  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kSlot + seen_bytes_ +
-                   (p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0);
+  scratch_bytes_ = static_cast<int64_t>(p_.arrays.size()) * 4 * block_ * kMaxElementBytes +
+                   seen_bytes_ + (p_.body != nullptr ? AlignUp(p_.body->scratch_bytes()) : 0);
 }
 
 // Whether a known operation works on other types than lie in memory.
@@ -114,7 +112,7 @@ bool ScatterStep::IsConverted() const {
 char* ScatterStep::Slot(char* scratch, int kind, size_t array) const {
   const int64_t slot = static_cast<int64_t>(kind) * static_cast<int64_t>(p_.arrays.size()) +
                        static_cast<int64_t>(array);
-  return scratch + slot * block_ * kSlot;
+  return scratch + slot * block_ * kMaxElementBytes;
 }
 
 double ScatterStep::cost_ns() const {
@@ -373,7 +371,7 @@ absl::Status ScatterStep::Run(const RunContext& context) const {
     return absl::OkStatus();
   }
   // Pieces begin at lines of the row.
-  const int64_t line = std::max<int64_t>(kLine / ByteWidth(p_.arrays[0].type), 1);
+  const int64_t line = std::max<int64_t>(kCacheLine / ByteWidth(p_.arrays[0].type), 1);
   const auto begin = [&](int64_t part) {
     return part == parts ? row_length_ : row_length_ * part / parts / line * line;
   };

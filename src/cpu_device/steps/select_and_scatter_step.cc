@@ -16,7 +16,6 @@ namespace pjrt::cpu {
 namespace {
 
 constexpr int64_t kMaxLanes = 256;
-constexpr int64_t kSlot = 16;
 
 // Elements at[i], for each lane i, to or from neighbours.
 template <typename T>
@@ -97,8 +96,8 @@ SelectAndScatterStep::SelectAndScatterStep(SelectAndScatterParams params) : p_(s
 
 int64_t SelectAndScatterStep::scratch_bytes() const {
   const int64_t lanes = lanes_ * line_places_;
-  return 6 * AlignUp(lanes * kSlot) + AlignUp(lanes * static_cast<int64_t>(sizeof(int64_t))) +
-         AlignUp(lanes) + body_bytes_;
+  return 6 * AlignUp(lanes * kMaxElementBytes) +
+         AlignUp(lanes * static_cast<int64_t>(sizeof(int64_t))) + AlignUp(lanes) + body_bytes_;
 }
 
 double SelectAndScatterStep::cost_ns() const {
@@ -247,7 +246,7 @@ void SelectAndScatterStep::RunPlaces(const RunContext& context, int64_t begin, i
   };
   Scratch s;
   for (char** slot : {&s.best, &s.candidate, &s.loaded, &s.folded, &s.current, &s.bits})
-    *slot = take(lanes * kSlot);
+    *slot = take(lanes * kMaxElementBytes);
   s.best_at = reinterpret_cast<int64_t*>(take(lanes * static_cast<int64_t>(sizeof(int64_t))));
   s.keep = take(lanes);
   s.body = take(body_bytes_);

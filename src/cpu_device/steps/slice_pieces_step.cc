@@ -10,7 +10,7 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kUnitBytes = 128 * 1024;
+constexpr int64_t kSliceUnitBytes = 128 * 1024;
 
 }  // namespace
 
@@ -18,8 +18,9 @@ absl::Status SlicePiecesStep::Run(const RunContext& context) const {
   const int64_t start = start_.Offset(context) * point_bytes_;
   char* const to = context.buffer(to_);
   // A unit is some rows of the result, or a part of one.
-  const int64_t unit_rows = std::clamp<int64_t>(kUnitBytes / window_, 1, rows_);
-  const int64_t part = std::min(window_, AlignUp(CeilDiv(window_, CeilDiv(window_, kUnitBytes))));
+  const int64_t unit_rows = std::clamp<int64_t>(kSliceUnitBytes / window_, 1, rows_);
+  const int64_t part =
+      std::min(window_, AlignUp(CeilDiv(window_, CeilDiv(window_, kSliceUnitBytes))));
   const int64_t parts = CeilDiv(window_, part);
   const auto run = [&](int64_t unit, int) {
     const int64_t row = unit / parts * unit_rows;

@@ -23,7 +23,7 @@ namespace {
 
 // Shorter lines are sorted by comparison: counting costs more than it saves.
 constexpr int64_t kShortLine = 256;
-constexpr int64_t kChunk = 256;
+constexpr int64_t kSortChunk = 256;
 // Of so few, each counts how many come before it: no branch depends on what they are.
 constexpr int64_t kCounted = 16;
 
@@ -74,9 +74,9 @@ void LoadKeysOf(const SortParams::Key& key, const char* values, int64_t stride, 
     LoadKeys(values, size, stride, RuleOf(key), keys, n);
     return;
   }
-  uint8_t shifted[kChunk];
-  for (int64_t done = 0; done < n; done += kChunk) {
-    const int64_t m = std::min(kChunk, n - done);
+  uint8_t shifted[kSortChunk];
+  for (int64_t done = 0; done < n; done += kSortChunk) {
+    const int64_t m = std::min(kSortChunk, n - done);
     for (int64_t i = 0; i < m; ++i)
       shifted[i] = static_cast<uint8_t>(static_cast<uint8_t>(values[(done + i) * stride]) << shift);
     LoadKeys(shifted, 1, 1, RuleOf(key), keys + done, m);
@@ -143,7 +143,7 @@ void SortFew(const uint64_t* keys, int64_t lines, int64_t kept, uint32_t* number
 using SortFewFn = void (*)(const uint64_t*, int64_t, int64_t, uint32_t*);
 constexpr SortFewFn kSortFew[] = {nullptr,    nullptr,    SortFew<2>, SortFew<3>, SortFew<4>,
                                   SortFew<5>, SortFew<6>, SortFew<7>, SortFew<8>};
-constexpr int64_t kMostFew = 8;
+constexpr int64_t kLongestSortFew = 8;
 // So many elements are sorted at a time.
 constexpr int64_t kFewTogether = 512;
 
@@ -160,7 +160,7 @@ SortStep::SortStep(SortParams params) : p_(std::move(params)) {
   if (p_.comparator != nullptr) {
     method_ = kComparator;
   } else if (has_one_key && !is_alone && p_.inner == 1 && key_bits <= 32 && p_.length >= 2 &&
-             p_.length <= kMostFew) {
+             p_.length <= kLongestSortFew) {
     method_ = kShortLines;
   } else if (p_.kept < p_.length && has_one_key && ShiftOf(p_.keys[0]) == 0) {
     method_ = kSelection;
@@ -250,9 +250,9 @@ void SortStep::SortNumbers(const RunContext& context, int64_t first, char* scrat
     if (method_ == kWideKeys) {
       KeyedNumber* const entries = reinterpret_cast<KeyedNumber*>(scratch);
       if (in_order) {
-        uint64_t keys[kChunk];
-        for (int64_t done = 0; done < n; done += kChunk) {
-          const int64_t m = std::min(kChunk, n - done);
+        uint64_t keys[kSortChunk];
+        for (int64_t done = 0; done < n; done += kSortChunk) {
+          const int64_t m = std::min(kSortChunk, n - done);
           LoadKeysOf(key, values + done * stride * size, stride, keys, m);
           for (int64_t i = 0; i < m; ++i)
             entries[done + i] = {keys[i], static_cast<uint32_t>(done + i)};

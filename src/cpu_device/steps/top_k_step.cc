@@ -14,7 +14,7 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int64_t kBlock = 64;
+constexpr int64_t kTopKBlock = 64;
 
 template <typename Bits>
 struct Candidate {
@@ -39,7 +39,7 @@ inline Bits KeyOf(Bits bits, Order order) {
 
 // Little beyond the k largest: cutting a few is cheap, and the sooner the mark is high, the fewer
 // follow.
-int64_t Capacity(int64_t k) { return 2 * k + kBlock; }
+int64_t Capacity(int64_t k) { return 2 * k + kTopKBlock; }
 
 // Collects from x[0, n); returns how many, the k largest among them.
 template <Order kOrder, typename Bits>
@@ -48,11 +48,11 @@ int64_t Collect(const Bits* x, int64_t n, int64_t k, Candidate<Bits>* found) {
   const int64_t capacity = Capacity(k);
   bool has_mark = false;
   Bits mark = 0;
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t end = std::min(n, begin + kBlock);
-    if (has_mark && end - begin == kBlock) {
+  for (int64_t begin = 0; begin < n; begin += kTopKBlock) {
+    const int64_t end = std::min(n, begin + kTopKBlock);
+    if (has_mark && end - begin == kTopKBlock) {
       Bits above = 0;
-      for (int64_t i = 0; i < kBlock; ++i)
+      for (int64_t i = 0; i < kTopKBlock; ++i)
         above |= static_cast<Bits>(-(KeyOf(x[begin + i], kOrder) > mark));
       if (above == 0) continue;
     }
@@ -61,7 +61,7 @@ int64_t Collect(const Bits* x, int64_t n, int64_t k, Candidate<Bits>* found) {
       found[count] = {key, static_cast<int32_t>(i)};  // which of them stay is hard to foresee
       count += !has_mark || key > mark ? 1 : 0;
     }
-    if (count + kBlock <= capacity) continue;
+    if (count + kTopKBlock <= capacity) continue;
     std::nth_element(found, found + (k - 1), found + count);
     count = k;
     has_mark = true;

@@ -15,13 +15,13 @@ namespace {
 // Runs behind the last window at least this long are worth vector code on their own.
 constexpr int64_t kLongRun = 128;
 constexpr int64_t kPieceBytes = 32 * 1024;
-constexpr int64_t kUnitElements = 16 * 1024;
+constexpr int64_t kWindowUnitElements = 16 * 1024;
 constexpr int64_t kMaxRows = 1 << 16;
 // Elements between the ends of a window, and what moves one: beyond, sums of products would grow
 // out of their types, and scratch memory out of proportion.
 constexpr int64_t kMaxReach = 1 << 20, kMaxStep = int64_t{1} << 31;
 // Rows that one call combines.
-constexpr int64_t kRowsAtOnce = 16;
+constexpr int64_t kCombinedRows = 16;
 
 bool IsPlain(const WindowParams::Dim& d) {
   return d.window == 1 && d.stride == 1 && d.padding_low == 0 && d.base_dilation == 1 &&
@@ -91,7 +91,7 @@ WindowStep::WindowStep(const WindowParams& params, const Kernels& kernels)
               ? ((piece_ - 1) * along_.stride + (along_.window - 1) * along_.window_dilation + 1) *
                     inner_
               : piece_;
-  pieces_per_unit_ = std::max<int64_t>(1, kUnitElements / (piece_ * each * rows_));
+  pieces_per_unit_ = std::max<int64_t>(1, kWindowUnitElements / (piece_ * each * rows_));
 }
 
 int64_t WindowStep::scratch_bytes() const {
@@ -182,12 +182,12 @@ void WindowStep::FindLines(const char* operand, int64_t line, const char** rows)
 void WindowStep::Fold(const char* const* rows, int64_t row_count, int64_t skip, int64_t n, char* to,
                       const Scratch& s) const {
   if (n == 0) return;
-  const void* batch[kRowsAtOnce];
+  const void* batch[kCombinedRows];
   if (load_.none()) {
     for (int64_t r = 0; r < row_count;) {
       int64_t count = 0;
       if (r > 0) batch[count++] = to;
-      for (; r < row_count && count < kRowsAtOnce; ++r)
+      for (; r < row_count && count < kCombinedRows; ++r)
         batch[count++] = rows[r] == nullptr ? s.init_run : rows[r] + skip * size_;
       fold_rows_(to, batch, count, n);
     }
