@@ -59,14 +59,14 @@ TEST(FutureTest, ValueStatusOrAndErrorMakeAReadyFuture) {
   EXPECT_EQ(from_error.Await().status(), absl::InternalError("x"));
 }
 
-Future<int> Half(int x) {
+Future<int> HalfLater(int x) {
   if (x % 2 != 0) return absl::InvalidArgumentError("odd");
   return x / 2;
 }
 
 TEST(FutureTest, FunctionsReturnStatusesAndValuesAsFutures) {
-  EXPECT_EQ(*Half(4).Await(), 2);
-  EXPECT_EQ(Half(3).Await().status(), absl::InvalidArgumentError("odd"));
+  EXPECT_EQ(*HalfLater(4).Await(), 2);
+  EXPECT_EQ(HalfLater(3).Await().status(), absl::InvalidArgumentError("odd"));
 }
 
 TEST(FutureTest, OkStatusIsNoValue) {

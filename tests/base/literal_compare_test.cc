@@ -17,10 +17,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-const float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFloatInf = std::numeric_limits<float>::infinity();
+const float kFloatNan = std::numeric_limits<float>::quiet_NaN();
 constexpr uint64_t kFar = std::numeric_limits<uint64_t>::max();
-using C = std::complex<float>;
+using Complex = std::complex<float>;
 
 TEST(UlpDistanceTest, CountsTheStepsBetweenNumbers) {
   EXPECT_EQ(UlpDistance(1.0f, 1.0f), 0u);
@@ -41,12 +41,12 @@ TEST(UlpDistanceTest, ZerosAreOneNumberAndNumbersOnBothSidesAdd) {
 }
 
 TEST(UlpDistanceTest, WhatIsNotFiniteIsNearOnlyToItself) {
-  EXPECT_EQ(UlpDistance(kNan, -kNan), 0u);
-  EXPECT_EQ(UlpDistance(kNan, 1.0f), kFar);
-  EXPECT_EQ(UlpDistance(kInf, kInf), 0u);
-  EXPECT_EQ(UlpDistance(kInf, -kInf), kFar);
-  EXPECT_EQ(UlpDistance(kInf, std::numeric_limits<float>::max()), kFar);
-  EXPECT_EQ(UlpDistance(kInf, kNan), kFar);
+  EXPECT_EQ(UlpDistance(kFloatNan, -kFloatNan), 0u);
+  EXPECT_EQ(UlpDistance(kFloatNan, 1.0f), kFar);
+  EXPECT_EQ(UlpDistance(kFloatInf, kFloatInf), 0u);
+  EXPECT_EQ(UlpDistance(kFloatInf, -kFloatInf), kFar);
+  EXPECT_EQ(UlpDistance(kFloatInf, std::numeric_limits<float>::max()), kFar);
+  EXPECT_EQ(UlpDistance(kFloatInf, kFloatNan), kFar);
 }
 
 TEST(UlpDistanceTest, SmallFloatsCountTheirOwnSteps) {
@@ -62,13 +62,13 @@ TEST(UlpDistanceTest, SmallFloatsCountTheirOwnSteps) {
 }
 
 TEST(UlpDistanceTest, OfComplexNumbersTheFartherPartCounts) {
-  EXPECT_EQ(UlpDistance(C(1, 2), C(1, std::nextafter(2.0f, 3.0f))), 1u);
-  EXPECT_EQ(UlpDistance(C(kNan, 1), C(kNan, 1)), 0u);
-  EXPECT_EQ(UlpDistance(C(1, kInf), C(1, 1)), kFar);
+  EXPECT_EQ(UlpDistance(Complex(1, 2), Complex(1, std::nextafter(2.0f, 3.0f))), 1u);
+  EXPECT_EQ(UlpDistance(Complex(kFloatNan, 1), Complex(kFloatNan, 1)), 0u);
+  EXPECT_EQ(UlpDistance(Complex(1, kFloatInf), Complex(1, 1)), kFar);
 }
 
 TEST(CompareTest, EqualLiteralsAreEqualByEveryRule) {
-  const Literal a = CreateR2<float>({{1, 2}, {3, kInf}});
+  const Literal a = CreateR2<float>({{1, 2}, {3, kFloatInf}});
   for (const CompareReport& report : {CompareExact(a, a), CompareClose(a, a, 0, 0),
                                       CompareAlmostEqual(a, a, 0), CompareUlps(a, a, 0)}) {
     EXPECT_TRUE(report.ok);
@@ -129,9 +129,9 @@ TEST(CompareTest, ErrorsAreKnownAlsoWhenAllIsWell) {
 
 TEST(CompareExactTest, FloatsCompareAsIeeeNumbers) {
   EXPECT_TRUE(CompareExact(CreateR0(0.0f), CreateR0(-0.0f)).ok);
-  EXPECT_FALSE(CompareExact(CreateR0(kNan), CreateR0(kNan)).ok);
-  EXPECT_TRUE(CompareExact(CreateR0(kInf), CreateR0(kInf)).ok);
-  EXPECT_FALSE(CompareExact(CreateR0(C(1, 2)), CreateR0(C(1, 3))).ok);
+  EXPECT_FALSE(CompareExact(CreateR0(kFloatNan), CreateR0(kFloatNan)).ok);
+  EXPECT_TRUE(CompareExact(CreateR0(kFloatInf), CreateR0(kFloatInf)).ok);
+  EXPECT_FALSE(CompareExact(CreateR0(Complex(1, 2)), CreateR0(Complex(1, 3))).ok);
 }
 
 TEST(CompareExactTest, WideIntegersKeepEveryBit) {
@@ -160,36 +160,38 @@ TEST(CompareCloseTest, NanMatchesNanAndInfinitiesMatchBySign) {
   const auto close = [](float got, float want) {
     return CompareClose(CreateR0(got), CreateR0(want), 1e30, 1).ok;
   };
-  EXPECT_TRUE(close(kNan, -kNan));
-  EXPECT_TRUE(close(kInf, kInf));
-  EXPECT_FALSE(close(kInf, -kInf));
-  EXPECT_FALSE(close(kNan, 1));
-  EXPECT_FALSE(close(1, kNan));
-  EXPECT_FALSE(close(kInf, 1));
-  EXPECT_FALSE(close(1, kInf));
+  EXPECT_TRUE(close(kFloatNan, -kFloatNan));
+  EXPECT_TRUE(close(kFloatInf, kFloatInf));
+  EXPECT_FALSE(close(kFloatInf, -kFloatInf));
+  EXPECT_FALSE(close(kFloatNan, 1));
+  EXPECT_FALSE(close(1, kFloatNan));
+  EXPECT_FALSE(close(kFloatInf, 1));
+  EXPECT_FALSE(close(1, kFloatInf));
 }
 
 TEST(CompareCloseTest, RatioSaysHowNearTheLimitIs) {
   EXPECT_DOUBLE_EQ(CompareClose(CreateR0(1.25), CreateR0(1.0), 0.5, 0).max_error_ratio, 0.5);
   EXPECT_DOUBLE_EQ(CompareClose(CreateR0(3.0), CreateR0(1.0), 0.5, 0).max_error_ratio, 4.0);
   EXPECT_EQ(CompareClose(CreateR0(1.0), CreateR0(1.0), 0, 0).max_error_ratio, 0.0);
-  EXPECT_EQ(CompareClose(CreateR0(1.5), CreateR0(1.0), 0, 0).max_error_ratio, kInf);
-  EXPECT_EQ(CompareClose(CreateR0(kNan), CreateR0(1.0f), 1, 1).max_error_ratio, kInf);
-  EXPECT_EQ(CompareClose(CreateR0(int8_t{1}), CreateR0(int8_t{2}), 1, 1).max_error_ratio, kInf);
+  EXPECT_EQ(CompareClose(CreateR0(1.5), CreateR0(1.0), 0, 0).max_error_ratio, kFloatInf);
+  EXPECT_EQ(CompareClose(CreateR0(kFloatNan), CreateR0(1.0f), 1, 1).max_error_ratio, kFloatInf);
+  EXPECT_EQ(CompareClose(CreateR0(int8_t{1}), CreateR0(int8_t{2}), 1, 1).max_error_ratio,
+            kFloatInf);
 }
 
 TEST(CompareCloseTest, BothPartsOfComplexNumbersCount) {
-  EXPECT_TRUE(CompareClose(CreateR0(C(1, kNan)), CreateR0(C(1.1f, kNan)), 0.2, 0).ok);
-  EXPECT_FALSE(CompareClose(CreateR0(C(1, 2)), CreateR0(C(1.1f, 3)), 0.2, 0).ok);
+  EXPECT_TRUE(
+      CompareClose(CreateR0(Complex(1, kFloatNan)), CreateR0(Complex(1.1f, kFloatNan)), 0.2, 0).ok);
+  EXPECT_FALSE(CompareClose(CreateR0(Complex(1, 2)), CreateR0(Complex(1.1f, 3)), 0.2, 0).ok);
 }
 
 TEST(CompareAlmostEqualTest, ToleranceIsAbsoluteOnly) {
   EXPECT_TRUE(CompareAlmostEqual(CreateR0(1e6), CreateR0(1e6 + 0.00009)).ok);
   EXPECT_FALSE(CompareAlmostEqual(CreateR0(1e6), CreateR0(1e6 + 0.0002)).ok);
   EXPECT_TRUE(CompareAlmostEqual(CreateR0(1.0), CreateR0(1.4), 0.5).ok);
-  EXPECT_TRUE(CompareAlmostEqual(CreateR0(kNan), CreateR0(kNan)).ok);
-  EXPECT_TRUE(CompareAlmostEqual(CreateR0(kInf), CreateR0(kInf)).ok);
-  EXPECT_FALSE(CompareAlmostEqual(CreateR0(kInf), CreateR0(1.0f), 1e300).ok);
+  EXPECT_TRUE(CompareAlmostEqual(CreateR0(kFloatNan), CreateR0(kFloatNan)).ok);
+  EXPECT_TRUE(CompareAlmostEqual(CreateR0(kFloatInf), CreateR0(kFloatInf)).ok);
+  EXPECT_FALSE(CompareAlmostEqual(CreateR0(kFloatInf), CreateR0(1.0f), 1e300).ok);
 }
 
 TEST(CompareUlpsTest, DistanceMustLieBetweenTheBounds) {
@@ -217,10 +219,10 @@ TEST(CompareUlpsTest, EveryFloatTypeIsCompared) {
 }
 
 TEST(CompareUlpsTest, NanAgainstANumberIsInfinitelyFar) {
-  const CompareReport report = CompareUlps(CreateR0(kNan), CreateR0(1.0f), kFar - 1);
+  const CompareReport report = CompareUlps(CreateR0(kFloatNan), CreateR0(1.0f), kFar - 1);
   EXPECT_FALSE(report.ok);
   EXPECT_THAT(report.ToString(), HasSubstr("some not finite"));
-  EXPECT_TRUE(CompareUlps(CreateR0(kNan), CreateR0(-kNan), 0).ok);
+  EXPECT_TRUE(CompareUlps(CreateR0(kFloatNan), CreateR0(-kFloatNan), 0).ok);
 }
 
 TEST(CompareTest, TuplesSayWhichElementDiffers) {

@@ -8,15 +8,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "pjrt/base/literal.h"
+#include "tests/base/base_test_util.h"
 
 namespace pjrt {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename To>
 std::vector<To> Converted(const Literal& from, PrimitiveType type) {

@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/base/base_test_util.h"
 
 namespace pjrt {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
 // 0, 1, 2, ... in logical order, in memory as `minor_to_major` says.
 Literal Counting(absl::Span<const int64_t> sizes, absl::Span<const int64_t> minor_to_major) {
@@ -67,7 +64,7 @@ TEST(LiteralTest, MemoryIsAlignedForEveryArrayOfATuple) {
 
 TEST(LiteralTest, ImpossibleShapesAreErrors) {
   EXPECT_THAT(Message(Literal::Make(MakeShape(F32, {-1})).status()), HasSubstr("[PJRT-B005]"));
-  EXPECT_THAT(Message(Literal::Make(MakeShape(F32, {kMax, kMax})).status()),
+  EXPECT_THAT(Message(Literal::Make(MakeShape(F32, {kMaxInt64, kMaxInt64})).status()),
               HasSubstr("[PJRT-B005]"));
   EXPECT_THAT(Message(Literal::Make(MakeShape(F32, {5}, {true})).status()),
               HasSubstr("[PJRT-B007]"));
@@ -77,13 +74,14 @@ TEST(LiteralTest, ImpossibleShapesAreErrors) {
 }
 
 TEST(LiteralTest, TooMuchMemoryIsAnErrorNotACrash) {
-  for (const int64_t size : {int64_t{1} << 60, kMax - 1, kMax / 2 - 8}) {
+  for (const int64_t size : {int64_t{1} << 60, kMaxInt64 - 1, kMaxInt64 / 2 - 8}) {
     const auto literal = Literal::Make(MakeShape(S8, {size}));
     EXPECT_EQ(literal.status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(Message(literal.status()), HasSubstr("[PJRT-B008]"));
   }
-  EXPECT_FALSE(
-      Literal::Make(MakeTupleShape({MakeShape(S8, {kMax - 1}), MakeShape(S8, {kMax - 1})})).ok());
+  EXPECT_FALSE(Literal::Make(
+                   MakeTupleShape({MakeShape(S8, {kMaxInt64 - 1}), MakeShape(S8, {kMaxInt64 - 1})}))
+                   .ok());
 }
 
 TEST(LiteralTest, ScalarsVectorsAndMatricesAreMadeFromValues) {
@@ -103,7 +101,7 @@ TEST(LiteralTest, FromSpanChecksTheCountAndTheStorageType) {
             "f32[3,2] {{1, 2}, {3, 4}, {5, 6}}");
   EXPECT_THAT(Message(Literal::FromSpan<float>({4}, values).status()),
               HasSubstr("[PJRT-B006] 6 values"));
-  EXPECT_THAT(Message(Literal::FromSpan<float>({kMax, 2}, values).status()),
+  EXPECT_THAT(Message(Literal::FromSpan<float>({kMaxInt64, 2}, values).status()),
               HasSubstr("[PJRT-B006]"));
   EXPECT_THAT(Message(Literal::FromSpan<float>(S32, {6}, values).status()),
               HasSubstr("[PJRT-B011]"));
@@ -143,7 +141,7 @@ TEST(LiteralTest, WrongIndicesAndTypesNeverTouchMemory) {
   Literal literal = CreateR2<float>({{1, 2}, {3, 4}});
   for (const DimensionVector& index :
        {DimensionVector{2, 0}, DimensionVector{0, -1}, DimensionVector{0}, DimensionVector{},
-        DimensionVector{0, 0, 0}, DimensionVector{kMax, kMax}}) {
+        DimensionVector{0, 0, 0}, DimensionVector{kMaxInt64, kMaxInt64}}) {
     EXPECT_EQ(literal.Get<float>(index), 0.0f);
     EXPECT_EQ(literal.PhysicalIndex(index), -1);
     EXPECT_EQ(literal.GetAsDouble(index), std::nullopt);
@@ -208,7 +206,7 @@ TEST(LiteralTest, ReshapeKeepsTheLogicalOrder) {
   ASSERT_TRUE(flat.ok());
   EXPECT_THAT(flat->data<int32_t>(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
   EXPECT_THAT(Message(literal.Reshape({13}).status()), HasSubstr("[PJRT-B009]"));
-  EXPECT_FALSE(literal.Reshape({kMax, kMax}).ok());
+  EXPECT_FALSE(literal.Reshape({kMaxInt64, kMaxInt64}).ok());
 }
 
 TEST(LiteralTest, TuplesAreMadeFromTheirElementsAndTakenApartAgain) {

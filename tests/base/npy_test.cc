@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/base/base_test_util.h"
 
 namespace pjrt {
 namespace {
@@ -19,8 +20,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
 // A file of version `version` with that header, unpadded as the format allows, and those bytes
 // behind it.

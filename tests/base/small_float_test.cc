@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/base/base_test_util.h"
 
 namespace pjrt {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 enum class Overflow { kToInfinity, kToNan, kToLargest };
 

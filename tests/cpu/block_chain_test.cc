@@ -22,13 +22,13 @@
 namespace pjrt::cpu {
 namespace {
 
-struct Type {
+struct ChainType {
   const char* name;
   CType compute;
   PrimitiveType memory;
   CType other;  // what operations may take the bits for as well
 };
-constexpr Type kTypes[] = {
+constexpr ChainType kChainTypes[] = {
     {"f32", CType::kF32, F32, CType::kF32},         {"f64", CType::kF64, F64, CType::kF64},
     {"s32", CType::kS32, S32, CType::kS32},         {"u32", CType::kU32, U32, CType::kU32},
     {"s64", CType::kS64, S64, CType::kS64},         {"u64", CType::kU64, U64, CType::kU64},
@@ -38,7 +38,7 @@ constexpr Type kTypes[] = {
 
 class ChainTest {
  public:
-  ChainTest(const BlockKernels& kernels, const Type& type, uint32_t seed, int64_t n)
+  ChainTest(const BlockKernels& kernels, const ChainType& type, uint32_t seed, int64_t n)
       : k_(kernels),
         type_(type),
         size_(ByteWidth(type.memory)),
@@ -410,7 +410,7 @@ class ChainTest {
   }
 
   const BlockKernels& k_;
-  const Type& type_;
+  const ChainType& type_;
   const int size_;
   CType as_;  // what the next operation takes numbers for
   std::mt19937 random_;
@@ -424,7 +424,7 @@ TEST(BlockChainTest, HaveTheBitsOfTheirOperations) {
   for (const Kernels* kernels : AllKernels()) {
     if (!kernels->supported()) continue;
     const std::unique_ptr<LoopEngine> engine = MakeBlockEngine(*kernels);
-    for (const Type& type : kTypes) {
+    for (const ChainType& type : kChainTypes) {
       for (uint32_t seed = 0; seed < 120; ++seed) {
         static constexpr int64_t kSizes[] = {1, 7, 33, 64, 90, 127, 128, 130, 500, 1024, 2500};
         SCOPED_TRACE(std::string(kernels->name) + " seed " + std::to_string(seed));

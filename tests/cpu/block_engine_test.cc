@@ -370,7 +370,7 @@ std::vector<std::vector<double>> Interpret(const Sample& s) {
   return outputs;
 }
 
-std::vector<char> Bytes(PrimitiveType type, const std::vector<double>& values) {
+std::vector<char> ToBytes(PrimitiveType type, const std::vector<double>& values) {
   std::vector<char> bytes(values.size() * 4);
   for (size_t i = 0; i < values.size(); ++i) {
     const float f = static_cast<float>(values[i]);
@@ -389,10 +389,10 @@ void Check(const Sample& s, const Kernels& kernels, const std::string& what) {
   std::vector<const char*> inputs;
   std::vector<char*> outputs;
   for (size_t i = 0; i < s.inputs.size(); ++i)
-    input_bytes.push_back(Bytes(s.program.inputs[i].type, s.inputs[i]));
+    input_bytes.push_back(ToBytes(s.program.inputs[i].type, s.inputs[i]));
   for (size_t i = 0; i < s.output_sizes.size(); ++i) {
     output_bytes.push_back(
-        Bytes(s.output_types[i], std::vector<double>(s.output_sizes[i], kUntouched)));
+        ToBytes(s.output_types[i], std::vector<double>(s.output_sizes[i], kUntouched)));
   }
   for (const std::vector<char>& bytes : input_bytes) inputs.push_back(bytes.data());
   for (std::vector<char>& bytes : output_bytes) outputs.push_back(bytes.data());

@@ -3,18 +3,16 @@
 // Functions of c128 where digits are easily lost. References are the C library's in long double.
 #include <cmath>
 #include <complex>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/cpu/element_values.h"
 #include "tests/cpu/kernel_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
-
-using Wide = std::complex<long double>;
 
 // Beside the poles and zeros at multiples of pi/2, for tiny parts, and where the imaginary part
 // vanishes beside 1; angles as large as vectors take, and larger.
@@ -194,8 +192,6 @@ TEST(C128MathTest, ExponentialMinusOneLeavesZerosAsTheyAreAmongOthers) {
 // Some of them go a longer way than others in the same vectors.
 TEST(C128MathTest, TangentsAndLogisticFunctionsDoNotDependOnTheirNeighbours) {
   using Z = std::complex<double>;
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const double parts[] = {0,    -0.0, 5e-324, 1e-200, 0.011, 0.15, -0.3,  1.5707963267948966,
                           3.14, -3.2, 100,    -339.5, 341,   700,  -1e6,  0x1p+19,
                           1e9,  1e19, 1e300,  -1e308, kInf,  kNan, -kInf, -kNan};
@@ -303,8 +299,9 @@ TEST(C128MathTest, ArcTangentsKeepTheirDigitsNearPolesAndTheAxis) {
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
       const std::vector<Z> angle = CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC128, y, x);
       for (size_t i = 0; i < x.size(); ++i) {
-        const Wide wide_y = Wide(y[i] / scale), wide_x = Wide(x[i] / scale);
-        const Wide p = wide_x + Wide(0, 1) * wide_y, m = wide_x - Wide(0, 1) * wide_y;
+        const WideComplex wide_y = WideComplex(y[i] / scale), wide_x = WideComplex(x[i] / scale);
+        const WideComplex p = wide_x + WideComplex(0, 1) * wide_y,
+                          m = wide_x - WideComplex(0, 1) * wide_y;
         if (p == 0.0L || m == 0.0L) continue;
         const long double sine = p.imag() * m.real() - p.real() * m.imag();
         const long double cosine = p.real() * m.real() + p.imag() * m.imag();
@@ -366,8 +363,9 @@ TEST(C128MathTest, PowersOfHugeAndTinyNumbersKeepTheirDigits) {
       for (const Z a : {Z(size, size / -2), Z(size, 0), Z(0, -size)}) {
         const Z p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, std::vector<Z>{a},
                                   std::vector<Z>{b})[0];
-        const Wide want = std::exp(Wide(b) * std::log(Wide(a)));
-        EXPECT_LE(std::abs(Wide(p) - want), 0x1p-51L * std::abs(want)) << kernels->level << Show(a);
+        const WideComplex want = std::exp(WideComplex(b) * std::log(WideComplex(a)));
+        EXPECT_LE(std::abs(WideComplex(p) - want), 0x1p-51L * std::abs(want))
+            << kernels->level << Show(a);
       }
     }
   }
@@ -387,8 +385,8 @@ TEST(C128MathTest, PowersOfModerateNumbersAreWithinOneUlpOfTheirSize) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
     for (size_t i = 0; i < a.size(); ++i) {
-      const Wide want = std::exp(Wide(b[i]) * std::log(Wide(a[i])));
-      EXPECT_LE(std::abs(Wide(p[i]) - want), 0x1p-52L * std::abs(want))
+      const WideComplex want = std::exp(WideComplex(b[i]) * std::log(WideComplex(a[i])));
+      EXPECT_LE(std::abs(WideComplex(p[i]) - want), 0x1p-52L * std::abs(want))
           << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
     }
   }
@@ -408,9 +406,9 @@ TEST(C128MathTest, LargePowersOfNumbersNearOneKeepTheirDigits) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const std::vector<Z> p = CallBinary<Z>(*kernels, BlockOp::kPower, CType::kC128, a, b);
     for (size_t i = 0; i < a.size(); ++i) {
-      const Wide want =
-          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
-      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want), 0x1p-48L * std::abs(want))
+      const WideComplex want = std::exp(WideComplex(b[i].real(), b[i].imag()) *
+                                        std::log(WideComplex(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(WideComplex(p[i].real(), p[i].imag()) - want), 0x1p-48L * std::abs(want))
           << kernels->level << Show(a[i]) << " ^ " << Show(b[i]);
     }
   }
@@ -434,8 +432,8 @@ TEST(C128MathTest, PowersAndArcTangentsOfWholePartsAreOnTheRightSide) {
     const std::vector<Z> angle =
         CallBinary<Z>(*kernels, BlockOp::kAtan2, CType::kC128, real_a, real_b);
     for (size_t i = 0; i < a.size(); ++i) {
-      const Wide want = std::exp(Wide(b[i]) * std::log(Wide(a[i])));
-      EXPECT_LE(std::abs(Wide(power[i]) - want), 4e-15L * std::abs(want))
+      const WideComplex want = std::exp(WideComplex(b[i]) * std::log(WideComplex(a[i])));
+      EXPECT_LE(std::abs(WideComplex(power[i]) - want), 4e-15L * std::abs(want))
           << kernels->level << Show(a[i]) << Show(b[i]);
       EXPECT_NEAR(angle[i].real(), std::atan2(a[i].real(), b[i].real()), 4e-15)
           << kernels->level << Show(real_a[i]) << Show(real_b[i]);

@@ -15,8 +15,6 @@
 namespace pjrt::cpu {
 namespace {
 
-using Wide = std::complex<long double>;
-
 template <typename T>
 class ComplexKernelsTest : public testing::Test {
  protected:
@@ -59,7 +57,7 @@ class ComplexKernelsTest : public testing::Test {
       for (size_t i = 0; i < result.size(); ++i) {
         const Number z = operands_.a[i];
         if (z == Number(0)) continue;
-        const Wide want = expected(Wide(z.real(), z.imag()));
+        const WideComplex want = expected(WideComplex(z.real(), z.imag()));
         EXPECT_LE(UlpError(result[i].real(), want.real()), max_ulp)
             << kernels->level << " " << name << Show(z) << " = " << Show(result[i]);
         EXPECT_LE(UlpError(result[i].imag(), want.imag()), max_ulp)
@@ -86,8 +84,7 @@ void CheckUnaryAloneAndTogether(const BlockKernels& kernels, BlockOp op, const s
   }
 }
 
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(ComplexKernelsTest, Types);
+TYPED_TEST_SUITE(ComplexKernelsTest, KernelFloats);
 
 TYPED_TEST(ComplexKernelsTest, PartsAreTakenNegatedAndConjugated) {
   using T = TypeParam;
@@ -163,9 +160,10 @@ TYPED_TEST(ComplexKernelsTest, QuotientsNeitherOverflowNorLoseDigitsOnTheWay) {
     const std::vector<Z> result = CallBinary<Z>(*kernels, BlockOp::kDivide, CTypeOf<Z>(), a, b);
     for (size_t i = 0; i < a.size(); ++i) {
       if (b[i] == Z(0)) continue;
-      const Wide want = Wide(a[i].real(), a[i].imag()) / Wide(b[i].real(), b[i].imag());
+      const WideComplex want =
+          WideComplex(a[i].real(), a[i].imag()) / WideComplex(b[i].real(), b[i].imag());
       // Relative to the whole number: a part may cancel.
-      const Wide got(result[i].real(), result[i].imag());
+      const WideComplex got(result[i].real(), result[i].imag());
       EXPECT_LE(std::abs(got - want), 3 * std::numeric_limits<T>::epsilon() * std::abs(want))
           << kernels->level << " " << Show(a[i]) << " / " << Show(b[i]) << " = " << Show(result[i]);
     }
@@ -190,34 +188,36 @@ TYPED_TEST(ComplexKernelsTest, QuotientsOfZerosAndInfinitiesFollowAnnexG) {
 }
 
 TYPED_TEST(ComplexKernelsTest, FunctionsAreWithinThreeUlpOfTheExactParts) {
-  this->Near("exp", BlockOp::kExp, 3, [](Wide z) { return std::exp(z); });
-  this->Near("log", BlockOp::kLog, 3, [](Wide z) { return std::log(z); });
-  this->Near("sqrt", BlockOp::kSqrt, 3, [](Wide z) { return std::sqrt(z); });
-  this->Near("rsqrt", BlockOp::kRsqrt, 3, [](Wide z) { return Wide(1) / std::sqrt(z); });
-  this->Near("sin", BlockOp::kSin, 3, [](Wide z) { return std::sin(z); });
-  this->Near("cos", BlockOp::kCos, 3, [](Wide z) { return std::cos(z); });
-  this->Near("tan", BlockOp::kTan, 3, [](Wide z) { return std::tan(z); });
-  this->Near("tanh", BlockOp::kTanh, 3, [](Wide z) { return std::tanh(z); });
-  this->Near("sign", BlockOp::kSign, 3, [](Wide z) { return z / std::abs(z); });
+  this->Near("exp", BlockOp::kExp, 3, [](WideComplex z) { return std::exp(z); });
+  this->Near("log", BlockOp::kLog, 3, [](WideComplex z) { return std::log(z); });
+  this->Near("sqrt", BlockOp::kSqrt, 3, [](WideComplex z) { return std::sqrt(z); });
+  this->Near("rsqrt", BlockOp::kRsqrt, 3,
+             [](WideComplex z) { return WideComplex(1) / std::sqrt(z); });
+  this->Near("sin", BlockOp::kSin, 3, [](WideComplex z) { return std::sin(z); });
+  this->Near("cos", BlockOp::kCos, 3, [](WideComplex z) { return std::cos(z); });
+  this->Near("tan", BlockOp::kTan, 3, [](WideComplex z) { return std::tan(z); });
+  this->Near("tanh", BlockOp::kTanh, 3, [](WideComplex z) { return std::tanh(z); });
+  this->Near("sign", BlockOp::kSign, 3, [](WideComplex z) { return z / std::abs(z); });
   // Beside the poles 1 + exp(-z) would lose the digits of both parts.
-  this->Near("logistic", BlockOp::kLogistic, 3, [](Wide z) {
+  this->Near("logistic", BlockOp::kLogistic, 3, [](WideComplex z) {
     const long double e = std::exp(-z.real()), less = std::expm1(-z.real());
     const long double cosine = std::cos(z.imag() / 2), more = 2 * e * cosine * cosine;
-    return Wide(more - less, e * std::sin(z.imag())) / (less * less + 2 * more);
+    return WideComplex(more - less, e * std::sin(z.imag())) / (less * less + 2 * more);
   });
-  this->Near("cbrt", BlockOp::kCbrt, 3, [](Wide z) {
-    if (z.imag() == 0 && z.real() > 0) return Wide(std::cbrt(z.real()), z.imag());
+  this->Near("cbrt", BlockOp::kCbrt, 3, [](WideComplex z) {
+    if (z.imag() == 0 && z.real() > 0) return WideComplex(std::cbrt(z.real()), z.imag());
     return std::polar(std::cbrt(std::abs(z)), std::arg(z) / 3);
   });
-  this->Near("expm1", BlockOp::kExpm1, 3, [](Wide z) {
+  this->Near("expm1", BlockOp::kExpm1, 3, [](WideComplex z) {
     const long double sine = std::sin(z.imag() / 2);
-    return Wide(std::expm1(z.real()) * std::cos(z.imag()) - 2 * sine * sine, std::exp(z).imag());
+    return WideComplex(std::expm1(z.real()) * std::cos(z.imag()) - 2 * sine * sine,
+                       std::exp(z).imag());
   });
-  this->Near("log1p", BlockOp::kLog1p, 3, [](Wide z) {
+  this->Near("log1p", BlockOp::kLog1p, 3, [](WideComplex z) {
     const long double excess = 2 * z.real() + z.real() * z.real() + z.imag() * z.imag();
-    const long double real =
-        z == Wide(-1) ? -std::numeric_limits<long double>::infinity() : std::log1p(excess) / 2;
-    return Wide(real, std::atan2(z.imag(), 1 + z.real()));
+    const long double real = z == WideComplex(-1) ? -std::numeric_limits<long double>::infinity()
+                                                  : std::log1p(excess) / 2;
+    return WideComplex(real, std::atan2(z.imag(), 1 + z.real()));
   });
 }
 
@@ -284,9 +284,9 @@ TYPED_TEST(ComplexKernelsTest, PowersFollowTheLogarithmAndTheRulesOfZero) {
     EXPECT_EQ(p[1], Z(0, 0)) << kernels->level;
     EXPECT_EQ(p[2], a[2]) << kernels->level;
     for (size_t i = 3; i < a.size(); ++i) {
-      const Wide want =
-          std::exp(Wide(b[i].real(), b[i].imag()) * std::log(Wide(a[i].real(), a[i].imag())));
-      EXPECT_LE(std::abs(Wide(p[i].real(), p[i].imag()) - want),
+      const WideComplex want = std::exp(WideComplex(b[i].real(), b[i].imag()) *
+                                        std::log(WideComplex(a[i].real(), a[i].imag())));
+      EXPECT_LE(std::abs(WideComplex(p[i].real(), p[i].imag()) - want),
                 2 * std::numeric_limits<T>::epsilon() * std::abs(want))
           << kernels->level << " " << Show(a[i]) << " ^ " << Show(b[i]) << " = " << Show(p[i]);
     }
@@ -316,16 +316,16 @@ TYPED_TEST(ComplexKernelsTest, ArcTangentOfQuotientsIsNearTheTurnedLogarithmOfTh
     const std::vector<Z>&y = this->operands_.a, &x = this->operands_.b;
     const std::vector<Z> angle = CallBinary<Z>(*kernels, BlockOp::kAtan2, CTypeOf<Z>(), y, x);
     for (size_t i = 0; i < y.size(); ++i) {
-      const Wide wide_y(y[i].real(), y[i].imag()), wide_x(x[i].real(), x[i].imag());
-      const Wide squares = wide_x * wide_x + wide_y * wide_y;
-      const Wide direction = wide_x + Wide(0, 1) * wide_y;
+      const WideComplex wide_y(y[i].real(), y[i].imag()), wide_x(x[i].real(), x[i].imag());
+      const WideComplex squares = wide_x * wide_x + wide_y * wide_y;
+      const WideComplex direction = wide_x + WideComplex(0, 1) * wide_y;
       // Near the poles at x = +-iy most digits of the squares cancel; on the axes are cuts, whose
       // side the sign of zero tells.
       const bool on_axis =
           y[i].real() == 0 || y[i].imag() == 0 || x[i].real() == 0 || x[i].imag() == 0;
       if (on_axis || std::abs(squares) < 1e-2L * std::norm(wide_x)) continue;
-      const Wide want = Wide(0, -1) * std::log(direction / std::sqrt(squares));
-      EXPECT_LE(std::abs(Wide(angle[i].real(), angle[i].imag()) - want),
+      const WideComplex want = WideComplex(0, -1) * std::log(direction / std::sqrt(squares));
+      EXPECT_LE(std::abs(WideComplex(angle[i].real(), angle[i].imag()) - want),
                 4 * std::numeric_limits<T>::epsilon() * std::abs(want))
           << kernels->level << " atan2(" << Show(y[i]) << ", " << Show(x[i])
           << ") = " << Show(angle[i]);

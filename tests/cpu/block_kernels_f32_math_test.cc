@@ -13,7 +13,7 @@
 namespace pjrt::cpu {
 namespace {
 
-struct UnaryCase {
+struct F32Function {
   const char* name;
   BlockOp op;
   double (*reference)(double);
@@ -23,7 +23,7 @@ struct UnaryCase {
 double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double Rsqrt(double x) { return 1 / std::sqrt(x); }
 
-const UnaryCase kUnaryCases[] = {
+const F32Function kF32Functions[] = {
     {"exp", BlockOp::kExp, std::exp, 1.5},           {"expm1", BlockOp::kExpm1, std::expm1, 1.5},
     {"log", BlockOp::kLog, std::log, 1.5},           {"log1p", BlockOp::kLog1p, std::log1p, 1.5},
     {"logistic", BlockOp::kLogistic, Logistic, 1.5}, {"tanh", BlockOp::kTanh, std::tanh, 1.5},
@@ -33,22 +33,11 @@ const UnaryCase kUnaryCases[] = {
     {"erf", BlockOp::kErf, std::erf, 1.5},           {"erfc", BlockOp::kErfc, std::erfc, 3},
 };
 
-float FromBits(uint32_t bits) {
-  float x;
-  std::memcpy(&x, &bits, sizeof(x));
-  return x;
-}
-uint32_t ToBits(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof(bits));
-  return bits;
-}
-
 constexpr uint64_t kSampleStride = 10007;
 
 // Each stride-th bit pattern, all magnitudes and signs. Returns the largest errors by level, and
 // checks them, the sign of zeros, and that levels with fused multiply-add agree bit for bit.
-void CheckUnary(const UnaryCase& c, uint64_t stride) {
+void CheckUnary(const F32Function& c, uint64_t stride) {
   const std::vector<const BlockKernels*> levels = SupportedBlockKernels();
   std::vector<double> worst(levels.size(), 0), worst_at(levels.size(), 0);
   constexpr size_t kPiece = 4096;
@@ -59,7 +48,7 @@ void CheckUnary(const UnaryCase& c, uint64_t stride) {
     inputs.clear();
     expected.clear();
     for (; bits < uint64_t{1} << 32 && inputs.size() < kPiece; bits += stride) {
-      inputs.push_back(FromBits(static_cast<uint32_t>(bits)));
+      inputs.push_back(FromBits<float>(static_cast<uint32_t>(bits)));
       expected.push_back(c.reference(inputs.back()));
     }
     for (size_t level = 0; level < levels.size(); ++level) {
@@ -95,7 +84,7 @@ void CheckUnary(const UnaryCase& c, uint64_t stride) {
   }
 }
 
-class F32MathTest : public testing::TestWithParam<UnaryCase> {};
+class F32MathTest : public testing::TestWithParam<F32Function> {};
 
 TEST_P(F32MathTest, ErrorStaysBelowOneAndAHalfUlpOverTheWholeRange) {
   CheckUnary(GetParam(), kSampleStride);
@@ -108,7 +97,7 @@ TEST_P(F32MathTest, DISABLED_AllInputs) {
   CheckUnary(GetParam(), stride != nullptr ? std::strtoull(stride, nullptr, 10) : 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Unary, F32MathTest, testing::ValuesIn(kUnaryCases),
+INSTANTIATE_TEST_SUITE_P(Unary, F32MathTest, testing::ValuesIn(kF32Functions),
                          [](const auto& test) { return std::string(test.param.name); });
 
 // Numbers where functions have rules of their own, and some on each side of what code may treat
@@ -181,8 +170,8 @@ TEST_P(F32BinaryMathTest, ErrorStaysInItsBoundOnRandomNumbers) {
   std::uniform_real_distribution<float> moderate(-20, 20);
   std::vector<float> a, b;
   for (int i = 0; i < 200000; ++i) {
-    a.push_back(i % 2 != 0 ? FromBits(any_bits(random)) : moderate(random));
-    b.push_back(i % 4 >= 2 ? FromBits(any_bits(random)) : moderate(random));
+    a.push_back(i % 2 != 0 ? FromBits<float>(any_bits(random)) : moderate(random));
+    b.push_back(i % 4 >= 2 ? FromBits<float>(any_bits(random)) : moderate(random));
     if (i % 5 == 0) a.back() = std::fabs(a.back());
     if (i % 7 == 0) a.back() = 1 + moderate(random) * 1e-3f;
     if (i % 3 == 0) b.back() = std::rint(b.back());
@@ -215,10 +204,10 @@ TEST_P(F32BinaryMathTest, OneElementOperandsGiveTheBitsOfBlocks) {
 
 TEST_P(F32BinaryMathTest, NansHaveTheSameBitsInAnyPlace) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const std::vector<float> numbers = {FromBits(0x7fc00000),
-                                      FromBits(0xffc00000),
-                                      FromBits(0x7fc12345),
-                                      FromBits(0xffc54321),
+  const std::vector<float> numbers = {FromBits<float>(0x7fc00000),
+                                      FromBits<float>(0xffc00000),
+                                      FromBits<float>(0x7fc12345),
+                                      FromBits<float>(0xffc54321),
                                       kInfinity,
                                       -kInfinity,
                                       0.0f,
@@ -251,7 +240,7 @@ TEST(F32PowerTest, ErrorStaysInItsBoundOverAllResults) {
   std::uniform_real_distribution<double> sign(-1, 1), digits(-16, -1), result(-104, 89);
   std::vector<float> a, b;
   for (int i = 0; i < 400000; ++i) {
-    a.push_back(static_cast<float>(i % 4 == 0 ? FromBits(positive_bits(random))
+    a.push_back(static_cast<float>(i % 4 == 0 ? FromBits<float>(positive_bits(random))
                                               : 1 + sign(random) * std::exp(digits(random))));
     b.push_back(static_cast<float>(result(random) / std::log(static_cast<double>(a.back()))));
   }

@@ -18,7 +18,7 @@ namespace {
 
 static_assert(std::numeric_limits<long double>::digits > 60, "the reference needs a wider type");
 
-struct UnaryCase {
+struct F64Function {
   const char* name;
   BlockOp op;
   long double (*reference)(long double);
@@ -28,7 +28,7 @@ struct UnaryCase {
 long double Logistic(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }
 long double Rsqrt(long double x) { return 1 / sqrtl(x); }
 
-const UnaryCase kUnaryCases[] = {
+const F64Function kF64Functions[] = {
     {"exp", BlockOp::kExp, expl, 1.5},
     {"expm1", BlockOp::kExpm1, expm1l, 1.5},
     {"log", BlockOp::kLog, logl, 1.5},
@@ -92,10 +92,10 @@ std::vector<double> Arguments(int count) {
   return result;
 }
 
-class F64MathTest : public testing::TestWithParam<UnaryCase> {
+class F64MathTest : public testing::TestWithParam<F64Function> {
  protected:
   void Check(int count) {
-    const UnaryCase& c = GetParam();
+    const F64Function& c = GetParam();
     const std::vector<double> inputs = Arguments(count);
     const std::vector<const BlockKernels*> levels = SupportedBlockKernels();
     std::vector<std::vector<double>> results;
@@ -134,7 +134,7 @@ TEST_P(F64MathTest, ErrorStaysInItsBound) { Check(10000); }
 // Whatever a block's length and what else is in it, such as arguments that are served one by one,
 // and in place.
 TEST_P(F64MathTest, ElementsDependOnNothingElse) {
-  const UnaryCase& c = GetParam();
+  const F64Function& c = GetParam();
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     const BlockFn function = Find(*kernels, c.op, CType::kF64);
     CheckUnaryOp<double, double>(*kernels, c.op, CType::kF64, Arguments(100), [&](double x) {
@@ -148,7 +148,7 @@ TEST_P(F64MathTest, ElementsDependOnNothingElse) {
 // Many more arguments; prints the largest error when PJRT_TEST_PRINT_ULP is set.
 TEST_P(F64MathTest, DISABLED_ManyArguments) { Check(2000000); }
 
-INSTANTIATE_TEST_SUITE_P(Unary, F64MathTest, testing::ValuesIn(kUnaryCases),
+INSTANTIATE_TEST_SUITE_P(Unary, F64MathTest, testing::ValuesIn(kF64Functions),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(F64BinaryMathTest, PowerAtan2AndRemainderFollowTheCLibrary) {

@@ -15,22 +15,6 @@ namespace pjrt::cpu {
 namespace {
 
 template <typename T>
-using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-
-template <typename T>
-T FromBits(BitsOf<T> bits) {
-  T x;
-  std::memcpy(&x, &bits, sizeof(x));
-  return x;
-}
-template <typename T>
-BitsOf<T> ToBits(T x) {
-  BitsOf<T> bits;
-  std::memcpy(&bits, &x, sizeof(x));
-  return bits;
-}
-
-template <typename T>
 std::vector<T> Landmarks() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> result = {T{0},
@@ -88,19 +72,7 @@ class FloatKernelsTest : public testing::Test {
   Operands<T> operands_;
 };
 
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(FloatKernelsTest, Types);
-
-template <typename T>
-T MaximumOf(T x, T y) {
-  if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<T>::quiet_NaN();
-  if (x == 0 && y == 0) return std::signbit(x) ? y : x;
-  return x > y ? x : y;
-}
-template <typename T>
-T MinimumOf(T x, T y) {
-  return -MaximumOf(-x, -y);
-}
+TYPED_TEST_SUITE(FloatKernelsTest, KernelFloats);
 
 TYPED_TEST(FloatKernelsTest, ArithmeticIsCorrectlyRounded) {
   using T = TypeParam;

@@ -13,7 +13,7 @@
 namespace pjrt::cpu {
 namespace {
 
-using Wide = __int128;
+using Int128 = __int128;
 
 template <typename T>
 class IntegerKernelsTest : public testing::Test {
@@ -78,26 +78,24 @@ class IntegerKernelsTest : public testing::Test {
   Operands<T> operands_;
 };
 
-using Types =
-    testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
-TYPED_TEST_SUITE(IntegerKernelsTest, Types);
+TYPED_TEST_SUITE(IntegerKernelsTest, IntegerTypes);
 
 TYPED_TEST(IntegerKernelsTest, SumsDifferencesAndProductsWrapAround) {
-  this->Binary(BlockOp::kAdd, [](Wide x, Wide y) { return x + y; });
-  this->Binary(BlockOp::kSubtract, [](Wide x, Wide y) { return x - y; });
+  this->Binary(BlockOp::kAdd, [](Int128 x, Int128 y) { return x + y; });
+  this->Binary(BlockOp::kSubtract, [](Int128 x, Int128 y) { return x - y; });
   using Unsigned = unsigned __int128;
   this->Binary(BlockOp::kMultiply, [](TypeParam x, TypeParam y) {
     return static_cast<Unsigned>(x) * static_cast<Unsigned>(y);
   });
-  this->Unary(BlockOp::kNegate, [](Wide x) { return -x; });
+  this->Unary(BlockOp::kNegate, [](Int128 x) { return -x; });
 }
 
 TYPED_TEST(IntegerKernelsTest, QuotientsAreCutTowardsZeroAndByZeroAreAllOnes) {
-  this->Binary(BlockOp::kDivide, [](Wide x, Wide y) { return y == 0 ? Wide{-1} : x / y; });
+  this->Binary(BlockOp::kDivide, [](Int128 x, Int128 y) { return y == 0 ? Int128{-1} : x / y; });
 }
 
 TYPED_TEST(IntegerKernelsTest, RemaindersHaveTheDividendsSignAndByZeroAreTheDividend) {
-  this->Binary(BlockOp::kRemainder, [](Wide x, Wide y) { return y == 0 ? x : x % y; });
+  this->Binary(BlockOp::kRemainder, [](Int128 x, Int128 y) { return y == 0 ? x : x % y; });
 }
 
 TYPED_TEST(IntegerKernelsTest, NumbersBesideMultiplesOfTheirDivisorsAreDividedExactly) {
@@ -112,8 +110,8 @@ TYPED_TEST(IntegerKernelsTest, NumbersBesideMultiplesOfTheirDivisorsAreDividedEx
     this->operands_.a.push_back(static_cast<T>(multiple + static_cast<U>(random() % 3) - 1));
     this->operands_.b.push_back(static_cast<T>(divisor));
   }
-  this->Binary(BlockOp::kDivide, [](Wide x, Wide y) { return y == 0 ? Wide{-1} : x / y; });
-  this->Binary(BlockOp::kRemainder, [](Wide x, Wide y) { return y == 0 ? x : x % y; });
+  this->Binary(BlockOp::kDivide, [](Int128 x, Int128 y) { return y == 0 ? Int128{-1} : x / y; });
+  this->Binary(BlockOp::kRemainder, [](Int128 x, Int128 y) { return y == 0 ? x : x % y; });
 }
 
 TYPED_TEST(IntegerKernelsTest, OneDivisorDividesNumbersBesideItsMultiples) {
@@ -140,8 +138,8 @@ TYPED_TEST(IntegerKernelsTest, OneDivisorDividesNumbersBesideItsMultiples) {
           Find(*kernels, op, CTypeOf<T>(), Scalars::kSecond)(results.data(), numbers.data(),
                                                              &divisor, nullptr, n);
           for (int64_t i = 0; i < n; ++i) {
-            const Wide x = numbers[i], y = divisor;
-            const Wide quotient = y == 0 ? Wide{-1} : x / y, rest = y == 0 ? x : x % y;
+            const Int128 x = numbers[i], y = divisor;
+            const Int128 quotient = y == 0 ? Int128{-1} : x / y, rest = y == 0 ? x : x % y;
             ASSERT_EQ(results[i], static_cast<T>(op == BlockOp::kDivide ? quotient : rest))
                 << kernels->level << ": " << Show(numbers[i]) << " by " << Show(divisor);
           }
@@ -312,8 +310,8 @@ TYPED_TEST(IntegerKernelsTest, ComparisonsGiveOneOrZero) {
 TYPED_TEST(IntegerKernelsTest, AbsAndSignExistForSignedTypesAndTheLowestNumberStays) {
   using T = TypeParam;
   if constexpr (std::is_signed_v<T>) {
-    this->Unary(BlockOp::kAbs, [](Wide x) { return x < 0 ? -x : x; });
-    this->Unary(BlockOp::kSign, [](Wide x) { return x < 0 ? -1 : x > 0 ? 1 : 0; });
+    this->Unary(BlockOp::kAbs, [](Int128 x) { return x < 0 ? -x : x; });
+    this->Unary(BlockOp::kSign, [](Int128 x) { return x < 0 ? -1 : x > 0 ? 1 : 0; });
   } else {
     for (const BlockKernels* kernels : SupportedBlockKernels()) {
       EXPECT_EQ(Find(*kernels, BlockOp::kAbs, CTypeOf<T>()), nullptr);

@@ -4,19 +4,17 @@
 // overflow, at the joints of approximations. The expected values are those of arithmetic with 240
 // bits, rounded.
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/element_values.h"
 #include "tests/cpu/level_test.h"
 
 namespace pjrt::cpu {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Point {
   double x, value;

@@ -14,15 +14,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/element_values.h"
 
 namespace pjrt::cpu {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
 const char* TypeName();
@@ -36,7 +34,7 @@ const char* TypeName<double>() {
 }
 
 template <typename T>
-std::vector<T> Apply(absl::string_view op, const std::vector<T>& x) {
+std::vector<T> ApplyUnary(absl::string_view op, const std::vector<T>& x) {
   const Literal argument = Array<T>({static_cast<int64_t>(x.size())}, x);
   const std::string type = TensorText({static_cast<int64_t>(x.size())}, TypeName<T>());
   return RunOne<T>(absl::StrCat("func.func @main(%x: ", type, ") -> ", type, " {\n  %y = chlo.", op,
@@ -45,8 +43,8 @@ std::vector<T> Apply(absl::string_view op, const std::vector<T>& x) {
 }
 
 template <typename T>
-std::vector<T> Apply2(absl::string_view op, absl::string_view element, const std::vector<T>& x,
-                      const std::vector<T>& y) {
+std::vector<T> ApplyBinary(absl::string_view op, absl::string_view element, const std::vector<T>& x,
+                           const std::vector<T>& y) {
   const Literal a = Array<T>({static_cast<int64_t>(x.size())}, x);
   const Literal b = Array<T>({static_cast<int64_t>(y.size())}, y);
   const std::string type = TensorText({static_cast<int64_t>(x.size())}, element);
@@ -67,11 +65,11 @@ double Units(T a, T b) {
 }
 
 template <typename T>
-void ExpectNear(absl::string_view op, const std::vector<double>& points,
-                const std::function<long double(long double)>& expected, double units = 3) {
+void ExpectNearIn(absl::string_view op, const std::vector<double>& points,
+                  const std::function<long double(long double)>& expected, double units = 3) {
   std::vector<T> x;
   for (double point : points) x.push_back(static_cast<T>(point));
-  const std::vector<T> y = Apply<T>(op, x);
+  const std::vector<T> y = ApplyUnary<T>(op, x);
   ASSERT_EQ(y.size(), x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     const T want = static_cast<T>(expected(x[i]));
@@ -82,8 +80,8 @@ void ExpectNear(absl::string_view op, const std::vector<double>& points,
 
 void ExpectNearBoth(absl::string_view op, const std::vector<double>& points,
                     const std::function<long double(long double)>& expected) {
-  ExpectNear<float>(op, points, expected);
-  ExpectNear<double>(op, points, expected);
+  ExpectNearIn<float>(op, points, expected);
+  ExpectNearIn<double>(op, points, expected);
 }
 
 std::vector<double> Spread(double low, double high, int count) {
@@ -106,11 +104,11 @@ TEST(ChloTest, ErrorFunctionsAreThoseOfTheCLibrary) {
 
 TEST(ChloTest, ErfInvUndoesErf) {
   for (double x : Spread(-0.999, 0.999, 100)) {
-    const std::vector<double> y = Apply<double>("erf_inv", {x});
+    const std::vector<double> y = ApplyUnary<double>("erf_inv", {x});
     ASSERT_EQ(y.size(), 1u);
     EXPECT_NEAR(std::erf(y[0]), x, 4e-16);
   }
-  const std::vector<float> edges = Apply<float>("erf_inv", {1, -1, 0, 2});
+  const std::vector<float> edges = ApplyUnary<float>("erf_inv", {1, -1, 0, 2});
   EXPECT_EQ(edges[0], static_cast<float>(kInf));
   EXPECT_EQ(edges[1], -static_cast<float>(kInf));
   EXPECT_EQ(edges[2], 0);
@@ -119,12 +117,12 @@ TEST(ChloTest, ErfInvUndoesErf) {
 
 TEST(ChloTest, AcoshAndErfInvOfF32AreCloseWhereTheirErrorsAreLargest) {
   const std::vector<float> inverses =
-      Apply<float>("erf_inv", {-0.8329618f, -0.99215454f, 0.3493f, 0.99999994f, 1e-30f});
+      ApplyUnary<float>("erf_inv", {-0.8329618f, -0.99215454f, 0.3493f, 0.99999994f, 1e-30f});
   const double expected[] = {-0.977068447328952, -1.8799488497663583, 0.320170842304, 3.8325068569,
                              8.862269e-31};
   for (size_t i = 0; i < inverses.size(); ++i)
     EXPECT_LE(Units<float>(inverses[i], static_cast<float>(expected[i])), 3) << expected[i];
-  const std::vector<float> arcs = Apply<float>("acosh", {1.0019301f, 1.0f, 1e19f, -3.0f});
+  const std::vector<float> arcs = ApplyUnary<float>("acosh", {1.0019301f, 1.0f, 1e19f, -3.0f});
   EXPECT_LE(Units<float>(arcs[0], 0.06212080221891989f), 3);
   EXPECT_EQ(arcs[1], 0);
   EXPECT_LE(Units<float>(arcs[2], 44.442265f), 3);
@@ -137,13 +135,14 @@ TEST(ChloTest, LgammaIsThatOfTheCLibraryAlsoNearItsZeros) {
                                      -1,  -2, -0.5,     -1e-9,    171.5,    0.75,     8.5};
   ExpectNearBoth("lgamma", With(Spread(0.01, 30, 400), edges),
                  [](long double x) { return std::lgamma(x); });
-  ExpectNear<float>("lgamma", Spread(-2.4, -0.1, 57), [](long double x) { return std::lgamma(x); });
+  ExpectNearIn<float>("lgamma", Spread(-2.4, -0.1, 57),
+                      [](long double x) { return std::lgamma(x); });
 }
 
 TEST(ChloTest, DigammaHasKnownValuesAndObeysItsRecurrence) {
   constexpr long double kEuler = 0.57721566490153286060651209L;
   const std::vector<double> y =
-      Apply<double>("digamma", {1, 2, 0.5, 10, kInf, 0, -1, 1.4616321449683623});
+      ApplyUnary<double>("digamma", {1, 2, 0.5, 10, kInf, 0, -1, 1.4616321449683623});
   ASSERT_EQ(y.size(), 8u);
   EXPECT_LE(Units<double>(y[0], -kEuler), 3);
   EXPECT_LE(Units<double>(y[1], 1 - kEuler), 3);
@@ -153,7 +152,7 @@ TEST(ChloTest, DigammaHasKnownValuesAndObeysItsRecurrence) {
   EXPECT_TRUE(std::isnan(y[5]) && std::isnan(y[6]));
   EXPECT_LT(std::abs(y[7]), 1e-15);
   for (double x : {-3.7, -0.3, 0.2, 2.9, 9.7}) {
-    const std::vector<double> pair = Apply<double>("digamma", {x, x + 1});
+    const std::vector<double> pair = ApplyUnary<double>("digamma", {x, x + 1});
     EXPECT_NEAR(pair[1] - pair[0], 1 / x, 4e-15 * (std::abs(pair[0]) + std::abs(pair[1])));
   }
 }
@@ -161,7 +160,7 @@ TEST(ChloTest, DigammaHasKnownValuesAndObeysItsRecurrence) {
 TEST(ChloTest, ZetaAndPolygammaHaveKnownValues) {
   const double pi = std::acos(-1.0);
   const std::vector<double> zeta =
-      Apply2<double>("zeta", "f64", {2, 4, 3, 1, 0.5, 2, 3}, {1, 1, 0.5, 2, 1, 0, -1});
+      ApplyBinary<double>("zeta", "f64", {2, 4, 3, 1, 0.5, 2, 3}, {1, 1, 0.5, 2, 1, 0, -1});
   ASSERT_EQ(zeta.size(), 7u);
   EXPECT_LE(Units<double>(zeta[0], pi * pi / 6), 3);
   EXPECT_LE(Units<double>(zeta[1], std::pow(pi, 4) / 90), 3);
@@ -171,7 +170,7 @@ TEST(ChloTest, ZetaAndPolygammaHaveKnownValues) {
   EXPECT_EQ(zeta[5], kInf);
   EXPECT_TRUE(std::isnan(zeta[6]));
   const std::vector<double> poly =
-      Apply2<double>("polygamma", "f64", {1, 2, 0, 0.5, -1}, {1, 1, 2, 1, 1});
+      ApplyBinary<double>("polygamma", "f64", {1, 2, 0, 0.5, -1}, {1, 1, 2, 1, 1});
   ASSERT_EQ(poly.size(), 5u);
   EXPECT_LE(Units<double>(poly[0], pi * pi / 6), 3);
   EXPECT_LE(Units<double>(poly[1], -2 * 1.2020569031595942854), 3);
@@ -184,7 +183,7 @@ TEST(ChloTest, HyperbolicFunctionsAreThoseOfTheCLibrary) {
       With(Spread(-88.6, 88.6, 300), {0.0, 0.5, -0.9, 1e-10, 89, -89, kInf, -kInf, kNan});
   ExpectNearBoth("sinh", points, [](long double x) { return std::sinh(x); });
   ExpectNearBoth("cosh", points, [](long double x) { return std::cosh(x); });
-  ExpectNear<double>("sinh", {709.9, 710.4, -710.4}, [](long double x) { return std::sinh(x); });
+  ExpectNearIn<double>("sinh", {709.9, 710.4, -710.4}, [](long double x) { return std::sinh(x); });
 }
 
 TEST(ChloTest, InverseFunctionsAreThoseOfTheCLibrary) {
@@ -202,7 +201,7 @@ TEST(ChloTest, InverseFunctionsAreThoseOfTheCLibrary) {
 
 TEST(ChloTest, OddFunctionsKeepTheSignOfZero) {
   for (const char* op : {"asin", "asinh", "atan", "atanh", "sinh", "erf", "tan", "bessel_i1e"}) {
-    const std::vector<double> y = Apply<double>(op, {-0.0, 0.0});
+    const std::vector<double> y = ApplyUnary<double>(op, {-0.0, 0.0});
     ASSERT_EQ(y.size(), 2u);
     EXPECT_TRUE(y[0] == 0 && std::signbit(y[0])) << op;
     EXPECT_TRUE(y[1] == 0 && !std::signbit(y[1])) << op;
@@ -363,9 +362,9 @@ TEST(ChloTest, NextAfterStepsByOneImage) {
   const std::vector<float> to = {2, 0, 0, 1, -1, 1, 0, inf, 0, 2};
   std::vector<float> want;
   for (size_t i = 0; i < x.size(); ++i) want.push_back(std::nextafter(x[i], to[i]));
-  EXPECT_THAT(Apply2<float>("next_after", "f32", x, to), ElementsAreArray(want));
-  EXPECT_TRUE(std::isnan(Apply2<double>("next_after", "f64", {kNan}, {1.0})[0]));
-  EXPECT_TRUE(std::isnan(Apply2<double>("next_after", "f64", {1.0}, {kNan})[0]));
+  EXPECT_THAT(ApplyBinary<float>("next_after", "f32", x, to), ElementsAreArray(want));
+  EXPECT_TRUE(std::isnan(ApplyBinary<double>("next_after", "f64", {kNan}, {1.0})[0]));
+  EXPECT_TRUE(std::isnan(ApplyBinary<double>("next_after", "f64", {1.0}, {kNan})[0]));
 }
 
 TEST(ChloTest, MulhiIsTheHighHalfOfTheProduct) {
@@ -380,11 +379,11 @@ TEST(ChloTest, MulhiIsTheHighHalfOfTheProduct) {
     unsigned_want.push_back(
         static_cast<uint64_t>((static_cast<unsigned __int128>(ua[i]) * ub[i]) >> 64));
   }
-  EXPECT_THAT(Apply2<int64_t>("mulhi", "i64", a, b), ElementsAreArray(want));
-  EXPECT_THAT(Apply2<uint64_t>("mulhi", "ui64", ua, ub), ElementsAreArray(unsigned_want));
-  EXPECT_THAT(Apply2<int8_t>("mulhi", "i8", {-128, -128, 100, -1}, {-128, 127, 100, 1}),
+  EXPECT_THAT(ApplyBinary<int64_t>("mulhi", "i64", a, b), ElementsAreArray(want));
+  EXPECT_THAT(ApplyBinary<uint64_t>("mulhi", "ui64", ua, ub), ElementsAreArray(unsigned_want));
+  EXPECT_THAT(ApplyBinary<int8_t>("mulhi", "i8", {-128, -128, 100, -1}, {-128, 127, 100, 1}),
               ElementsAre(64, -64, 39, -1));
-  EXPECT_THAT(Apply2<uint32_t>("mulhi", "ui32", {0xffffffffu, 3}, {0xffffffffu, 5}),
+  EXPECT_THAT(ApplyBinary<uint32_t>("mulhi", "ui32", {0xffffffffu, 3}, {0xffffffffu, 5}),
               ElementsAre(0xfffffffeu, 0u));
 }
 

@@ -248,9 +248,9 @@ TEST(ChoiceTest, LongReductionsAreSplit) {
 
 // Rows that the initial value wins, or that reach it, among others that leave it behind.
 TEST(ChoiceTest, InitialValuesAreChosenByTheComparator) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kQuietNan = std::numeric_limits<float>::quiet_NaN();
   for (size_t i : {0, 1, 3}) {
-    for (float init : {-6.0f, -1.0f, -0.0f, 1.0f, kNan}) {
+    for (float init : {-6.0f, -1.0f, -0.0f, 1.0f, kQuietNan}) {
       const bool nans = i == 0;
       if (init != init && !nans) continue;
       Check<float, int32_t>(Comparators<float>()[i], 300, 9, 1, init, nans, false, 1);

@@ -25,7 +25,7 @@ struct Window {
   bool reversed = false;
 };
 
-struct Case {
+struct ConvolutionCase {
   PrimitiveType in = F32, out = F32;
   int64_t batch = 1, channels = 1, features = 1;  // of all groups
   int64_t groups = 1, batch_groups = 1;
@@ -59,16 +59,8 @@ int64_t OutputSize(int64_t size, const Window& w) {
   return padded < reach || padded <= 0 ? 0 : (padded - reach) / w.stride + 1;
 }
 
-Tensor Values(PrimitiveType type, std::vector<int64_t> dims, std::mt19937& random) {
-  Tensor tensor{type, std::move(dims), {}};
-  tensor.data.resize(Product(tensor.dims));
-  const int low = IsUnsignedInteger(type) ? 0 : -3;
-  for (double& x : tensor.data) x = static_cast<double>(static_cast<int>(random() % 7) + low);
-  return tensor;
-}
-
-// How far apart neighbours along each dim of a Case's array lie, where the array's dims are `dims`
-// and dim order[i] of the Case stands at place i.
+// How far apart neighbours along each dim of a ConvolutionCase's array lie, where the array's dims
+// are `dims` and dim order[i] of the ConvolutionCase stands at place i.
 std::vector<int64_t> Strides(const std::vector<int>& order, const std::vector<int64_t>& dims) {
   std::vector<int64_t> strides(order.size());
   int64_t stride = 1;
@@ -80,7 +72,7 @@ std::vector<int64_t> Strides(const std::vector<int>& order, const std::vector<in
 }
 
 // The definition.
-Tensor Convolve(const Case& c, const Tensor& lhs, const Tensor& rhs,
+Tensor Convolve(const ConvolutionCase& c, const Tensor& lhs, const Tensor& rhs,
                 const std::vector<int64_t>& result_space) {
   const size_t rank = c.space.size();
   std::vector<int64_t> dims = {c.batch / c.batch_groups, c.features};
@@ -123,7 +115,7 @@ Tensor Convolve(const Case& c, const Tensor& lhs, const Tensor& rhs,
   return result;
 }
 
-std::string Pairs(const std::vector<Window>& windows) {
+std::string Paddings(const std::vector<Window>& windows) {
   return absl::StrCat("[",
                       absl::StrJoin(windows, ", ",
                                     [](std::string* out, const Window& w) {
@@ -141,7 +133,7 @@ std::string Each(const std::vector<Window>& windows, Member Window::*member) {
       "]");
 }
 
-void Check(PjRtClient& client, const Case& c, std::mt19937& random) {
+void Check(PjRtClient& client, const ConvolutionCase& c, std::mt19937& random) {
   std::vector<int64_t> result_space, window;
   for (size_t d = 0; d < c.space.size(); ++d) {
     result_space.push_back(OutputSize(c.space[d], c.windows[d]));
@@ -151,8 +143,9 @@ void Check(PjRtClient& client, const Case& c, std::mt19937& random) {
   lhs_dims.insert(lhs_dims.end(), c.space.begin(), c.space.end());
   std::vector<int64_t> rhs_dims = {c.channels / c.groups, c.features};
   rhs_dims.insert(rhs_dims.end(), window.begin(), window.end());
-  const Tensor lhs = Values(c.in, Arrange(c.orders[0], lhs_dims), random);
-  const Tensor rhs = Values(c.in, Arrange(c.orders[1], rhs_dims), random);
+  const int low = IsUnsignedInteger(c.in) ? 0 : -3;
+  const Tensor lhs = RandomTensor(c.in, Arrange(c.orders[0], lhs_dims), low, low + 6, random);
+  const Tensor rhs = RandomTensor(c.in, Arrange(c.orders[1], rhs_dims), low, low + 6, random);
   const Tensor expected = Convolve(c, lhs, rhs, result_space);
   std::string reverse = absl::StrJoin(c.windows, ", ", [](std::string* out, const Window& w) {
     out->append(w.reversed ? "true" : "false");
@@ -163,7 +156,7 @@ void Check(PjRtClient& client, const Case& c, std::mt19937& random) {
       " {\n  %r = stablehlo.convolution(%a, %b) dim_numbers = ", Labels(c.orders[0], "b", "f"), "x",
       Labels(c.orders[1], "i", "o"), "->", Labels(c.orders[2], "b", "f"),
       ", window = {stride = ", Each(c.windows, &Window::stride),
-      ", pad = ", c.windows.empty() ? "[]" : Pairs(c.windows),
+      ", pad = ", c.windows.empty() ? "[]" : Paddings(c.windows),
       ", lhs_dilate = ", Each(c.windows, &Window::base_dilation),
       ", rhs_dilate = ", Each(c.windows, &Window::window_dilation), ", reverse = [", reverse,
       "]} {batch_group_count = ", c.batch_groups, " : i64, feature_group_count = ", c.groups,
@@ -175,11 +168,11 @@ void Check(PjRtClient& client, const Case& c, std::mt19937& random) {
   EXPECT_EQ(Difference(expected, *(*results)[0]), "") << text;
 }
 
-Case RandomCase(std::mt19937& random) {
+ConvolutionCase RandomConvolution(std::mt19937& random) {
   const auto below = [&](int n) {
     return static_cast<int64_t>(random() % static_cast<unsigned>(n));
   };
-  Case c;
+  ConvolutionCase c;
   constexpr PrimitiveType kTypes[][2] = {{F32, F32},  {F32, F32}, {F32, F32}, {F64, F64},
                                          {BF16, F32}, {F16, F32}, {S8, S32},  {S32, S32},
                                          {U8, U32},   {S64, S64}};
@@ -243,13 +236,13 @@ class ConvolutionTest : public LevelTest {};
 
 TEST_P(ConvolutionTest, RandomConvolutionsAreTheSumThatDefinesThem) {
   std::mt19937 random(20251121);
-  for (int i = 0; i < 500 && !HasFailure(); ++i) Check(client(), RandomCase(random), random);
+  for (int i = 0; i < 500 && !HasFailure(); ++i) Check(client(), RandomConvolution(random), random);
 }
 
 // The orders that exporters write: features last, or before space.
-Case Image(int64_t channels, int64_t features, std::vector<int64_t> space, Window window,
-           bool features_last) {
-  Case c;
+ConvolutionCase Image(int64_t channels, int64_t features, std::vector<int64_t> space, Window window,
+                      bool features_last) {
+  ConvolutionCase c;
   c.batch = 2;
   c.channels = channels;
   c.features = features;
@@ -269,7 +262,8 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
     for (int64_t width : {7, 17, 33, 65}) {
       for (bool features_last : {false, true}) {
         const int64_t stride = 1 + static_cast<int64_t>(random() % 3);
-        Case c = Image(1 + random() % 5, features, {3, width}, {3, stride, 1, 1}, features_last);
+        ConvolutionCase c =
+            Image(1 + random() % 5, features, {3, width}, {3, stride, 1, 1}, features_last);
         if (random() % 4 == 0) c.in = c.out = F64;
         if (random() % 4 == 0) c.in = F16;
         Check(client(), c, random);
@@ -280,7 +274,7 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
   // Gradients of kernels: a batch that is innermost, and runs on from place to place.
   for (int64_t batch : {1, 3, 5, 20}) {
     for (int64_t stride : {1, 2}) {
-      Case c = Image(4, 40, {20, 21}, {7, stride, 3, 3, 1, 2}, true);
+      ConvolutionCase c = Image(4, 40, {20, 21}, {7, stride, 3, 3, 1, 2}, true);
       c.batch = batch;
       c.orders[0] = {1, 2, 3, 0};
       Check(client(), c, random);
@@ -288,9 +282,9 @@ TEST_P(ConvolutionTest, HoldsAtTheEdgesOfVectorsTilesAndBlocks) {
   }
   // Several blocks of lines, of parts of a line, and of sheets.
   for (bool features_last : {false, true}) {
-    for (Case c : {Image(1, 1, {110, 120}, {2, 1, 1, 1, 1, 2}, features_last),
-                   Image(1, 2, {30000}, {3, 2, 3, 3}, features_last),
-                   Image(1, 1, {12, 25, 50}, {2, 1, 0, 1}, features_last)}) {
+    for (ConvolutionCase c : {Image(1, 1, {110, 120}, {2, 1, 1, 1, 1, 2}, features_last),
+                              Image(1, 2, {30000}, {3, 2, 3, 3}, features_last),
+                              Image(1, 1, {12, 25, 50}, {2, 1, 0, 1}, features_last)}) {
       c.batch = 1;
       c.in = c.out = F64;
       Check(client(), c, random);

@@ -60,19 +60,30 @@ std::vector<PjRtBuffer*> Pointers(const std::vector<std::unique_ptr<PjRtBuffer>>
   return pointers;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunProgram(
-    PjRtClient& client, absl::string_view text, const std::vector<const Literal*>& arguments) {
-  PJRT_ASSIGN_OR_RETURN(const std::unique_ptr<PjRtLoadedExecutable> executable,
-                        client.Compile(text, CompileOptions()));
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CompileText(PjRtClient& client,
+                                                                  absl::string_view text) {
+  return client.Compile(text, CompileOptions());
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunLoaded(
+    PjRtClient& client, const PjRtLoadedExecutable& executable,
+    const std::vector<const Literal*>& arguments) {
   const std::vector<std::unique_ptr<PjRtBuffer>> buffers = ToDevice(client, arguments);
   const std::vector<PjRtBuffer*> pointers = Pointers(buffers);
-  PJRT_ASSIGN_OR_RETURN(auto results, executable->Execute({pointers}, ExecuteOptions()));
+  PJRT_ASSIGN_OR_RETURN(auto results, executable.Execute({pointers}, ExecuteOptions()));
   std::vector<std::shared_ptr<Literal>> literals;
   for (const std::unique_ptr<PjRtBuffer>& result : results[0]) {
     PJRT_ASSIGN_OR_RETURN(std::shared_ptr<Literal> literal, result->ToLiteralSync());
     literals.push_back(std::move(literal));
   }
   return literals;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunProgram(
+    PjRtClient& client, absl::string_view text, const std::vector<const Literal*>& arguments) {
+  PJRT_ASSIGN_OR_RETURN(const std::unique_ptr<PjRtLoadedExecutable> executable,
+                        CompileText(client, text));
+  return RunLoaded(client, *executable, arguments);
 }
 
 std::vector<std::shared_ptr<Literal>> RunAll(absl::string_view text,

@@ -37,6 +37,14 @@ std::vector<std::unique_ptr<PjRtBuffer>> ToDevice(PjRtClient& client,
 
 std::vector<PjRtBuffer*> Pointers(const std::vector<std::unique_ptr<PjRtBuffer>>& buffers);
 
+absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> CompileText(PjRtClient& client,
+                                                                  absl::string_view text);
+
+// Runs a program once on the first device and reads all results back.
+absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunLoaded(
+    PjRtClient& client, const PjRtLoadedExecutable& executable,
+    const std::vector<const Literal*>& arguments);
+
 // Compiles `text`, runs it once on the first device and reads all results back.
 absl::StatusOr<std::vector<std::shared_ptr<Literal>>> RunProgram(
     PjRtClient& client, absl::string_view text, const std::vector<const Literal*>& arguments = {});
@@ -78,6 +86,18 @@ std::vector<T> RunOne(absl::string_view text, const std::vector<const Literal*>&
   const std::vector<std::shared_ptr<Literal>> results = RunAll(text, arguments);
   EXPECT_EQ(results.size(), 1u);
   return results.size() == 1 ? Elements<T>(*results[0]) : std::vector<T>();
+}
+
+// The only result of a loaded program as elements of T.
+template <typename T>
+absl::StatusOr<std::vector<T>> RunLoadedOne(PjRtClient& client,
+                                            const PjRtLoadedExecutable& executable,
+                                            const std::vector<const Literal*>& arguments) {
+  const absl::StatusOr<std::vector<std::shared_ptr<Literal>>> results =
+      RunLoaded(client, executable, arguments);
+  if (!results.ok()) return results.status();
+  EXPECT_EQ(results->size(), 1u);
+  return Elements<T>(*results->front());
 }
 
 // 0, 1, 2, ... as T.

@@ -42,7 +42,7 @@ absl::Status Refusal(const std::string& text, Fn fn, Specs... specs) {
   return RunProgram(*ClientWith(call::Bind(fn, specs...)), text).status();
 }
 
-constexpr char kScale[] =
+constexpr char kScaleCall[] =
     "(%x) {backend_config = {factor = 2.5 : f64}, api_version = 4 : i32} : (tensor<3xf32>) -> "
     "tensor<3xf32>";
 
@@ -56,7 +56,7 @@ TEST(CustomCall, CallsATypedFunctionWithArgumentsAttributesAndResults) {
       call::Bind(Scale, call::Arg<float>(), call::Attr<double>("factor"), call::Result<float>()));
   const Literal x = Array<float>({3}, {1, 2, 4});
   const auto results =
-      RunProgram(*client, CallOf(kScale, "%x: tensor<3xf32>", "tensor<3xf32>"), {&x});
+      RunProgram(*client, CallOf(kScaleCall, "%x: tensor<3xf32>", "tensor<3xf32>"), {&x});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_THAT(Elements<float>(*(*results)[0]), ElementsAre(2.5f, 5.0f, 10.0f));
 }

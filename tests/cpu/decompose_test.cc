@@ -23,7 +23,7 @@ using ::testing::ElementsAreArray;
 // --- Batch normalisation: operands of [3, 2, 4] with 2 features in the middle ---
 
 constexpr int kFeatures = 2;
-constexpr int kCount = 12;  // elements of a feature
+constexpr int kPerFeature = 12;  // elements
 constexpr double kEpsilon = 0.125;
 int FeatureOf(int i) { return i / 4 % 2; }
 
@@ -36,7 +36,7 @@ std::vector<float> Samples(int count, int seed) {
 
 std::vector<double> MeanOf(const std::vector<float>& x) {
   std::vector<double> mean(kFeatures, 0);
-  for (int i = 0; i < 24; ++i) mean[FeatureOf(i)] += static_cast<double>(x[i]) / kCount;
+  for (int i = 0; i < 24; ++i) mean[FeatureOf(i)] += static_cast<double>(x[i]) / kPerFeature;
   return mean;
 }
 
@@ -44,7 +44,7 @@ std::vector<double> VarianceOf(const std::vector<float>& x, const std::vector<do
   std::vector<double> variance(kFeatures, 0);
   for (int i = 0; i < 24; ++i) {
     const double d = x[i] - mean[FeatureOf(i)];
-    variance[FeatureOf(i)] += d * d / kCount;
+    variance[FeatureOf(i)] += d * d / kPerFeature;
   }
   return variance;
 }
@@ -113,9 +113,9 @@ TEST(BatchNormTest, GradientsAreThoseOfTraining) {
     double sum = 0;
     for (int f = 0; f < kFeatures; ++f) {
       double mean = 0, variance = 0;
-      for (int i = 0; i < 24; ++i) mean += FeatureOf(i) == f ? at[i] / kCount : 0;
+      for (int i = 0; i < 24; ++i) mean += FeatureOf(i) == f ? at[i] / kPerFeature : 0;
       for (int i = 0; i < 24; ++i) {
-        variance += FeatureOf(i) == f ? (at[i] - mean) * (at[i] - mean) / kCount : 0;
+        variance += FeatureOf(i) == f ? (at[i] - mean) * (at[i] - mean) / kPerFeature : 0;
       }
       for (int i = 0; i < 24; ++i) {
         if (FeatureOf(i) != f) continue;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,32 +20,10 @@ namespace {
 
 using Results = absl::StatusOr<std::vector<std::shared_ptr<Literal>>>;
 
-std::vector<float> Counting(int64_t count) {
-  std::vector<float> values(static_cast<size_t>(count));
-  std::iota(values.begin(), values.end(), 0.0f);
-  return values;
-}
-
-std::unique_ptr<PjRtLoadedExecutable> Compile(PjRtClient& client, absl::string_view text) {
-  auto executable =
-      client.CompileAndLoad(PjRtProgram(text, ProgramFormat::kText), CompileOptions());
+std::unique_ptr<PjRtLoadedExecutable> Compiled(PjRtClient& client, absl::string_view text) {
+  auto executable = CompileText(client, text);
   EXPECT_TRUE(executable.ok()) << executable.status();
   return executable.ok() ? *std::move(executable) : nullptr;
-}
-
-Results RunWith(PjRtClient& client, const PjRtLoadedExecutable& executable,
-                const std::vector<const Literal*>& arguments) {
-  const auto buffers = ToDevice(client, arguments);
-  const std::vector<PjRtBuffer*> pointers = Pointers(buffers);
-  auto outputs = executable.Execute(absl::MakeConstSpan(&pointers, 1), ExecuteOptions());
-  if (!outputs.ok()) return outputs.status();
-  std::vector<std::shared_ptr<Literal>> results;
-  for (const auto& buffer : (*outputs)[0]) {
-    auto literal = buffer->ToLiteralSync();
-    if (!literal.ok()) return literal.status();
-    results.push_back(*literal);
-  }
-  return results;
 }
 
 void ExpectError(const absl::Status& status, absl::StatusCode code, absl::string_view text) {
@@ -70,13 +47,13 @@ constexpr char kSums[] = R"(
 
 TEST(DynamicTest, OneTemplateServesManyShapes) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, kSums);
+  const auto executable = Compiled(client, kSums);
   ASSERT_NE(executable, nullptr);
   for (const int64_t rows : {1, 2, 0, 5, 2}) {
     for (const int64_t n : {2, 0, 3}) {
-      const Literal x = Array<float>({rows, 3}, Counting(rows * 3));
+      const Literal x = Array<float>({rows, 3}, Counting<float>(rows * 3));
       const Literal count = Scalar<int64_t>(n);
-      const Results results = RunWith(client, *executable, {&count, &x});
+      const Results results = RunLoaded(client, *executable, {&count, &x});
       ASSERT_TRUE(results.ok()) << results.status();
       const Literal& y = *(*results)[0];
       EXPECT_EQ(y.shape().dimensions(), absl::MakeConstSpan({n, rows}));
@@ -90,7 +67,7 @@ TEST(DynamicTest, OneTemplateServesManyShapes) {
 
 TEST(DynamicTest, AProgramWithoutArgumentsMayHaveDynamicShapes) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = Compiled(client, R"(
     func.func @main() -> tensor<?xi32> {
       %size = stablehlo.constant dense<3> : tensor<1xi64>
       %0 = stablehlo.dynamic_iota %size, dim = 0 : (tensor<1xi64>) -> tensor<?xi32>
@@ -98,14 +75,14 @@ TEST(DynamicTest, AProgramWithoutArgumentsMayHaveDynamicShapes) {
     })");
   ASSERT_NE(executable, nullptr);
   for (int execution = 0; execution < 2; ++execution) {
-    const Results results = RunWith(client, *executable, {});
+    const Results results = RunLoaded(client, *executable, {});
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ(Elements<int32_t>(*(*results)[0]), std::vector<int32_t>({0, 1, 2}));
   }
 }
 
 TEST(DynamicTest, ATemplateReportsDynamicShapes) {
-  const auto executable = Compile(OneThreadClient(), kSums);
+  const auto executable = Compiled(OneThreadClient(), kSums);
   ASSERT_NE(executable, nullptr);
   const auto shapes = executable->GetOutputShapes();
   ASSERT_TRUE(shapes.ok()) << shapes.status();
@@ -123,9 +100,9 @@ TEST(DynamicTest, AnUnloadedTemplateCanBeLoaded) {
   ASSERT_TRUE(unloaded.ok()) << unloaded.status();
   auto loaded = client.Load(std::shared_ptr<PjRtExecutable>(*std::move(unloaded)), LoadOptions());
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  const Literal x = Array<float>({2, 3}, Counting(6));
+  const Literal x = Array<float>({2, 3}, Counting<float>(6));
   const Literal n = Scalar<int64_t>(1);
-  const Results results = RunWith(client, **loaded, {&n, &x});
+  const Results results = RunLoaded(client, **loaded, {&n, &x});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({3, 12}));
 }
@@ -136,7 +113,7 @@ TEST(DynamicTest, APortableTemplateRunsWhereItIsAskedTo) {
   options.compile_portable_executable = true;
   auto executable = client.CompileAndLoad(PjRtProgram(kSums, ProgramFormat::kText), options);
   ASSERT_TRUE(executable.ok()) << executable.status();
-  const Literal x = Array<float>({1, 3}, Counting(3));
+  const Literal x = Array<float>({1, 3}, Counting<float>(3));
   const Literal n = Scalar<int64_t>(2);
   const auto buffers = ToDevice(client, {&n, &x});
   const std::vector<PjRtBuffer*> pointers = Pointers(buffers);
@@ -148,36 +125,39 @@ TEST(DynamicTest, APortableTemplateRunsWhereItIsAskedTo) {
 
 TEST(DynamicTest, WhatContradictsTheProgramIsInvalid) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, kSums);
+  const auto executable = Compiled(client, kSums);
   ASSERT_NE(executable, nullptr);
   const auto invalid = absl::StatusCode::kInvalidArgument;
   const Literal n = Scalar<int64_t>(1), minus = Scalar<int64_t>(-1), narrow = Scalar<int32_t>(1);
   const Literal least = Scalar<int64_t>(std::numeric_limits<int64_t>::min());
-  const Literal x = Array<float>({2, 3}, Counting(6)), wide = Array<float>({2, 4}, Counting(8));
-  const Literal flat = Array<float>({6}, Counting(6)), ints = Array<int32_t>({1, 3}, {1, 2, 3});
-  ExpectError(RunWith(client, *executable, {&n, &wide}).status(), invalid, "argument 1 of @main");
-  ExpectError(RunWith(client, *executable, {&n, &flat}).status(), invalid,
+  const Literal x = Array<float>({2, 3}, Counting<float>(6)),
+                wide = Array<float>({2, 4}, Counting<float>(8));
+  const Literal flat = Array<float>({6}, Counting<float>(6)),
+                ints = Array<int32_t>({1, 3}, {1, 2, 3});
+  ExpectError(RunLoaded(client, *executable, {&n, &wide}).status(), invalid, "argument 1 of @main");
+  ExpectError(RunLoaded(client, *executable, {&n, &flat}).status(), invalid,
               "[PJRT-R071] argument 1");
-  ExpectError(RunWith(client, *executable, {&n, &ints}).status(), invalid,
+  ExpectError(RunLoaded(client, *executable, {&n, &ints}).status(), invalid,
               "[PJRT-R071] argument 1");
-  ExpectError(RunWith(client, *executable, {&narrow, &x}).status(), invalid,
+  ExpectError(RunLoaded(client, *executable, {&narrow, &x}).status(), invalid,
               "[PJRT-R071] argument 0");
-  ExpectError(RunWith(client, *executable, {&minus, &x}).status(), invalid, "[PJRT-I033]");
-  ExpectError(RunWith(client, *executable, {&least, &x}).status(), invalid, "-9223372036854775808");
-  ExpectError(RunWith(client, *executable, {&n}).status(), invalid, "[PJRT-R054]");
+  ExpectError(RunLoaded(client, *executable, {&minus, &x}).status(), invalid, "[PJRT-I033]");
+  ExpectError(RunLoaded(client, *executable, {&least, &x}).status(), invalid,
+              "-9223372036854775808");
+  ExpectError(RunLoaded(client, *executable, {&n}).status(), invalid, "[PJRT-R054]");
   // Errors leave it usable.
-  EXPECT_TRUE(RunWith(client, *executable, {&n, &x}).ok());
+  EXPECT_TRUE(RunLoaded(client, *executable, {&n, &x}).ok());
   const std::vector<PjRtBuffer*> nulls = {nullptr, nullptr};
   ExpectError(executable->Execute(absl::MakeConstSpan(&nulls, 1), ExecuteOptions()).status(),
               invalid, "[PJRT-R050]");
   executable->Delete();
-  ExpectError(RunWith(client, *executable, {&n, &x}).status(),
+  ExpectError(RunLoaded(client, *executable, {&n, &x}).status(),
               absl::StatusCode::kFailedPrecondition, "[PJRT-R058]");
 }
 
 TEST(DynamicTest, ThreadsShareTheProgramsThatTheyNeed) {
   const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(2));
-  const auto executable = Compile(*client, kSums);
+  const auto executable = Compiled(*client, kSums);
   ASSERT_NE(executable, nullptr);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
@@ -185,9 +165,9 @@ TEST(DynamicTest, ThreadsShareTheProgramsThatTheyNeed) {
     threads.emplace_back([&, t] {
       for (int64_t i = 0; i < 100; ++i) {
         const int64_t rows = 1 + (i + t) % 7, n = 1 + i % 13;
-        const Literal x = Array<float>({rows, 3}, Counting(rows * 3));
+        const Literal x = Array<float>({rows, 3}, Counting<float>(rows * 3));
         const Literal count = Scalar<int64_t>(n);
-        const Results results = RunWith(*client, *executable, {&count, &x});
+        const Results results = RunLoaded(*client, *executable, {&count, &x});
         if (!results.ok() || (*results)[0]->element_count() != n * rows ||
             (*results)[0]->GetLinear<float>(rows - 1) != static_cast<float>(9 * rows - 6)) {
           ++wrong[t];
@@ -201,7 +181,7 @@ TEST(DynamicTest, ThreadsShareTheProgramsThatTheyNeed) {
 
 TEST(DynamicTest, MoreShapesThanAreKeptStillRun) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = Compiled(client, R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %y = stablehlo.add %x, %x : tensor<?xf32>
       return %y : tensor<?xf32>
@@ -209,8 +189,8 @@ TEST(DynamicTest, MoreShapesThanAreKeptStillRun) {
   ASSERT_NE(executable, nullptr);
   for (int round = 0; round < 2; ++round) {
     for (int64_t size = 0; size < 100; ++size) {
-      const Literal x = Array<float>({size}, Counting(size));
-      const Results results = RunWith(client, *executable, {&x});
+      const Literal x = Array<float>({size}, Counting<float>(size));
+      const Results results = RunLoaded(client, *executable, {&x});
       ASSERT_TRUE(results.ok()) << results.status();
       ASSERT_EQ((*results)[0]->element_count(), size);
       if (size > 0) {
@@ -222,7 +202,7 @@ TEST(DynamicTest, MoreShapesThanAreKeptStillRun) {
 
 TEST(DynamicTest, BoundedArgumentsMayHaveAnySizeUpToTheBound) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = Compiled(client, R"(
     func.func @main(%x: tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<f32> {
       %zero = stablehlo.constant dense<0.0> : tensor<f32>
       %y = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
@@ -230,32 +210,33 @@ TEST(DynamicTest, BoundedArgumentsMayHaveAnySizeUpToTheBound) {
       return %y : tensor<f32>
     })");
   ASSERT_NE(executable, nullptr);
-  const Literal three = Array<float>({3}, Counting(3)), five = Array<float>({5}, Counting(5));
-  const Results results = RunWith(client, *executable, {&three});
+  const Literal three = Array<float>({3}, Counting<float>(3)),
+                five = Array<float>({5}, Counting<float>(5));
+  const Results results = RunLoaded(client, *executable, {&three});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ((*results)[0]->GetFirstElement<float>(), 3);
-  ExpectError(RunWith(client, *executable, {&five}).status(), absl::StatusCode::kInvalidArgument,
+  ExpectError(RunLoaded(client, *executable, {&five}).status(), absl::StatusCode::kInvalidArgument,
               "[PJRT-I030]");
 }
 
 TEST(DynamicTest, ANegativeBoundBoundsNothing) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = Compiled(client, R"(
     func.func @main(%x: tensor<?xf32, #stablehlo.bounds<-1>>)
         -> tensor<?xf32, #stablehlo.bounds<-1>> {
       %y = stablehlo.add %x, %x : tensor<?xf32, #stablehlo.bounds<-1>>
       return %y : tensor<?xf32, #stablehlo.bounds<-1>>
     })");
   ASSERT_NE(executable, nullptr);
-  const Literal x = Array<float>({5}, Counting(5));
-  const Results results = RunWith(client, *executable, {&x});
+  const Literal x = Array<float>({5}, Counting<float>(5));
+  const Results results = RunLoaded(client, *executable, {&x});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ((*results)[0]->GetLinear<float>(4), 8);
 }
 
 TEST(DynamicTest, SizesSetAtRunTimeCutTheTensor) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = Compiled(client, R"(
     func.func @main(%x: tensor<6xf32>, %n: tensor<i32>) -> tensor<f32> {
       %zero = stablehlo.constant dense<0.0> : tensor<f32>
       %s = stablehlo.set_dimension_size %x, %n, dim = 0
@@ -265,15 +246,15 @@ TEST(DynamicTest, SizesSetAtRunTimeCutTheTensor) {
       return %y : tensor<f32>
     })");
   ASSERT_NE(executable, nullptr);
-  const Literal x = Array<float>({6}, Counting(6));
+  const Literal x = Array<float>({6}, Counting<float>(6));
   for (const int32_t n : {0, 1, 4, 6}) {
     const Literal size = Scalar<int32_t>(n);
-    const Results results = RunWith(client, *executable, {&x, &size});
+    const Results results = RunLoaded(client, *executable, {&x, &size});
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ((*results)[0]->GetFirstElement<float>(), static_cast<float>(n * (n - 1) / 2));
   }
   const Literal seven = Scalar<int32_t>(7);
-  ExpectError(RunWith(client, *executable, {&x, &seven}).status(),
+  ExpectError(RunLoaded(client, *executable, {&x, &seven}).status(),
               absl::StatusCode::kInvalidArgument, "[PJRT-I033]");
 }
 
@@ -327,7 +308,7 @@ TEST(DynamicTest, SlicesFromRunTimeHaveTheSizeOfTheStaticResult) {
 
 TEST(DynamicTest, SlicesOfKnownSizesStartAnywhereAndAreMovedInside) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = Compiled(client, R"(
     func.func @main(%n: tensor<i32>, %x: tensor<?xi32>, %i: tensor<i32>) -> tensor<?xi32> {
       %two = stablehlo.constant dense<2> : tensor<1xi32>
       %one = stablehlo.constant dense<1> : tensor<1xi32>
@@ -344,7 +325,7 @@ TEST(DynamicTest, SlicesOfKnownSizesStartAnywhereAndAreMovedInside) {
   const Literal n = Scalar<int32_t>(5), x = Array<int32_t>({5}, {0, 10, 20, 30, 40});
   const auto slice = [&](int32_t start) {
     const Literal i = Scalar<int32_t>(start);
-    const Results results = RunWith(client, *executable, {&n, &x, &i});
+    const Results results = RunLoaded(client, *executable, {&n, &x, &i});
     EXPECT_TRUE(results.ok()) << results.status();
     return results.ok() ? Elements<int32_t>(*(*results)[0]) : std::vector<int32_t>();
   };
@@ -400,7 +381,7 @@ TEST(DynamicTest, PaddingFromRunTimeDecidesTheResultsSize) {
 
 TEST(DynamicTest, OpsThatExportersCallByNameTakeTheShapesOfTheirOperands) {
   PjRtClient& client = OneThreadClient();
-  const auto program = Compile(client, R"(
+  const auto program = Compiled(client, R"(
     func.func @main(%x: tensor<?x4xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>, tensor<?x4xf32>) {
       %t:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64}, mhlo.version = 1 : i64}
           : (tensor<?x4xf32>) -> (tensor<?x2xf32>, tensor<?x2xi32>)
@@ -411,7 +392,7 @@ TEST(DynamicTest, OpsThatExportersCallByNameTakeTheShapesOfTheirOperands) {
     })");
   ASSERT_NE(program, nullptr);
   const Literal x = Array<float>({1, 4}, {0, 30, -30, 0});
-  const Results results = RunWith(client, *program, {&x});
+  const Results results = RunLoaded(client, *program, {&x});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({30, 0}));
   EXPECT_EQ(Elements<int32_t>(*(*results)[1]), std::vector<int32_t>({1, 0}));
@@ -420,7 +401,7 @@ TEST(DynamicTest, OpsThatExportersCallByNameTakeTheShapesOfTheirOperands) {
 
 TEST(DynamicTest, CustomCallsOnDynamicShapesRunAsTheOpsTheyStandFor) {
   PjRtClient& client = OneThreadClient();
-  const auto top = Compile(client, R"(
+  const auto top = Compiled(client, R"(
     func.func @main(%k: tensor<i32>, %x: tensor<?x4xf32>) -> (tensor<?x?xf32>, tensor<?x?xi32>) {
       %t:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) {api_version = 2 : i32}
           : (tensor<?x4xf32>, tensor<i32>) -> (tensor<?x?xf32>, tensor<?x?xi32>)
@@ -428,12 +409,12 @@ TEST(DynamicTest, CustomCallsOnDynamicShapesRunAsTheOpsTheyStandFor) {
     })");
   ASSERT_NE(top, nullptr);
   const Literal two = Scalar<int32_t>(2), x = Array<float>({2, 4}, {1, 5, 3, 4, 9, 8, 7, 6});
-  Results results = RunWith(client, *top, {&two, &x});
+  Results results = RunLoaded(client, *top, {&two, &x});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({5, 4, 9, 8}));
   EXPECT_EQ(Elements<int32_t>(*(*results)[1]), std::vector<int32_t>({1, 3, 0, 1}));
 
-  const auto window = Compile(client, R"(
+  const auto window = Compiled(client, R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %z = stablehlo.constant dense<0.0> : tensor<f32>
       %w = stablehlo.constant dense<2> : tensor<1xi32>
@@ -450,7 +431,7 @@ TEST(DynamicTest, CustomCallsOnDynamicShapesRunAsTheOpsTheyStandFor) {
     })");
   ASSERT_NE(window, nullptr);
   const Literal y = Array<float>({4}, {1, 2, 3, 4});
-  results = RunWith(client, *window, {&y});
+  results = RunLoaded(client, *window, {&y});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_EQ(Elements<float>(*(*results)[0]), std::vector<float>({3, 5, 7}));
 }

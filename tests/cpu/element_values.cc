@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <random>
 
@@ -14,9 +13,6 @@
 
 namespace pjrt::cpu {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 enum class Specials { kIeee, kNanOnly, kUnsignedZero, kFiniteOnly, kScale };
 struct Format {
@@ -212,7 +208,7 @@ Number Nearest(PrimitiveType type, Number value) {
   return Decode(type, element);
 }
 
-Literal Numbers(PrimitiveType type, const std::vector<int64_t>& dims,
+Literal ArrayOf(PrimitiveType type, const std::vector<int64_t>& dims,
                 const std::vector<Number>& values) {
   Literal literal = Uninitialized(type, dims);
   EXPECT_EQ(literal.size_bytes(), static_cast<int64_t>(values.size()) * ByteWidth(type));

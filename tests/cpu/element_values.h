@@ -8,6 +8,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@
 #include "pjrt/base/primitive_type.h"
 
 namespace pjrt::cpu {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // An element of any type but 64-bit integers beyond 2^53.
 using Number = std::complex<double>;
@@ -32,7 +36,7 @@ double DecodeFloat(PrimitiveType type, uint32_t bits);
 // The nearest element of the type, ties to even; integers wrap around.
 Number Nearest(PrimitiveType type, Number value);
 
-Literal Numbers(PrimitiveType type, const std::vector<int64_t>& dims,
+Literal ArrayOf(PrimitiveType type, const std::vector<int64_t>& dims,
                 const std::vector<Number>& values);
 std::vector<Number> ReadNumbers(const LiteralBase& literal);
 // The same number: NaN for NaN, -0 not 0.

@@ -16,13 +16,14 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/kernel_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
 
 // All pairs of these values, as two arrays.
 template <typename T>
-std::pair<std::vector<T>, std::vector<T>> Pairs(const std::vector<T>& values) {
+std::pair<std::vector<T>, std::vector<T>> AllPairs(const std::vector<T>& values) {
   std::pair<std::vector<T>, std::vector<T>> pairs;
   for (T a : values) {
     for (T b : values) {
@@ -90,7 +91,7 @@ class IntegerTest : public ::testing::Test {
   }
 
   void Binary(const std::string& op, const std::function<T(T, T)>& expected) {
-    const auto [a, b] = Pairs(EdgeValues());
+    const auto [a, b] = AllPairs(EdgeValues());
     const std::vector<T> result = RunBinary<T>(op, a, b);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i) {
@@ -108,8 +109,6 @@ class IntegerTest : public ::testing::Test {
   }
 };
 
-using IntegerTypes =
-    ::testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
 TYPED_TEST_SUITE(IntegerTest, IntegerTypes);
 
 TYPED_TEST(IntegerTest, ArithmeticWrapsAround) {
@@ -144,7 +143,7 @@ TYPED_TEST(IntegerTest, DivisionIsDefinedEverywhere) {
 // One division serves both results.
 TYPED_TEST(IntegerTest, ARemainderBesideItsQuotientIsTheSameAsAlone) {
   using T = TypeParam;
-  const auto [a, b] = Pairs(this->EdgeValues());
+  const auto [a, b] = AllPairs(this->EdgeValues());
   const int64_t count = static_cast<int64_t>(a.size());
   const Literal x = Array<T>({count}, a), y = Array<T>({count}, b);
   const std::string type = TensorText({count}, ElementText<T>());
@@ -192,7 +191,7 @@ TYPED_TEST(IntegerTest, BitsAndShifts) {
 
 TYPED_TEST(IntegerTest, ComparesAsItsOwnType) {
   using T = TypeParam;
-  const auto [a, b] = Pairs(this->EdgeValues());
+  const auto [a, b] = AllPairs(this->EdgeValues());
   const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
   const Literal x = Array<T>(dims, a), y = Array<T>(dims, b);
   const std::vector<std::pair<std::string, std::function<bool(T, T)>>> directions = {
@@ -239,7 +238,7 @@ class FloatTest : public ::testing::Test {
   }
 
   void Binary(const std::string& op, const std::function<C(C, C)>& expected) {
-    const auto [a, b] = Pairs(EdgeValues());
+    const auto [a, b] = AllPairs(EdgeValues());
     const std::vector<T> result = RunBinary<T>(op, a, b);
     ASSERT_EQ(result.size(), a.size());
     for (size_t i = 0; i < a.size(); ++i) {
@@ -362,7 +361,7 @@ TYPED_TEST(ComplexTest, ArithmeticAndParts) {
   using Z = std::complex<TypeParam>;
   const std::vector<Z> values = {{0, 0},  {1, 0},      {0, 1},      {-1, 2},
                                  {3, -4}, {0.5, 0.25}, {-7, -0.125}};
-  const auto [a, b] = Pairs(values);
+  const auto [a, b] = AllPairs(values);
   const std::vector<int64_t> dims = {static_cast<int64_t>(a.size())};
   const std::string element = absl::StrCat("complex<", ElementText<TypeParam>(), ">");
   const std::string type = TensorText(dims, element),

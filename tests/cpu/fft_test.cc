@@ -12,21 +12,15 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/test_tensor.h"
 
 namespace pjrt::cpu {
 namespace {
 
 using Long = std::complex<long double>;
-using Shape = std::vector<int64_t>;
-
-int64_t Count(const Shape& dims) {
-  int64_t count = 1;
-  for (int64_t d : dims) count *= d;
-  return count;
-}
 
 // The transform along dimension `dim`: sign -1 forward, 1 inverse; not scaled.
-std::vector<Long> Transform(const std::vector<Long>& x, const Shape& dims, size_t dim, int sign) {
+std::vector<Long> Transform(const std::vector<Long>& x, const List64& dims, size_t dim, int sign) {
   const int64_t n = dims[dim];
   int64_t inner = 1;
   for (size_t d = dim + 1; d < dims.size(); ++d) inner *= dims[d];
@@ -52,7 +46,7 @@ std::vector<Long> Transform(const std::vector<Long>& x, const Shape& dims, size_
 }
 
 // Over the last `transformed` dimensions.
-std::vector<Long> TransformAll(std::vector<Long> x, const Shape& dims, size_t transformed,
+std::vector<Long> TransformAll(std::vector<Long> x, const List64& dims, size_t transformed,
                                int sign) {
   for (size_t d = dims.size() - transformed; d < dims.size(); ++d) x = Transform(x, dims, d, sign);
   if (sign > 0) {
@@ -64,7 +58,7 @@ std::vector<Long> TransformAll(std::vector<Long> x, const Shape& dims, size_t tr
 }
 
 // Numbers in [-1, 1) that floats hold.
-std::vector<double> Noise(int64_t count, uint32_t seed) {
+std::vector<double> RealNoise(int64_t count, uint32_t seed) {
   std::vector<double> values(count);
   for (double& value : values) {
     seed = seed * 1664525u + 1013904223u;
@@ -75,7 +69,7 @@ std::vector<double> Noise(int64_t count, uint32_t seed) {
 
 template <typename T>
 std::vector<std::complex<T>> ComplexNoise(int64_t count, uint32_t seed) {
-  const std::vector<double> noise = Noise(2 * count, seed);
+  const std::vector<double> noise = RealNoise(2 * count, seed);
   std::vector<std::complex<T>> values(count);
   for (int64_t i = 0; i < count; ++i)
     values[i] = {static_cast<T>(noise[2 * i]), static_cast<T>(noise[2 * i + 1])};
@@ -99,9 +93,9 @@ template <>
 constexpr const char* kElement<std::complex<double>> = "complex<f64>";
 
 template <typename In, typename Out>
-std::vector<Out> RunFft(PjRtClient& client, const std::string& type, const Shape& in_dims,
-                        const Shape& out_dims, size_t transformed, const std::vector<In>& x) {
-  const Shape& real_dims = type == "IRFFT" ? out_dims : in_dims;
+std::vector<Out> RunFft(PjRtClient& client, const std::string& type, const List64& in_dims,
+                        const List64& out_dims, size_t transformed, const std::vector<In>& x) {
+  const List64& real_dims = type == "IRFFT" ? out_dims : in_dims;
   const std::string in = TensorText(in_dims, kElement<In>),
                     out = TensorText(out_dims, kElement<Out>);
   const std::string length = absl::StrJoin(real_dims.end() - transformed, real_dims.end(), ", ");
@@ -113,7 +107,7 @@ std::vector<Out> RunFft(PjRtClient& client, const std::string& type, const Shape
                               "] : (", in, ") -> ", out, "\n  return %r : ", out, "\n}\n"),
                  {&argument});
   EXPECT_TRUE(results.ok()) << results.status();
-  return results.ok() ? Elements<Out>(*(*results)[0]) : std::vector<Out>(Count(out_dims));
+  return results.ok() ? Elements<Out>(*(*results)[0]) : std::vector<Out>(Product(out_dims));
 }
 
 // The error of the whole against its size: sqrt(sum |got - want|^2 / sum |want|^2), in units of the
@@ -136,12 +130,12 @@ double RelativeError(const std::vector<Number>& got, const std::vector<Long>& wa
 constexpr double kFewEpsilons = 2.0;
 
 // What the four kinds should give for an array of noise, which floats hold exactly.
-struct Expected {
-  Shape dims, half_dims;
+struct ExpectedTransforms {
+  List64 dims, half_dims;
   size_t transformed;
   std::vector<Long> forward, inverse, half;
 
-  Expected(Shape dims_in, size_t transformed_in)
+  ExpectedTransforms(List64 dims_in, size_t transformed_in)
       : dims(dims_in), half_dims(dims_in), transformed(transformed_in) {
     half_dims.back() = dims.back() / 2 + 1;
     std::vector<Long> x = Widen(Input<float>());
@@ -149,18 +143,18 @@ struct Expected {
     inverse = TransformAll(x, dims, transformed, 1);
     for (Long& value : x) value = value.real();
     const std::vector<Long> full = TransformAll(x, dims, transformed, -1);
-    for (int64_t i = 0; i < Count(dims); ++i) {
+    for (int64_t i = 0; i < Product(dims); ++i) {
       if (i % dims.back() < half_dims.back()) half.push_back(full[i]);
     }
   }
   template <typename T>
   std::vector<std::complex<T>> Input() const {
-    return ComplexNoise<T>(Count(dims), 7 * static_cast<uint32_t>(Count(dims)) + 1);
+    return ComplexNoise<T>(Product(dims), 7 * static_cast<uint32_t>(Product(dims)) + 1);
   }
 };
 
 template <typename T>
-void CheckType(PjRtClient& client, const Expected& want) {
+void CheckType(PjRtClient& client, const ExpectedTransforms& want) {
   using C = std::complex<T>;
   SCOPED_TRACE(absl::StrCat(DimsText(want.dims), kElement<T>, " over ", want.transformed));
   const std::vector<C> x = want.Input<T>();
@@ -184,8 +178,8 @@ void CheckType(PjRtClient& client, const Expected& want) {
             2 * kFewEpsilons);
 }
 
-void CheckAllKinds(const Shape& dims, size_t transformed) {
-  const Expected want(dims, transformed);
+void CheckAllKinds(const List64& dims, size_t transformed) {
+  const ExpectedTransforms want(dims, transformed);
   CheckType<float>(OneThreadClient(), want);
   CheckType<double>(OneThreadClient(), want);
 }
@@ -209,12 +203,12 @@ TEST(FftTest, PrimesProductsAndPowers) {
 }
 
 TEST(FftTest, TwoAndThreeDimensions) {
-  for (const Shape& dims :
-       {Shape{2, 3}, {8, 8}, {5, 37}, {37, 5}, {17, 16}, {20, 21}, {3, 4, 6}, {2, 33, 5}}) {
+  for (const List64& dims :
+       {List64{2, 3}, {8, 8}, {5, 37}, {37, 5}, {17, 16}, {20, 21}, {3, 4, 6}, {2, 33, 5}}) {
     CheckAllKinds(dims, 2);
   }
-  for (const Shape& dims :
-       {Shape{2, 3, 4}, {4, 17, 3}, {3, 5, 7}, {2, 4, 5, 6}, {1, 1, 1}, {37, 2, 2}}) {
+  for (const List64& dims :
+       {List64{2, 3, 4}, {4, 17, 3}, {3, 5, 7}, {2, 4, 5, 6}, {1, 1, 1}, {37, 2, 2}}) {
     CheckAllKinds(dims, 3);
   }
 }
@@ -284,8 +278,8 @@ TEST(FftTest, EmptyArraysStayEmpty) {
 TEST(FftTest, ThreadsChangeNothing) {
   using C = std::complex<float>;
   const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(4));
-  for (const Shape& dims : {Shape{300, 1024}, {1000, 97}, {64, 30, 33}}) {
-    const std::vector<C> x = ComplexNoise<float>(Count(dims), 11);
+  for (const List64& dims : {List64{300, 1024}, {1000, 97}, {64, 30, 33}}) {
+    const std::vector<C> x = ComplexNoise<float>(Product(dims), 11);
     for (size_t transformed = 1; transformed <= dims.size(); ++transformed) {
       EXPECT_EQ((RunFft<C, C>(*client, "FFT", dims, dims, transformed, x)),
                 (RunFft<C, C>(OneThreadClient(), "FFT", dims, dims, transformed, x)))

@@ -21,12 +21,6 @@
 namespace pjrt::cpu {
 namespace {
 
-float MaximumOf(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::nanf("");
-  return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
-}
-float MinimumOf(float a, float b) { return -MaximumOf(-a, -b); }
-
 template <typename T>
 class FloatBitsTest : public testing::Test {
  protected:
@@ -79,9 +73,9 @@ class FloatBitsTest : public testing::Test {
   std::vector<T> numbers_, constants_;
 };
 
-using Types =
+using NarrowFloats =
     testing::Types<bfloat16, half, float8_e5m2, float8_e4m3fn, float8_e3m4, float8_e4m3fnuz>;
-TYPED_TEST_SUITE(FloatBitsTest, Types);
+TYPED_TEST_SUITE(FloatBitsTest, NarrowFloats);
 
 TYPED_TEST(FloatBitsTest, SignsAndChoices) {
   this->ExpectNumbers("  %r = stablehlo.abs %x : $0", [](float x) { return std::fabs(x); });

@@ -35,7 +35,7 @@ std::string Units(const ir::Module& module, bool fuse = true) {
   return text;
 }
 
-constexpr char kChain[] = R"(
+constexpr char kThreeOps[] = R"(
   func.func @main(%x: tensor<4096xf32>, %y: tensor<4096xf32>) -> tensor<4096xf32> {
     %0 = stablehlo.add %x, %y : tensor<4096xf32>
     %1 = stablehlo.multiply %0, %x : tensor<4096xf32>
@@ -43,10 +43,12 @@ constexpr char kChain[] = R"(
     return %2 : tensor<4096xf32>
   })";
 
-TEST(FusionTest, AChainIsOneLoop) { EXPECT_EQ(Units(*Parse(kChain)), "add multiply exponential"); }
+TEST(FusionTest, AChainIsOneLoop) {
+  EXPECT_EQ(Units(*Parse(kThreeOps)), "add multiply exponential");
+}
 
 TEST(FusionTest, WithoutFusionEveryOpIsALoop) {
-  EXPECT_EQ(Units(*Parse(kChain), false), "add | multiply | exponential");
+  EXPECT_EQ(Units(*Parse(kThreeOps), false), "add | multiply | exponential");
 }
 
 TEST(FusionTest, AReductionTakesInWhatItReduces) {

@@ -19,7 +19,7 @@ namespace pjrt::cpu {
 namespace {
 
 template <typename I>
-std::vector<I> Indices(int64_t n, int64_t size) {
+std::vector<I> IndicesAround(int64_t n, int64_t size) {
   std::vector<I> indices(n);
   uint32_t state = 3;
   for (I& index : indices) {
@@ -44,7 +44,7 @@ void CheckTwoIndices(const char* type, const char* index_type, PjRtClient& clien
   const int64_t rows = 90, columns = 61, n = 1500;
   std::vector<T> x;
   for (int64_t i = 0; i < rows * columns; ++i) x.push_back(static_cast<T>(i % 101));
-  const std::vector<I> i = Indices<I>(n, rows), j = Indices<I>(n + 1, columns);
+  const std::vector<I> i = IndicesAround<I>(n, rows), j = IndicesAround<I>(n + 1, columns);
   const Literal array = Array<T>({rows, columns}, x), first = Array<I>({n}, i);
   const Literal second = Array<I>({n}, std::vector<I>(j.begin() + 1, j.end()));
   std::vector<T> expected;
@@ -121,7 +121,7 @@ TEST(GatherLoopsTest, SameElementsWithAnyNumberOfThreadsAndOnEveryLevel) {
 TEST(GatherLoopsTest, BatchesAroundAnIndexThatIsChecked) {
   const int64_t a = 4, b = 13, c = 70, n = 9;
   const std::vector<float> x = Counting<float>(a * b * c);
-  const std::vector<int32_t> index = Indices<int32_t>(a * n * c, b);
+  const std::vector<int32_t> index = IndicesAround<int32_t>(a * n * c, b);
   std::vector<float> expected, sums(a * n, 0);
   for (int64_t k = 0; k < a * n * c; ++k) {
     const int64_t at = index[k] < 0 ? static_cast<int64_t>(index[k]) + b : index[k];
@@ -165,7 +165,7 @@ TEST(GatherLoopsTest, BatchesAroundAnIndexThatIsChecked) {
 
 // A list that is seen backwards, and one that is no array at all.
 TEST(GatherLoopsTest, ListsThatAreViews) {
-  const std::vector<int32_t> index = Indices<int32_t>(300, 50);
+  const std::vector<int32_t> index = IndicesAround<int32_t>(300, 50);
   const Literal x = Array<float>({100}, Counting<float>(100)), i = Array<int32_t>({300}, index);
   std::vector<float> expected;
   for (int32_t at : index) {

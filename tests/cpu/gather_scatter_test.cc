@@ -19,7 +19,7 @@ namespace pjrt::cpu {
 namespace {
 
 // Reproducible numbers.
-class Numbers {
+class RandomNumbers {
  public:
   uint32_t Next() { return state_ = state_ * 1664525u + 1013904223u; }
   int64_t Below(int64_t n) {
@@ -32,7 +32,7 @@ class Numbers {
 
 template <typename T>
 std::vector<T> SmallNumbers(int64_t n) {
-  Numbers numbers;
+  RandomNumbers numbers;
   std::vector<T> values(n);
   for (T& v : values) v = static_cast<T>(numbers.Below(50));
   return values;
@@ -40,7 +40,7 @@ std::vector<T> SmallNumbers(int64_t n) {
 
 template <typename I>
 std::vector<I> Indices(int64_t n, int64_t size) {
-  Numbers numbers;
+  RandomNumbers numbers;
   std::vector<I> indices(n);
   for (I& index : indices) index = static_cast<I>(numbers.Below(size));
   // Ends, and what lies beyond them.
@@ -56,7 +56,7 @@ std::vector<I> Indices(int64_t n, int64_t size) {
 
 // The index as a number without bounds; beyond int64 is as good as its maximum.
 template <typename I>
-int64_t Wide(I index) {
+int64_t Unbounded(I index) {
   if (std::is_same_v<I, uint64_t> && index > static_cast<I>(std::numeric_limits<int64_t>::max()))
     return std::numeric_limits<int64_t>::max();
   return static_cast<int64_t>(index);
@@ -82,7 +82,7 @@ void CheckGather(const char* index_type) {
                       {&x, &index});
     ASSERT_EQ(out.size(), static_cast<size_t>(n * row));
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = std::clamp<int64_t>(Wide(indices[i]), 0, size - 1);
+      const int64_t at = std::clamp<int64_t>(Unbounded(indices[i]), 0, size - 1);
       for (int64_t k = 0; k < row; ++k)
         ASSERT_EQ(out[i * row + k], static_cast<float>(at * row + k)) << index_type << " at " << i;
     }
@@ -111,7 +111,7 @@ void CheckScatterAdd(const char* index_type) {
     const Literal x = Array<int32_t>({size, row}, expected);
     const Literal u = Array<int32_t>({n, row}, update);
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = Wide(indices[i]);
+      const int64_t at = Unbounded(indices[i]);
       if (at < 0 || at >= size) continue;
       for (int64_t k = 0; k < row; ++k) expected[at * row + k] += update[i * row + k];
     }
@@ -264,7 +264,7 @@ TEST(GatherScatterTest, MaximumAndMinimumKeepNanAndOrderZeros) {
 TEST(GatherScatterTest, WindowsAcrossAnEdgeAreCutElementByElement) {
   const int64_t size = 50, n = 40, width = 7;
   std::vector<int32_t> indices(n);
-  Numbers numbers;
+  RandomNumbers numbers;
   for (int32_t& index : indices)
     index = static_cast<int32_t>(numbers.Below(size + 2 * width)) - width;
   std::vector<float> expected(size, 0.5f);
@@ -297,7 +297,7 @@ TEST(GatherScatterTest, WindowsOfTwoDimsAndBatchesGoWhereTheyBelong) {
   const int64_t b = 3, h = 9, w = 11, n = 5;
   const std::vector<int32_t> x = Counting<int32_t>(b * h * w);
   std::vector<int32_t> indices(b * n * 2);
-  Numbers numbers;
+  RandomNumbers numbers;
   for (int32_t& index : indices) index = static_cast<int32_t>(numbers.Below(16)) - 3;
   const Literal operand = Array<int32_t>({b, h, w}, x);
   const Literal index = Array<int32_t>({b, n, 2}, indices);
@@ -346,7 +346,7 @@ TEST(GatherScatterTest, WindowsOfTwoDimsAndBatchesGoWhereTheyBelong) {
 TEST(GatherScatterTest, RowsAreSummedToTheSameBitsWithAnyNumberOfThreads) {
   // Long rows that are no whole number of lines: each thread takes a piece of every row.
   const int64_t size = 30, n = 200, row = 1003;
-  Numbers numbers;
+  RandomNumbers numbers;
   std::vector<int32_t> indices(n);
   for (int32_t& index : indices) index = static_cast<int32_t>(numbers.Below(size + 10)) - 5;
   std::vector<float> update(n * row), expected(size * row);

@@ -18,10 +18,18 @@
 
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
+#include "pjrt/base/primitive_type.h"
 #include "src/cpu_device/kernels/block_ops.h"
 #include "src/cpu_device/kernels/kernel_level.h"
 
 namespace pjrt::cpu {
+
+using IntegerTypes =
+    testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+// The float types that kernels compute in.
+using KernelFloats = testing::Types<float, double>;
+
+using Bytes = std::vector<uint8_t>;
 
 // The block kernels of each level that this machine can run.
 inline std::vector<const BlockKernels*> SupportedBlockKernels() {
@@ -107,6 +115,32 @@ std::vector<R> CallBinary(const BlockKernels& kernels, BlockOp op, CType type,
   return result;
 }
 
+// Elements of a narrow float type as f32.
+template <typename T>
+std::vector<float> Loaded(const BlockKernels& kernels, PrimitiveType type,
+                          const std::vector<T>& elements) {
+  std::vector<float> singles(elements.size());
+  kernels.load[type](singles.data(), elements.data(), static_cast<int64_t>(elements.size()));
+  return singles;
+}
+
+// The bits of an f32 or f64.
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
+template <typename T>
+T FromBits(BitsOf<T> bits) {
+  T x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+template <typename T>
+BitsOf<T> ToBits(T x) {
+  BitsOf<T> bits;
+  std::memcpy(&bits, &x, sizeof(x));
+  return bits;
+}
+
 // Units in the last place of T at `expected`, which is given in a wider type, that `actual` is
 // away: 0 for the same NaN-ness or infinity, infinite when only one side is NaN or infinite.
 template <typename T, typename Wide>
@@ -129,6 +163,21 @@ double UlpError(T actual, Wide expected) {
   const int lowest = std::numeric_limits<T>::min_exponent - digits;
   const int unit = exponent - digits > lowest ? exponent - digits : lowest;
   return static_cast<double>(std::ldexp(std::fabs(static_cast<Wide>(actual) - expected), -unit));
+}
+
+// What references of complex functions are computed in.
+using WideComplex = std::complex<long double>;
+
+// A NaN wins, and -0 is below 0.
+template <typename T>
+T MaximumOf(T x, T y) {
+  if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<T>::quiet_NaN();
+  if (x == 0 && y == 0) return std::signbit(x) ? y : x;
+  return x > y ? x : y;
+}
+template <typename T>
+T MinimumOf(T x, T y) {
+  return -MaximumOf(-x, -y);
 }
 
 // The same bits, or two NaNs of whatever bits.

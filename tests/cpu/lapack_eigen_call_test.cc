@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using C = std::complex<float>;
+using Complex = std::complex<float>;
 
 // Eigenvalues 1 and 3; what stands above the diagonal is not to be read.
 const Literal& Symmetric() {
@@ -59,7 +59,7 @@ TEST(LapackEigenCall, EigenvaluesOfSymmetricMatricesInEverySpelling) {
 }
 
 TEST(LapackEigenCall, EigenvaluesOfHermitianMatricesAreReal) {
-  const Literal a = Array<C>({2, 1, 1}, {C(5, 0), C(-2, 0)});
+  const Literal a = Array<Complex>({2, 1, 1}, {Complex(5, 0), Complex(-2, 0)});
   const Literals results = RunAll(
       CallText("lapack_cheevd", "api_version = 2 : i32", {"2x1x1xcomplex<f32>"},
                {"2x1x1xcomplex<f32>", "2x1xf32", "2xi32", "4xcomplex<f32>", "8xf32", "8xi32"},
@@ -151,7 +151,7 @@ TEST(LapackEigenCall, SchurFormsInEverySpelling) {
     EXPECT_THAT(Elements<int32_t>(*results[4]), ElementsAre(0));
     EXPECT_THAT(Elements<int32_t>(*results[5]), ElementsAre(0));
   }
-  const Literal complex = Array<C>({1, 1}, {C(1, 2)});
+  const Literal complex = Array<Complex>({1, 1}, {Complex(1, 2)});
   const std::vector<std::string> one = {"1x1xcomplex<f32>"};
   for (const Case& c : std::vector<Case>{
            {CallText("lapack_cgees_ffi", config, one,
@@ -168,8 +168,8 @@ TEST(LapackEigenCall, SchurFormsInEverySpelling) {
             3, 2}}) {
     const Literals results = RunAll(c.text, {&complex});
     ASSERT_GE(results.size(), 5u);
-    EXPECT_EQ(results[c.w]->data<C>()[0], C(1, 2));
-    EXPECT_NEAR(std::abs(results[c.z]->data<C>()[0]), 1, 1e-6);
+    EXPECT_EQ(results[c.w]->data<Complex>()[0], Complex(1, 2));
+    EXPECT_NEAR(std::abs(results[c.z]->data<Complex>()[0]), 1, 1e-6);
   }
 }
 
@@ -197,14 +197,14 @@ TEST(LapackEigenCall, EigenvaluesOfAnyMatrixInEverySpelling) {
     ASSERT_GE(results.size(), c.first + 5);
     ExpectNear(*results[c.first], {0, 0});
     ExpectNear(*results[c.first + 1], {1, -1});
-    EXPECT_EQ(Elements<C>(*results[c.first + 2]), std::vector<C>(4));
+    EXPECT_EQ(Elements<Complex>(*results[c.first + 2]), std::vector<Complex>(4));
     // a v = i v: (-v1, v0) = (i v0, i v1).
-    const absl::Span<const C> v = results[c.first + 3]->data<C>();
-    EXPECT_NEAR(std::abs(-v[2] - C(0, 1) * v[0]), 0, 1e-5);
+    const absl::Span<const Complex> v = results[c.first + 3]->data<Complex>();
+    EXPECT_NEAR(std::abs(-v[2] - Complex(0, 1) * v[0]), 0, 1e-5);
     EXPECT_NEAR(std::abs(v[0]), std::sqrt(0.5), 1e-5);
     EXPECT_THAT(Elements<int32_t>(*results[c.first + 4]), ElementsAre(0));
   }
-  const Literal complex = Array<C>({1, 1}, {C(1, 2)});
+  const Literal complex = Array<Complex>({1, 1}, {Complex(1, 2)});
   const std::string one = "1x1xcomplex<f32>", w = "1xcomplex<f32>";
   for (const Case& c : std::vector<Case>{
            {CallText("lapack_cgeev_ffi", config, {one}, {w, one, one, "i32"}), 0},
@@ -214,8 +214,8 @@ TEST(LapackEigenCall, EigenvaluesOfAnyMatrixInEverySpelling) {
             2}}) {
     const Literals results = RunAll(c.text, {&complex});
     ASSERT_GE(results.size(), c.first + 4);
-    EXPECT_EQ(results[c.first]->data<C>()[0], C(1, 2));
-    EXPECT_NEAR(std::abs(results[c.first + 2]->data<C>()[0]), 1, 1e-6);
+    EXPECT_EQ(results[c.first]->data<Complex>()[0], Complex(1, 2));
+    EXPECT_NEAR(std::abs(results[c.first + 2]->data<Complex>()[0]), 1, 1e-6);
   }
 }
 
@@ -228,7 +228,7 @@ TEST(LapackEigenCall, ResultsThatAreNotComputedAreZero) {
       {&a});
   ASSERT_EQ(results.size(), 5u);
   ExpectNear(*results[0], {0});
-  EXPECT_EQ(results[3]->data<C>()[0], C(0, 0));
+  EXPECT_EQ(results[3]->data<Complex>()[0], Complex(0, 0));
   EXPECT_THAT(Elements<int32_t>(*results[4]), ElementsAre(-4));
 }
 

@@ -42,11 +42,11 @@ std::string Program(int64_t rows, int64_t columns, int64_t apart) {
                              {{"T", absl::Substitute("tensor<$0x$1xf32>", rows, columns)}});
 }
 
-struct Shape {
+struct LoopShape {
   int64_t rows, columns, apart;
 };
 
-class LargeLoopsTest : public testing::TestWithParam<Shape> {};
+class LargeLoopsTest : public testing::TestWithParam<LoopShape> {};
 
 TEST_P(LargeLoopsTest, EachPartIsWhatASmallProgramGives) {
   const int64_t rows = GetParam().rows, columns = GetParam().columns, apart = GetParam().apart;
@@ -78,9 +78,9 @@ TEST_P(LargeLoopsTest, EachPartIsWhatASmallProgramGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LargeLoopsTest,
-                         testing::Values(Shape{2100, 1003, 1003}, Shape{2100, 1003, 1010},
-                                         Shape{400, 5001, 5001}, Shape{400, 5001, 5003},
-                                         Shape{40, 70001, 70010}, Shape{70000, 30, 30}));
+                         testing::Values(LoopShape{2100, 1003, 1003}, LoopShape{2100, 1003, 1010},
+                                         LoopShape{400, 5001, 5001}, LoopShape{400, 5001, 5003},
+                                         LoopShape{40, 70001, 70010}, LoopShape{70000, 30, 30}));
 
 // Blocks of a loop of one instruction are larger than others: here there are several, and the last
 // one of a row is not whole.
@@ -94,7 +94,7 @@ TEST(LargeLoopsTest, LoopsOfOneInstructionComputeEveryElement) {
                         {"negate %x", [](float x) { return -x; }}};
   for (const int threads : {1, 3}) {
     const auto client = MakeClient(WithThreads(threads));
-    for (const Shape& shape : {Shape{1, 100003, 100003}, Shape{3, 40001, 40010}}) {
+    for (const LoopShape& shape : {LoopShape{1, 100003, 100003}, LoopShape{3, 40001, 40010}}) {
       const std::vector<float> values = Values(shape.rows * shape.apart);
       const Literal whole = Array<float>({shape.rows, shape.apart}, values);
       for (const Case& c : cases) {

@@ -14,13 +14,13 @@ template <typename T>
 class LinalgQrTest : public ::testing::Test {};
 TYPED_TEST_SUITE(LinalgQrTest, LinalgTypes);
 
-const std::pair<int64_t, int64_t> kShapes[] = {{1, 1}, {1, 4},   {4, 1},   {5, 5},   {9, 4},
-                                               {4, 9}, {33, 33}, {70, 40}, {40, 70}, {96, 96}};
+const std::pair<int64_t, int64_t> kQrShapes[] = {{1, 1}, {1, 4},   {4, 1},   {5, 5},   {9, 4},
+                                                 {4, 9}, {33, 33}, {70, 40}, {40, 70}, {96, 96}};
 
 TYPED_TEST(LinalgQrTest, QTimesRIsTheMatrixAndRHasARealDiagonal) {
   using T = TypeParam;
   for (const Kernels* kernels : SupportedKernels()) {
-    for (const auto& [m, n] : kShapes) {
+    for (const auto& [m, n] : kQrShapes) {
       const int64_t k = std::min(m, n);
       const Dense<T> a = RandomMatrix<T>(m, n, 1);
       Dense<T> f = a;
@@ -107,7 +107,7 @@ TYPED_TEST(LinalgQrTest, NothingIsLeftUnwrittenWhereThereAreNaNs) {
 TYPED_TEST(LinalgQrTest, OrthogonalFactorIsTheProductOfReflectors) {
   using T = TypeParam;
   for (const Kernels* kernels : SupportedKernels()) {
-    for (const auto& [m, n] : kShapes) {
+    for (const auto& [m, n] : kQrShapes) {
       if (m < n) continue;
       for (int64_t t : {n, (n + 1) / 2, int64_t{0}}) {
         Dense<T> f = RandomMatrix<T>(m, n, 4);
@@ -154,7 +154,7 @@ TYPED_TEST(LinalgQrTest, ProductsWithTheOrthogonalFactorFromBothSides) {
 TYPED_TEST(LinalgQrTest, ColumnPivotingOrdersTheDiagonalAndPermutesTheColumns) {
   using T = TypeParam;
   for (const Kernels* kernels : SupportedKernels()) {
-    for (const auto& [m, n] : kShapes) {
+    for (const auto& [m, n] : kQrShapes) {
       const int64_t k = std::min(m, n);
       const Dense<T> a = RandomMatrix<T>(m, n, 7);
       Dense<T> f = a;

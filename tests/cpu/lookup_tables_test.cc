@@ -16,6 +16,7 @@
 #include "src/cpu_device/loop/loop_engine.h"
 #include "src/cpu_device/loop/loop_program.h"
 #include "src/cpu_device/loop/narrow_functions.h"
+#include "tests/cpu/kernel_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -50,7 +51,7 @@ LoopProgram Over(int64_t n, PrimitiveType type) {
 }
 
 // `op` of each number as f32, stored as `result`.
-LoopProgram Function(int64_t n, PrimitiveType type, BlockOp op, PrimitiveType result) {
+LoopProgram FunctionLoop(int64_t n, PrimitiveType type, BlockOp op, PrimitiveType result) {
   LoopProgram p = Over(n, type);
   LoopValue v = 0;
   if (ComputeTypeOf(type) != CType::kF32) v = Append(&p, LoopInstr::kConvert, CType::kF32, v);
@@ -60,8 +61,6 @@ LoopProgram Function(int64_t n, PrimitiveType type, BlockOp op, PrimitiveType re
   AppendStore(&p, v, result, {0, {1}});
   return p;
 }
-
-using Bytes = std::vector<uint8_t>;
 
 // What each store of the program gives on `input`, and whether it was looked up.
 struct Result {
@@ -96,7 +95,7 @@ Bytes EachByte() {
 uint16_t WordAt(const Bytes& words, int64_t i) {
   return static_cast<uint16_t>(words[2 * i] | words[2 * i + 1] << 8);
 }
-Bytes Words(int64_t n, int64_t step) {
+Bytes ManyWords(int64_t n, int64_t step) {
   Bytes words(2 * n);
   for (int64_t i = 0; i < n; ++i) {
     words[2 * i] = static_cast<uint8_t>(i * step);
@@ -137,14 +136,15 @@ TEST_P(LookupTablesTest, FunctionsOfNarrowFloatsAreLookedUp) {
        {F8E5M2, F8E4M3, F8E3M4, F8E4M3FN, F8E4M3FNUZ, F8E5M2FNUZ, F8E4M3B11FNUZ, F8E8M0FNU}) {
     for (const BlockOp op : {BlockOp::kExp, BlockOp::kTanh, BlockOp::kSqrt}) {
       SCOPED_TRACE(testing::Message() << "type " << int{type} << ", op " << static_cast<int>(op));
-      ExpectTables(Function(kMany, type, op, type), Function(256, type, op, type), ManyBytes());
+      ExpectTables(FunctionLoop(kMany, type, op, type), FunctionLoop(256, type, op, type),
+                   ManyBytes());
     }
   }
 }
 
 // x * f(x), which no level has a kernel for.
 LoopProgram OwnFunction(int64_t n, PrimitiveType type, BlockOp op, PrimitiveType result) {
-  LoopProgram p = Function(n, type, op, result);
+  LoopProgram p = FunctionLoop(n, type, op, result);
   const auto of_x = static_cast<LoopValue>(p.instrs.size());
   p.instrs.push_back(
       LoopInstr::Op(BlockOp::kMultiply, CType::kF32, CType::kF32, p.stores[0].value, 0, -1));
@@ -156,12 +156,12 @@ TEST_P(LookupTablesTest, FunctionsOfFloatsOf16BitsAreLookedUp) {
   for (const auto& [type, result] : {std::pair{BF16, BF16}, {F16, F16}, {BF16, F16}}) {
     SCOPED_TRACE(testing::Message() << "type " << int{type});
     // 16411 and 65536 have no common divisor: the words are all different ones up to 65536.
-    const Bytes words = Words(kManyWords, 16411);
+    const Bytes words = ManyWords(kManyWords, 16411);
     const LoopProgram many = OwnFunction(kManyWords, type, BlockOp::kLogistic, result);
     const Result got = RunLoop(*GetParam(), many, words);
     ASSERT_TRUE(got.looked_up);
     const LoopProgram each = OwnFunction(65536, type, BlockOp::kLogistic, result);
-    const Result want = RunLoop(*GetParam(), each, Words(65536, 1));
+    const Result want = RunLoop(*GetParam(), each, ManyWords(65536, 1));
     ASSERT_FALSE(want.looked_up);
     for (int64_t i = 0; i < kManyWords; ++i) {
       ASSERT_EQ(WordAt(got.stored[0], i), WordAt(want.stored[0], WordAt(words, i)))
@@ -173,14 +173,14 @@ TEST_P(LookupTablesTest, FunctionsOfFloatsOf16BitsAreLookedUp) {
 TEST_P(LookupTablesTest, FunctionsOfIntegersOfAByteAreLookedUp) {
   for (const PrimitiveType type : {U8, S8, S4, U2}) {
     SCOPED_TRACE(testing::Message() << "type " << int{type});
-    ExpectTables(Function(kMany, type, BlockOp::kCbrt, type),
-                 Function(256, type, BlockOp::kCbrt, type), ManyBytes());
+    ExpectTables(FunctionLoop(kMany, type, BlockOp::kCbrt, type),
+                 FunctionLoop(256, type, BlockOp::kCbrt, type), ManyBytes());
   }
 }
 
 TEST_P(LookupTablesTest, EachResultHasItsTable) {
   const auto several = [](int64_t n) {
-    LoopProgram p = Function(n, F8E4M3FN, BlockOp::kSin, F8E5M2);
+    LoopProgram p = FunctionLoop(n, F8E4M3FN, BlockOp::kSin, F8E5M2);
     AppendStore(&p, Append(&p, LoopInstr::kConvert, CType::kS8, 1), S8, {0, {1}});
     p.instrs.push_back(LoopInstr::Op(BlockOp::kIsFinite, CType::kPred, CType::kF32, 0, -1, -1));
     AppendStore(&p, static_cast<LoopValue>(p.instrs.size()) - 1, PRED, {0, {1}});
@@ -193,8 +193,8 @@ TEST_P(LookupTablesTest, BytesAreReadAsTheInputLies) {
   constexpr int64_t kRows = 160, kColumns = 125;
   const Bytes input = ManyBytes();
   const Bytes want =
-      RunLoop(*GetParam(), Function(256, U8, BlockOp::kLog1p, U8), EachByte()).stored[0];
-  LoopProgram p = Function(0, U8, BlockOp::kLog1p, U8);
+      RunLoop(*GetParam(), FunctionLoop(256, U8, BlockOp::kLog1p, U8), EachByte()).stored[0];
+  LoopProgram p = FunctionLoop(0, U8, BlockOp::kLog1p, U8);
   p.dims = {kRows, kColumns};
   p.num_outer = 2;
   p.stores[0].view = {0, {kColumns, 1}};
@@ -215,12 +215,12 @@ TEST_P(LookupTablesTest, BytesAreReadAsTheInputLies) {
 
 TEST_P(LookupTablesTest, OtherLoopsCompute) {
   const auto looks_up = [&](const LoopProgram& p) { return IsWorthTables(p, *GetParam()->block); };
-  ASSERT_TRUE(looks_up(Function(kMany, U8, BlockOp::kExp, U8)));
+  ASSERT_TRUE(looks_up(FunctionLoop(kMany, U8, BlockOp::kExp, U8)));
   // Few points; wider elements; predicates, which are but two bytes.
-  EXPECT_FALSE(looks_up(Function(1000, U8, BlockOp::kExp, U8)));
-  EXPECT_FALSE(looks_up(Function(kMany, U8, BlockOp::kExp, F16)));
-  EXPECT_FALSE(looks_up(Function(kMany, BF16, BlockOp::kExp, U8)));
-  EXPECT_FALSE(looks_up(Function(kMany, PRED, BlockOp::kExp, U8)));
+  EXPECT_FALSE(looks_up(FunctionLoop(1000, U8, BlockOp::kExp, U8)));
+  EXPECT_FALSE(looks_up(FunctionLoop(kMany, U8, BlockOp::kExp, F16)));
+  EXPECT_FALSE(looks_up(FunctionLoop(kMany, BF16, BlockOp::kExp, U8)));
+  EXPECT_FALSE(looks_up(FunctionLoop(kMany, PRED, BlockOp::kExp, U8)));
   // Words that are few, or soon computed, or have a kernel.
   const auto own = [](int64_t n) { return OwnFunction(n, BF16, BlockOp::kTanh, BF16); };
   EXPECT_TRUE(looks_up(own(kManyWords)));
@@ -228,7 +228,7 @@ TEST_P(LookupTablesTest, OtherLoopsCompute) {
   LoopProgram words = Over(kManyWords, U16);
   AppendStore(&words, AppendUnary(&words, BlockOp::kNegate, CType::kU16, 0), U16, {0, {1}});
   EXPECT_FALSE(looks_up(words));
-  EXPECT_NE(looks_up(Function(kManyWords, BF16, BlockOp::kTanh, BF16)),
+  EXPECT_NE(looks_up(FunctionLoop(kManyWords, BF16, BlockOp::kTanh, BF16)),
             HasNarrowFunction(*GetParam()->block, BF16, BlockOp::kTanh));
   // A kernel for bytes takes longer.
   LoopProgram square = Over(kMany, F8E4M3FN);
@@ -236,7 +236,7 @@ TEST_P(LookupTablesTest, OtherLoopsCompute) {
   AppendStore(&square, 1, F8E4M3FN, {0, {1}});
   EXPECT_TRUE(looks_up(square));
   // One byte for all points.
-  LoopProgram one = Function(kMany, U8, BlockOp::kExp, U8);
+  LoopProgram one = FunctionLoop(kMany, U8, BlockOp::kExp, U8);
   one.inputs[0].view.strides = {0};
   EXPECT_FALSE(looks_up(one));
   // Integers of a byte, which are quick.
@@ -244,7 +244,7 @@ TEST_P(LookupTablesTest, OtherLoopsCompute) {
   AppendStore(&bytes, AppendUnary(&bytes, BlockOp::kNegate, CType::kU8, 0), U8, {0, {1}});
   EXPECT_FALSE(looks_up(bytes));
   // Another input.
-  LoopProgram two = Function(kMany, F8E5M2, BlockOp::kExp, F8E5M2);
+  LoopProgram two = FunctionLoop(kMany, F8E5M2, BlockOp::kExp, F8E5M2);
   two.inputs.push_back(two.inputs[0]);
   const LoopValue other = Append(&two, LoopInstr::kInput, CType::kF32, -1);
   two.instrs[other].index = 1;
@@ -253,7 +253,7 @@ TEST_P(LookupTablesTest, OtherLoopsCompute) {
   two.stores[0].value = other + 1;
   EXPECT_FALSE(looks_up(two));
   // A coordinate.
-  LoopProgram counted = Function(kMany, F8E5M2, BlockOp::kExp, F8E5M2);
+  LoopProgram counted = FunctionLoop(kMany, F8E5M2, BlockOp::kExp, F8E5M2);
   counted.iotas.push_back({0, {1}});
   const LoopValue iota = Append(&counted, LoopInstr::kIota, CType::kF32, -1);
   counted.instrs[iota].index = 0;
@@ -276,7 +276,7 @@ TEST_P(LookupTablesTest, TheKernelTakesAnyNumberOfBytes) {
 }
 
 TEST_P(LookupTablesTest, TheKernelTakesAnyNumberOfWords) {
-  const Bytes table = Words(65536, 40503), input = Words(100, 16411);
+  const Bytes table = ManyWords(65536, 40503), input = ManyWords(100, 16411);
   for (int64_t n = 0; n < 60; ++n) {
     Bytes got = input;
     GetParam()->block->look_up[1](&got[6], &got[6], table.data(), nullptr, n);

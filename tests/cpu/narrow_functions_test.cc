@@ -26,30 +26,30 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int kCount = 1 << 16;
-constexpr std::pair<NarrowType, PrimitiveType> kTypes[] = {{NarrowType::kBf16, BF16},
-                                                           {NarrowType::kF16, F16}};
+constexpr int kNumWords = 1 << 16;
+constexpr std::pair<NarrowType, PrimitiveType> kNarrowTypes[] = {{NarrowType::kBf16, BF16},
+                                                                 {NarrowType::kF16, F16}};
 
 std::vector<uint16_t> EachArgument() {
-  std::vector<uint16_t> words(kCount);
-  for (int i = 0; i < kCount; ++i) words[i] = static_cast<uint16_t>(i);
+  std::vector<uint16_t> words(kNumWords);
+  for (int i = 0; i < kNumWords; ++i) words[i] = static_cast<uint16_t>(i);
   return words;
 }
 
 // What `kernels` give of all arguments by load, `op` on f32 and store.
 std::vector<uint16_t> ByF32(const BlockKernels& kernels, PrimitiveType type, BlockOp op) {
-  std::vector<float> singles(kCount);
-  kernels.load[type](singles.data(), EachArgument().data(), kCount);
+  std::vector<float> singles(kNumWords);
+  kernels.load[type](singles.data(), EachArgument().data(), kNumWords);
   singles = CallUnary<float>(kernels, op, CType::kF32, singles);
-  std::vector<uint16_t> results(kCount);
-  kernels.store[type](results.data(), singles.data(), kCount);
+  std::vector<uint16_t> results(kNumWords);
+  kernels.store[type](results.data(), singles.data(), kNumWords);
   return results;
 }
 
 // Calls `check` with each function that a level has, its type and operation.
 template <typename Check>
 void ForEachFunction(const BlockKernels& kernels, Check check) {
-  for (const auto& [narrow, memory] : kTypes) {
+  for (const auto& [narrow, memory] : kNarrowTypes) {
     for (int op = 0; op < kNumUnaryBlockOps; ++op) {
       const BlockFn fn = kernels.narrow[static_cast<int>(narrow)][op];
       if (fn == nullptr) continue;
@@ -64,13 +64,13 @@ TEST(NarrowFunctionsTest, HaveTheBitsOfTheWayThroughF32) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     ForEachFunction(*kernels, [&](BlockFn fn, PrimitiveType type, BlockOp op) {
       const std::vector<uint16_t> want = ByF32(*kernels, type, op);
-      std::vector<uint16_t> got(kCount);
-      fn(got.data(), arguments.data(), nullptr, nullptr, kCount);
-      for (int i = 0; i < kCount; ++i) {
+      std::vector<uint16_t> got(kNumWords);
+      fn(got.data(), arguments.data(), nullptr, nullptr, kNumWords);
+      for (int i = 0; i < kNumWords; ++i) {
         ASSERT_EQ(got[i], want[i]) << "of " << i;
       }
       got = arguments;
-      fn(got.data(), got.data(), nullptr, nullptr, kCount);
+      fn(got.data(), got.data(), nullptr, nullptr, kNumWords);
       EXPECT_EQ(got, want) << "in place";
     });
   }
@@ -97,13 +97,6 @@ TEST(NarrowFunctionsTest, DoNotDependOnPlaceOrCount) {
   }
 }
 
-std::vector<float> Loaded(const BlockKernels& kernels, PrimitiveType type,
-                          const std::vector<uint16_t>& words) {
-  std::vector<float> singles(words.size());
-  kernels.load[type](singles.data(), words.data(), static_cast<int64_t>(words.size()));
-  return singles;
-}
-
 // What `kernels` give of f32 by `op` and a store.
 std::vector<uint16_t> ByF32(const BlockKernels& kernels, PrimitiveType type, BlockOp op,
                             const std::vector<float>& a, const std::vector<float>& b) {
@@ -116,7 +109,7 @@ std::vector<uint16_t> ByF32(const BlockKernels& kernels, PrimitiveType type, Blo
 // Calls `check` with the forms of each binary function that a level has, its type and operation.
 template <typename Check>
 void ForEachBinaryFunction(const BlockKernels& kernels, Check check) {
-  for (const auto& [narrow, memory] : kTypes) {
+  for (const auto& [narrow, memory] : kNarrowTypes) {
     for (int op = 0; op < kNumBinaryBlockOps; ++op) {
       const BlockFn* const forms = kernels.narrow_binary[static_cast<int>(narrow)][op];
       if (forms[0] == nullptr) continue;
@@ -132,18 +125,18 @@ TEST(NarrowFunctionsTest, OfTwoHaveTheBitsOfTheWayThroughF32) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
       for (int round = 0; round < 30; ++round) {
-        std::vector<uint16_t> second(kCount), got(kCount);
+        std::vector<uint16_t> second(kNumWords), got(kNumWords);
         for (uint16_t& word : second) word = static_cast<uint16_t>(random());
         const std::vector<uint16_t> want = ByF32(*kernels, type, op, Loaded(*kernels, type, first),
                                                  Loaded(*kernels, type, second));
-        forms[0](got.data(), first.data(), second.data(), nullptr, kCount);
-        for (int i = 0; i < kCount; ++i) {
+        forms[0](got.data(), first.data(), second.data(), nullptr, kNumWords);
+        for (int i = 0; i < kNumWords; ++i) {
           ASSERT_EQ(got[i], want[i]) << "of " << i << " and " << second[i];
         }
         got = first;
-        forms[0](got.data(), got.data(), second.data(), nullptr, kCount);
+        forms[0](got.data(), got.data(), second.data(), nullptr, kNumWords);
         EXPECT_EQ(got, want) << "in place of the first";
-        forms[0](second.data(), first.data(), second.data(), nullptr, kCount);
+        forms[0](second.data(), first.data(), second.data(), nullptr, kNumWords);
         EXPECT_EQ(second, want) << "in place of the second";
       }
     });
@@ -154,7 +147,7 @@ TEST(NarrowFunctionsTest, OfTwoHaveTheBitsOfTheWayThroughF32) {
 TEST(NarrowFunctionsTest, PowersHaveTheSameBitsAtAllLevels) {
   constexpr int kPower = static_cast<int>(BlockOp::kNarrowPower) - kNumUnaryBlockOps;
   const std::vector<uint16_t> bases = EachArgument();
-  std::vector<uint16_t> result(kCount), other(kCount);
+  std::vector<uint16_t> result(kNumWords), other(kNumWords);
   std::mt19937 random(17);
   for (NarrowType type : {NarrowType::kBf16, NarrowType::kF16}) {
     BlockFn first = nullptr;
@@ -170,8 +163,8 @@ TEST(NarrowFunctionsTest, PowersHaveTheSameBitsAtAllLevels) {
         // Of 7 digits, as numbers of either type.
         const float exponent = std::ldexp(static_cast<float>(random() % 256) - 128,
                                           static_cast<int>(random() % 16) - 14);
-        first(result.data(), bases.data(), &exponent, nullptr, kCount);
-        power(other.data(), bases.data(), &exponent, nullptr, kCount);
+        first(result.data(), bases.data(), &exponent, nullptr, kNumWords);
+        power(other.data(), bases.data(), &exponent, nullptr, kNumWords);
         EXPECT_EQ(result, other) << kernels->level << " of exponent " << exponent;
       }
     }
@@ -181,10 +174,11 @@ TEST(NarrowFunctionsTest, PowersHaveTheSameBitsAtAllLevels) {
 // Whatever the others are, of which the logarithm may be 0, and in each lane.
 TEST(NarrowFunctionsTest, OfOnePairAmongUsualOnesIsWhatItIsAlone) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  constexpr std::pair<float, float> kPairs[] = {
-      {0, 0.5f},       {-0.0f, -3}, {0, 0},    {kInfinity, 2}, {-kInfinity, 3}, {1, kInfinity},
-      {2, -kInfinity}, {kNan, 1},   {2, kNan}, {-2, 0.5f},     {-2, 3}};
+  constexpr float kQuietNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr std::pair<float, float> kPairs[] = {{0, 0.5f},       {-0.0f, -3},     {0, 0},
+                                                {kInfinity, 2},  {-kInfinity, 3}, {1, kInfinity},
+                                                {2, -kInfinity}, {kQuietNan, 1},  {2, kQuietNan},
+                                                {-2, 0.5f},      {-2, 3}};
   constexpr int kSome = 192;
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp) {
@@ -223,35 +217,35 @@ TEST(NarrowFunctionsTest, OfTwoUsualNumbersHaveTheBitsOfTheWayThroughF32) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
       for (bool negative : {false, true}) {
-        std::vector<float> a(kCount), b(kCount);
-        for (int i = 0; i < kCount; ++i) {
+        std::vector<float> a(kNumWords), b(kNumWords);
+        for (int i = 0; i < kNumWords; ++i) {
           a[i] = size(random) * (negative && random() % 2 != 0 ? -1 : 1);
           b[i] = i % 2 != 0 ? seconds[random() % std::size(seconds)] : size(random) - 10;
         }
-        std::vector<uint16_t> first(kCount), second(kCount), got(kCount);
-        kernels->store[type](first.data(), a.data(), kCount);
-        kernels->store[type](second.data(), b.data(), kCount);
+        std::vector<uint16_t> first(kNumWords), second(kNumWords), got(kNumWords);
+        kernels->store[type](first.data(), a.data(), kNumWords);
+        kernels->store[type](second.data(), b.data(), kNumWords);
         const std::vector<float> x = Loaded(*kernels, type, first);
         const std::vector<float> y = Loaded(*kernels, type, second);
         const std::vector<uint16_t> want = ByF32(*kernels, type, op, x, y);
-        forms[0](got.data(), first.data(), second.data(), nullptr, kCount);
-        for (int i = 0; i < kCount; ++i) {
+        forms[0](got.data(), first.data(), second.data(), nullptr, kNumWords);
+        for (int i = 0; i < kNumWords; ++i) {
           ASSERT_EQ(got[i], want[i]) << "of " << x[i] << " and " << y[i];
         }
         for (float each : seconds) {
-          const std::vector<float> all(kCount, each);
+          const std::vector<float> all(kNumWords, each);
           forms[static_cast<int>(Scalars::kSecond)](got.data(), first.data(), &each, nullptr,
-                                                    kCount);
+                                                    kNumWords);
           ASSERT_EQ(got, ByF32(*kernels, type, op, x, all)) << each << " second";
           if (each == 0) continue;
           forms[static_cast<int>(Scalars::kFirst)](got.data(), &each, second.data(), nullptr,
-                                                   kCount);
+                                                   kNumWords);
           ASSERT_EQ(got, ByF32(*kernels, type, op, all, y)) << each << " first";
         }
         got = first;
-        forms[0](got.data(), got.data(), second.data(), nullptr, kCount);
+        forms[0](got.data(), got.data(), second.data(), nullptr, kNumWords);
         EXPECT_EQ(got, want) << "in place of the first";
-        forms[0](second.data(), first.data(), second.data(), nullptr, kCount);
+        forms[0](second.data(), first.data(), second.data(), nullptr, kNumWords);
         EXPECT_EQ(second, want) << "in place of the second";
       }
     });
@@ -274,11 +268,13 @@ TEST(NarrowFunctionsTest, OfOneElementAndAllHaveTheBitsOfTheWayThroughF32) {
         singles.push_back(absl::bit_cast<float>(bits));
       }
       for (float single : singles) {
-        const std::vector<float> each(kCount, single);
-        std::vector<uint16_t> got(kCount);
-        forms[static_cast<int>(Scalars::kFirst)](got.data(), &single, all.data(), nullptr, kCount);
+        const std::vector<float> each(kNumWords, single);
+        std::vector<uint16_t> got(kNumWords);
+        forms[static_cast<int>(Scalars::kFirst)](got.data(), &single, all.data(), nullptr,
+                                                 kNumWords);
         ASSERT_EQ(got, ByF32(*kernels, type, op, each, loaded)) << single << " first";
-        forms[static_cast<int>(Scalars::kSecond)](got.data(), all.data(), &single, nullptr, kCount);
+        forms[static_cast<int>(Scalars::kSecond)](got.data(), all.data(), &single, nullptr,
+                                                  kNumWords);
         ASSERT_EQ(got, ByF32(*kernels, type, op, loaded, each)) << single << " second";
       }
     });
@@ -289,7 +285,7 @@ TEST(NarrowFunctionsTest, OfTwoDoNotDependOnPlaceOrCount) {
   constexpr int kMost = 70, kStep = 911;
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
     ForEachBinaryFunction(*kernels, [&](const BlockFn* forms, PrimitiveType type, BlockOp op) {
-      const float single = Loaded(*kernels, type, {0x3e80})[0];
+      const float single = Loaded<uint16_t>(*kernels, type, {0x3e80})[0];
       for (int n = 0; n <= kMost; ++n) {
         for (int offset : {0, 1, 3, 32}) {
           std::vector<uint16_t> a(n), b(n), got(offset + n + 1, 0x1234);
@@ -330,8 +326,8 @@ class NarrowFunctionProgramsTest : public LevelTest {
   void Check(PrimitiveType type, const std::string& element) {
     std::vector<T> x;
     for (uint16_t word : EachArgument()) x.push_back(T::FromBits(word));
-    const Literal argument = Array<T>(type, {kCount}, x);
-    const Literal zeros = Array<T>(type, {kCount}, std::vector<T>(kCount, T(-0.0f)));
+    const Literal argument = Array<T>(type, {kNumWords}, x);
+    const Literal zeros = Array<T>(type, {kNumWords}, std::vector<T>(kNumWords, T(-0.0f)));
     for (const char* op :
          {"stablehlo.cbrt", "stablehlo.exponential", "stablehlo.exponential_minus_one",
           "stablehlo.log", "stablehlo.log_plus_one", "stablehlo.logistic", "stablehlo.tanh",
@@ -339,20 +335,20 @@ class NarrowFunctionProgramsTest : public LevelTest {
       const auto run = [&](const std::string& body, int64_t count) {
         const std::string text =
             absl::Substitute("func.func @main(%x: $0, %z: $0) -> $1 {\n$2  return %r : $1\n}\n",
-                             TensorText({kCount}, element), TensorText({count}, element),
-                             absl::Substitute(body, op, TensorText({kCount}, element),
+                             TensorText({kNumWords}, element), TensorText({count}, element),
+                             absl::Substitute(body, op, TensorText({kNumWords}, element),
                                               TensorText({count}, element)));
         const auto results = RunProgram(client(), text, {&argument, &zeros});
         EXPECT_TRUE(results.ok()) << results.status();
         return results.ok() ? Bits<T>(*(*results)[0]) : std::vector<typename T::Storage>(count);
       };
-      const auto alone = run("  %r = \"$0\"(%x) : ($1) -> $1\n", kCount);
+      const auto alone = run("  %r = \"$0\"(%x) : ($1) -> $1\n", kNumWords);
       const auto fused =
-          run("  %0 = \"$0\"(%x) : ($1) -> $1\n  %r = stablehlo.add %0, %z : $1\n", kCount);
+          run("  %0 = \"$0\"(%x) : ($1) -> $1\n  %r = stablehlo.add %0, %z : $1\n", kNumWords);
       const auto some = run(
           "  %0 = stablehlo.slice %x [1:65536:2] : ($1) -> $2\n  %r = \"$0\"(%0) : ($2) -> $2\n",
-          kCount / 2);
-      for (int i = 0; i < kCount; ++i) {
+          kNumWords / 2);
+      for (int i = 0; i < kNumWords; ++i) {
         ASSERT_EQ(alone[i], fused[i]) << op << " of " << i << " fused";
         ASSERT_EQ(alone[i | 1], some[i / 2]) << op << " of " << (i | 1) << " sliced";
       }
@@ -369,8 +365,8 @@ class NarrowFunctionProgramsTest : public LevelTest {
       x.push_back(T::FromBits(word));
       y.push_back(T::FromBits(static_cast<uint16_t>(random())));
     }
-    const Literal first = Array<T>(type, {kCount}, x), second = Array<T>(type, {kCount}, y);
-    const Literal zeros = Array<T>(type, {kCount}, std::vector<T>(kCount, T(-0.0f)));
+    const Literal first = Array<T>(type, {kNumWords}, x), second = Array<T>(type, {kNumWords}, y);
+    const Literal zeros = Array<T>(type, {kNumWords}, std::vector<T>(kNumWords, T(-0.0f)));
     const Literal one = Array<T>(type, {}, {T(-3.0f)});
     for (const char* op : {"stablehlo.power", "stablehlo.atan2", "stablehlo.remainder"}) {
       for (const char* operands : {"%x, %y", "%x, %c", "%c, %x", "%x, %d", "%d, %x", "%x, %x"}) {
@@ -380,14 +376,15 @@ class NarrowFunctionProgramsTest : public LevelTest {
               "  %c = stablehlo.constant dense<1.5> : $0\n"
               "  %d = stablehlo.broadcast_in_dim %s, dims = [] : ($1) -> $0\n"
               "  %0 = $2 $3 : $0\n  %r = stablehlo.add %0, %z : $0\n  return %$4 : $0\n}\n",
-              TensorText({kCount}, element), TensorText({}, element), op, operands,
+              TensorText({kNumWords}, element), TensorText({}, element), op, operands,
               alone ? "0" : "r");
           const auto results = RunProgram(client(), text, {&first, &second, &zeros, &one});
           EXPECT_TRUE(results.ok()) << results.status();
-          return results.ok() ? Bits<T>(*(*results)[0]) : std::vector<typename T::Storage>(kCount);
+          return results.ok() ? Bits<T>(*(*results)[0])
+                              : std::vector<typename T::Storage>(kNumWords);
         };
         const auto alone = run(true), fused = run(false);
-        for (int i = 0; i < kCount; ++i) {
+        for (int i = 0; i < kNumWords; ++i) {
           ASSERT_EQ(alone[i], fused[i]) << op << " " << operands << " at " << i;
         }
       }

@@ -23,9 +23,6 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // Values of the type: all of them for up to 8 bits, or edges.
 std::vector<Number> ValuesOf(PrimitiveType type, bool few) {
   std::vector<Number> values;
@@ -85,7 +82,7 @@ std::vector<Number> RunOp(const std::string& op, PrimitiveType type,
   std::vector<const Literal*> arguments;
   std::string header, names, types;
   for (size_t i = 0; i < operands.size(); ++i) {
-    literals.push_back(Numbers(type, dims, operands[i]));
+    literals.push_back(ArrayOf(type, dims, operands[i]));
     absl::StrAppend(&header, i > 0 ? ", " : "", "%a", i, ": ", in);
     absl::StrAppend(&names, i > 0 ? ", " : "", "%a", i);
     absl::StrAppend(&types, i > 0 ? ", " : "", in);
@@ -415,7 +412,7 @@ TEST_P(NarrowIntegerTest, ConversionsToEachTypeKeepOrWrap) {
 
 // The 2 that these count is -2 in two bits, also where a conversion reads it in the same loop.
 TEST(NarrowIntegerLoopTest, CountsThatDoNotFitWrapBeforeTheyAreConverted) {
-  const Literal x = Numbers(S2, {4}, {0, 1, -2, -1});
+  const Literal x = ArrayOf(S2, {4}, {0, 1, -2, -1});
   for (const auto& [op, expected] :
        {std::pair<std::string, std::vector<Number>>("popcnt", {0, 1, 1, -2}),
         std::pair<std::string, std::vector<Number>>("count_leading_zeros", {-2, 1, 0, 0})}) {

@@ -16,19 +16,19 @@
 namespace pjrt::cpu {
 namespace {
 
-using Dims = std::vector<int64_t>;
-
 struct Move {
   const char* name;
-  std::vector<Dims> operands;  // %a, %b, %c of the element type
-  Dims result;
+  std::vector<List64> operands;  // %a, %b, %c of the element type
+  List64 result;
   const char* text;  // to %0
   // Operand and element that an element of the result, at these coordinates, is.
-  std::function<std::pair<int, int64_t>(const Dims&)> from;
+  std::function<std::pair<int, int64_t>(const List64&)> from;
   bool keeps_payloads = true;  // of NaNs; false where elements pass through arithmetic
 };
 
-std::pair<int, int64_t> First(const Dims& at, const Dims& dims) { return {0, Linear(at, dims)}; }
+std::pair<int, int64_t> First(const List64& at, const List64& dims) {
+  return {0, Linear(at, dims)};
+}
 
 const std::vector<Move>& Moves() {
   static const auto* const kMoves = new std::vector<Move>{
@@ -36,7 +36,7 @@ const std::vector<Move>& Moves() {
        {{3, 4, 2}},
        {2, 3, 4},
        "stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<3x4x2x$T>) -> tensor<2x3x4x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({at[1], at[2], at[0]}, {3, 4, 2});
        }},
       {"transpose of eight dimensions",
@@ -44,68 +44,68 @@ const std::vector<Move>& Moves() {
        {3, 2, 2, 1, 2, 3, 1, 2},
        "stablehlo.transpose %a, dims = [7, 6, 5, 4, 3, 2, 1, 0] : (tensor<2x1x3x2x1x2x2x3x$T>) -> "
        "tensor<3x2x2x1x2x3x1x2x$T>",
-       [](const Dims& at) {
-         return First(Dims(at.rbegin(), at.rend()), {2, 1, 3, 2, 1, 2, 2, 3});
+       [](const List64& at) {
+         return First(List64(at.rbegin(), at.rend()), {2, 1, 3, 2, 1, 2, 2, 3});
        }},
       {"transpose of nothing",
        {{3, 0, 2}},
        {2, 3, 0},
        "stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<3x0x2x$T>) -> tensor<2x3x0x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"reverse",
        {{3, 5}},
        {3, 5},
        "stablehlo.reverse %a, dims = [1] : tensor<3x5x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({at[0], 4 - at[1]}, {3, 5});
        }},
       {"reverse of a scalar",
        {{}},
        {},
        "stablehlo.reverse %a, dims = [] : tensor<$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"slice",
        {{5, 9}},
        {2, 3},
        "stablehlo.slice %a [1:5:2, 2:9:3] : (tensor<5x9x$T>) -> tensor<2x3x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({1 + 2 * at[0], 2 + 3 * at[1]}, {5, 9});
        }},
       {"slice of nothing",
        {{5}},
        {0},
        "stablehlo.slice %a [5:5] : (tensor<5x$T>) -> tensor<0x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"reshape to eight dimensions",
        {{12}},
        {1, 2, 1, 3, 1, 2, 1, 1},
        "stablehlo.reshape %a : (tensor<12x$T>) -> tensor<1x2x1x3x1x2x1x1x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return std::pair<int, int64_t>(0, Linear(at, {1, 2, 1, 3, 1, 2, 1, 1}));
        }},
       {"reshape to a scalar",
        {{1, 1}},
        {},
        "stablehlo.reshape %a : (tensor<1x1x$T>) -> tensor<$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"broadcast_in_dim",
        {{3, 1}},
        {3, 4, 2},
        "stablehlo.broadcast_in_dim %a, dims = [0, 2] : (tensor<3x1x$T>) -> tensor<3x4x2x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({at[0], 0}, {3, 1});
        }},
       {"broadcast_in_dim of a scalar",
        {{}},
        {7},
        "stablehlo.broadcast_in_dim %a, dims = [] : (tensor<$T>) -> tensor<7x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"concatenate",
        {{2, 3}, {2, 0}, {2, 2}},
        {2, 5},
        "stablehlo.concatenate %a, %b, %c, dim = 1 : (tensor<2x3x$T>, tensor<2x0x$T>, "
        "tensor<2x2x$T>) -> tensor<2x5x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return at[1] < 3 ? std::pair<int, int64_t>(0, at[0] * 3 + at[1])
                           : std::pair<int, int64_t>(2, at[0] * 2 + at[1] - 3);
        }},
@@ -114,7 +114,7 @@ const std::vector<Move>& Moves() {
        {4, 6},
        "stablehlo.pad %a, %b, low = [-1, 1], high = [1, 0], interior = [0, 1] : (tensor<4x3x$T>, "
        "tensor<$T>) -> tensor<4x6x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          const bool inside = at[0] < 3 && at[1] % 2 == 1;
          return inside ? std::pair<int, int64_t>(0, (at[0] + 1) * 3 + at[1] / 2)
                        : std::pair<int, int64_t>(1, 0);
@@ -124,13 +124,13 @@ const std::vector<Move>& Moves() {
        {2},
        "stablehlo.pad %a, %b, low = [1], high = [1], interior = [3] : (tensor<0x$T>, tensor<$T>) "
        "-> tensor<2x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(1, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(1, 0); }},
       {"dynamic_slice from out of range",
        {{4, 5}},
        {2, 2},
        "stablehlo.dynamic_slice %a, %far, %minus, sizes = [2, 2] : (tensor<4x5x$T>, tensor<i32>, "
        "tensor<i32>) -> tensor<2x2x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({2 + at[0], at[1]}, {4, 5});
        }},
       {"dynamic_update_slice out of range",
@@ -138,7 +138,7 @@ const std::vector<Move>& Moves() {
        {4, 5},
        "stablehlo.dynamic_update_slice %a, %b, %far, %minus : (tensor<4x5x$T>, tensor<2x2x$T>, "
        "tensor<i32>, tensor<i32>) -> tensor<4x5x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return at[0] >= 2 && at[1] < 2 ? std::pair<int, int64_t>(1, (at[0] - 2) * 2 + at[1])
                                         : First(at, {4, 5});
        }},
@@ -149,7 +149,7 @@ const std::vector<Move>& Moves() {
           offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
           index_vector_dim = 1>, slice_sizes = array<i64: 1, 2>}
           : (tensor<4x3x$T>, tensor<4x1xi32>) -> tensor<4x2x$T>)",
-       [](const Dims& at) {
+       [](const List64& at) {
          static constexpr int64_t kRows[] = {0, 3, 3, 1};  // of -9, 3, 99, 1
          return First({kRows[at[0]], at[1]}, {4, 3});
        }},
@@ -162,7 +162,7 @@ const std::vector<Move>& Moves() {
   }) {scatter_dimension_numbers = #stablehlo.scatter<
       update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
       index_vector_dim = 1>} : (tensor<4x3x$T>, tensor<4x1xi32>, tensor<4x3x$T>) -> tensor<4x3x$T>)",
-       [](const Dims& at) {
+       [](const List64& at) {
          return at[0] == 3   ? std::pair<int, int64_t>(1, 3 + at[1])
                 : at[0] == 1 ? std::pair<int, int64_t>(1, 9 + at[1])
                              : First(at, {4, 3});
@@ -171,7 +171,7 @@ const std::vector<Move>& Moves() {
        {{3}, {3}},
        {3},
        "stablehlo.select %yes, %a, %b : tensor<i1>, tensor<3x$T>",
-       [](const Dims& at) { return First(at, {3}); }},
+       [](const List64& at) { return First(at, {3}); }},
       {"if",
        {{3}, {3}},
        {3},
@@ -180,7 +180,7 @@ const std::vector<Move>& Moves() {
   }, {
     stablehlo.return %b : tensor<3x$T>
   }) : (tensor<i1>) -> tensor<3x$T>)",
-       [](const Dims& at) { return std::pair<int, int64_t>(1, at[0]); }},
+       [](const List64& at) { return std::pair<int, int64_t>(1, at[0]); }},
       {"case out of range",
        {{3}, {3}, {3}},
        {3},
@@ -191,22 +191,22 @@ const std::vector<Move>& Moves() {
   }, {
     stablehlo.return %c : tensor<3x$T>
   }) : (tensor<i32>) -> tensor<3x$T>)",
-       [](const Dims& at) { return std::pair<int, int64_t>(2, at[0]); }},
+       [](const List64& at) { return std::pair<int, int64_t>(2, at[0]); }},
       {"while that exchanges what it carries",
        {{3}, {3}},
        {3},
        R"("stablehlo.optimization_barrier"(%w#1) : (tensor<3x$T>) -> tensor<3x$T>)",
-       [](const Dims& at) { return std::pair<int, int64_t>(1, at[0]); }},
+       [](const List64& at) { return std::pair<int, int64_t>(1, at[0]); }},
       {"get_tuple_element",
        {{3}, {3}},
        {3},
        "stablehlo.get_tuple_element %t[1] : (tuple<tensor<3x$T>, tensor<3x$T>>) -> tensor<3x$T>",
-       [](const Dims& at) { return std::pair<int, int64_t>(1, at[0]); }},
+       [](const List64& at) { return std::pair<int, int64_t>(1, at[0]); }},
       {"select by each element",
        {{3}, {3}},
        {3},
        "stablehlo.select %some, %a, %b : tensor<3xi1>, tensor<3x$T>",
-       [](const Dims& at) { return std::pair<int, int64_t>(at[0] == 1 ? 1 : 0, at[0]); },
+       [](const List64& at) { return std::pair<int, int64_t>(at[0] == 1 ? 1 : 0, at[0]); },
        false},
       {"map to the second",
        {{3}, {3}},
@@ -215,20 +215,20 @@ const std::vector<Move>& Moves() {
   ^bb0(%x: $S, %y: $S):
     stablehlo.return %y : $S
   }) {dimensions = array<i64: 0>} : (tensor<3x$T>, tensor<3x$T>) -> tensor<3x$T>)",
-       [](const Dims& at) { return std::pair<int, int64_t>(1, at[0]); }},
+       [](const List64& at) { return std::pair<int, int64_t>(1, at[0]); }},
       {"slice of eight dimensions",
        {{2, 1, 3, 2, 1, 2, 2, 3}},
        {1, 1, 2, 1, 1, 2, 1, 2},
        "stablehlo.slice %a [1:2, 0:1, 0:3:2, 1:2, 0:1, 0:2, 0:1, 1:3] : "
        "(tensor<2x1x3x2x1x2x2x3x$T>) -> tensor<1x1x2x1x1x2x1x2x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({1, 0, 2 * at[2], 1, 0, at[5], 0, at[7] + 1}, {2, 1, 3, 2, 1, 2, 2, 3});
        }},
       {"reverse of eight dimensions",
        {{2, 1, 3, 2, 1, 2, 2, 3}},
        {2, 1, 3, 2, 1, 2, 2, 3},
        "stablehlo.reverse %a, dims = [0, 2, 4, 7] : tensor<2x1x3x2x1x2x2x3x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({1 - at[0], 0, 2 - at[2], at[3], 0, at[5], at[6], 2 - at[7]},
                       {2, 1, 3, 2, 1, 2, 2, 3});
        }},
@@ -238,7 +238,7 @@ const std::vector<Move>& Moves() {
        "stablehlo.pad %a, %b, low = [0, 0, 1, 0, 0, 0, 0, -1], high = [0, 0, 0, 0, 0, 0, 0, 2], "
        "interior = [0, 0, 0, 0, 1, 0, 0, 0] : (tensor<1x2x1x1x2x1x1x2x$T>, tensor<$T>) -> "
        "tensor<1x2x2x1x3x1x1x3x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          const bool inside = at[2] == 1 && at[4] % 2 == 0 && at[7] == 0;
          return inside ? First({0, at[1], 0, 0, at[4] / 2, 0, 0, 1}, {1, 2, 1, 1, 2, 1, 1, 2})
                        : std::pair<int, int64_t>(1, 0);
@@ -248,7 +248,7 @@ const std::vector<Move>& Moves() {
        {2, 1, 1, 4, 1, 1, 2, 1},
        "stablehlo.concatenate %a, %b, dim = 3 : (tensor<2x1x1x3x1x1x2x1x$T>, "
        "tensor<2x1x1x1x1x1x2x1x$T>) -> tensor<2x1x1x4x1x1x2x1x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return at[3] < 3 ? First(at, {2, 1, 1, 3, 1, 1, 2, 1})
                           : std::pair<int, int64_t>(1, at[0] * 2 + at[6]);
        }},
@@ -257,31 +257,31 @@ const std::vector<Move>& Moves() {
        {0, 2},
        "stablehlo.concatenate %a, %b, dim = 0 : (tensor<0x2x$T>, tensor<0x2x$T>) -> "
        "tensor<0x2x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"broadcast_in_dim of nothing",
        {{1, 0}},
        {3, 0},
        "stablehlo.broadcast_in_dim %a, dims = [0, 1] : (tensor<1x0x$T>) -> tensor<3x0x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"dynamic_slice of nothing",
        {{4, 5}},
        {2, 0},
        "stablehlo.dynamic_slice %a, %far, %minus, sizes = [2, 0] : (tensor<4x5x$T>, tensor<i32>, "
        "tensor<i32>) -> tensor<2x0x$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"dynamic_update_slice by nothing",
        {{4, 5}, {2, 0}},
        {4, 5},
        "stablehlo.dynamic_update_slice %a, %b, %far, %minus : (tensor<4x5x$T>, tensor<2x0x$T>, "
        "tensor<i32>, tensor<i32>) -> tensor<4x5x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First(at, {4, 5});
        }},
       {"dynamic_slice of a scalar",
        {{}},
        {},
        "stablehlo.dynamic_slice %a, sizes = [] : (tensor<$T>) -> tensor<$T>",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"gather of no points",
        {{4, 3}},
        {0, 2},
@@ -289,7 +289,7 @@ const std::vector<Move>& Moves() {
           offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
           index_vector_dim = 1>, slice_sizes = array<i64: 1, 2>}
           : (tensor<4x3x$T>, tensor<0x1xi32>) -> tensor<0x2x$T>)",
-       [](const Dims&) { return std::pair<int, int64_t>(0, 0); }},
+       [](const List64&) { return std::pair<int, int64_t>(0, 0); }},
       {"scatter of no points",
        {{4, 3}, {0, 3}},
        {4, 3},
@@ -299,7 +299,7 @@ const std::vector<Move>& Moves() {
   }) {scatter_dimension_numbers = #stablehlo.scatter<
       update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
       index_vector_dim = 1>} : (tensor<4x3x$T>, tensor<0x1xi32>, tensor<0x3x$T>) -> tensor<4x3x$T>)",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First(at, {4, 3});
        }},
       {"dynamic_broadcast_in_dim",
@@ -307,14 +307,14 @@ const std::vector<Move>& Moves() {
        {3, 4, 2},
        "stablehlo.dynamic_broadcast_in_dim %a, %shape, dims = [0, 2] : (tensor<3x1x$T>, "
        "tensor<3xi32>) -> tensor<3x4x2x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return First({at[0], 0}, {3, 1});
        }},
       {"dynamic_reshape",
        {{24}},
        {3, 4, 2},
        "stablehlo.dynamic_reshape %a, %shape : (tensor<24x$T>, tensor<3xi32>) -> tensor<3x4x2x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return std::pair<int, int64_t>(0, Linear(at, {3, 4, 2}));
        }},
       {"dynamic_pad",
@@ -322,7 +322,7 @@ const std::vector<Move>& Moves() {
        {8},
        "stablehlo.dynamic_pad %a, %b, %two, %three, %one : (tensor<2x$T>, tensor<$T>, "
        "tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<8x$T>",
-       [](const Dims& at) {
+       [](const List64& at) {
          return at[0] == 2 || at[0] == 4 ? std::pair<int, int64_t>(0, at[0] / 2 - 1)
                                          : std::pair<int, int64_t>(1, 0);
        }},
@@ -331,12 +331,12 @@ const std::vector<Move>& Moves() {
        {2},
        "stablehlo.real_dynamic_slice %a, %one, %three, %one : (tensor<5x$T>, tensor<1xi32>, "
        "tensor<1xi32>, tensor<1xi32>) -> tensor<2x$T>",
-       [](const Dims& at) { return std::pair<int, int64_t>(0, at[0] + 1); }},
+       [](const List64& at) { return std::pair<int, int64_t>(0, at[0] + 1); }},
       {"scatter into two, the second",
        {{4}, {3}},
        {4},
        R"("stablehlo.optimization_barrier"(%both#1) : (tensor<4x$T>) -> tensor<4x$T>)",
-       [](const Dims& at) {
+       [](const List64& at) {
          return at[0] == 0   ? std::pair<int, int64_t>(0, 0)
                 : at[0] == 3 ? std::pair<int, int64_t>(0, 3)
                              : std::pair<int, int64_t>(1, 2 - at[0]);
@@ -434,7 +434,7 @@ TEST_P(MoveTest, EveryElementArrivesAsItWas) {
 INSTANTIATE_TEST_SUITE_P(All, MoveTest, ::testing::ValuesIn(AllElementTypes()), TypeCase);
 
 // Bits of an element, the lowest first.
-std::vector<int> BitsOf(const LiteralBase& literal, int64_t i) {
+std::vector<int> ElementBits(const LiteralBase& literal, int64_t i) {
   const std::string bytes = ElementBytes(literal, i);
   std::vector<int> bits;
   for (int b = 0; b < ValueBits(literal.shape().element_type()); ++b)
@@ -450,7 +450,7 @@ TEST(BitcastTest, PartsOfAnElementAreItsBitsFromTheLowestOn) {
       if (wide == narrow || IsComplex(wide) != IsComplex(narrow)) continue;
       SCOPED_TRACE(std::string(PrimitiveTypeName(wide)) + " and " +
                    std::string(PrimitiveTypeName(narrow)));
-      const Dims split = parts == 1 ? Dims{5} : Dims{5, parts};
+      const List64 split = parts == 1 ? List64{5} : List64{5, parts};
       const std::string from = TensorText({5}, StableHloTypeName(wide));
       const std::string to = TensorText(split, StableHloTypeName(narrow));
       const Literal a = RandomElements(wide, {5}, 3);
@@ -465,10 +465,10 @@ TEST(BitcastTest, PartsOfAnElementAreItsBitsFromTheLowestOn) {
       for (int64_t i = 0; i < 5; ++i) {
         std::vector<int> bits;
         for (int p = 0; p < parts; ++p) {
-          const std::vector<int> part = BitsOf(*results[0], i * parts + p);
+          const std::vector<int> part = ElementBits(*results[0], i * parts + p);
           bits.insert(bits.end(), part.begin(), part.end());
         }
-        EXPECT_EQ(bits, BitsOf(a, i));
+        EXPECT_EQ(bits, ElementBits(a, i));
         EXPECT_EQ(ElementBytes(*results[1], i), ElementBytes(a, i));
       }
     }

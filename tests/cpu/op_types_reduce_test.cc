@@ -90,7 +90,7 @@ TEST_P(ReduceTypesTest, ProductsOfMatrices) {
       : (tensor<2x3x5x$T>, tensor<2x5x4x$T>) -> tensor<2x3x4x$T>
   return %0 : tensor<2x3x4x$T>
 })",
-         {Numbers(type, {2, 3, 5}, a), Numbers(type, {2, 5, 4}, b)}, type, c);
+         {ArrayOf(type, {2, 3, 5}, a), ArrayOf(type, {2, 5, 4}, b)}, type, c);
   // Nothing to sum is 0.
   if (type == F8E8M0FNU) return;
   Expect("dot_general of nothing",
@@ -99,7 +99,7 @@ TEST_P(ReduceTypesTest, ProductsOfMatrices) {
       : (tensor<2x0x$T>, tensor<0x3x$T>) -> tensor<2x3x$T>
   return %0 : tensor<2x3x$T>
 })",
-         {Numbers(type, {2, 0}, {}), Numbers(type, {0, 3}, {})}, type, std::vector<Number>(6, 0));
+         {ArrayOf(type, {2, 0}, {}), ArrayOf(type, {0, 3}, {})}, type, std::vector<Number>(6, 0));
 }
 
 // A wider result is not rounded to the operands' type on the way.
@@ -116,7 +116,7 @@ TEST_P(ReduceTypesTest, ProductsToAPreferredType) {
              "> {\n  %0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] "
              ": (tensor<40x$T>, tensor<40x$T>) -> tensor<" +
              name + ">\n  return %0 : tensor<" + name + ">\n}\n",
-         {Numbers(type, {40}, a), Numbers(type, {40}, b)}, wide, {sum});
+         {ArrayOf(type, {40}, a), ArrayOf(type, {40}, b)}, wide, {sum});
 }
 
 // Products of two types, such as f32 and i32, as programs lowered for other platforms hold them.
@@ -134,7 +134,7 @@ TEST_P(ReduceTypesTest, ProductsOfTwoTypes) {
                         ">) -> tensor<", StableHloTypeName(result),
                         "> {\n  %0 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : ",
                         types, "\n  return %0 : tensor<", StableHloTypeName(result), ">\n}\n"),
-           {Numbers(type, {9}, a), Numbers(other, {9}, b)}, result, {sum});
+           {ArrayOf(type, {9}, a), ArrayOf(other, {9}, b)}, result, {sum});
   }
 }
 
@@ -172,7 +172,7 @@ TEST_P(ReduceTypesTest, Convolutions) {
       : (tensor<2x6x4x$T>, tensor<3x2x6x$T>) -> tensor<2x5x6x$T>
   return %0 : tensor<2x5x6x$T>
 })",
-         {Numbers(type, {2, 6, 4}, a), Numbers(type, {3, 2, 6}, kernel)}, type, c);
+         {ArrayOf(type, {2, 6, 4}, a), ArrayOf(type, {3, 2, 6}, kernel)}, type, c);
 }
 
 TEST_P(ReduceTypesTest, ReductionsOfRowsAndColumns) {
@@ -191,8 +191,8 @@ TEST_P(ReduceTypesTest, ReductionsOfRowsAndColumns) {
            ">} : (tensor<5x4x$T>, $S) -> " + result + "\n  return %0 : " + result + "\n}\n";
   };
   std::vector<Literal> operands;
-  operands.push_back(Numbers(type, {5, 4}, a));
-  operands.push_back(Numbers(type, {}, Small(type, 1)));
+  operands.push_back(ArrayOf(type, {5, 4}, a));
+  operands.push_back(ArrayOf(type, {}, Small(type, 1)));
   Expect("rows", text("1", "tensor<5x$T>"), operands, type, rows);
   Expect("columns", text("0", "tensor<4x$T>"), operands, type, columns);
 }
@@ -219,8 +219,8 @@ TEST_P(ReduceTypesTest, ReductionsByEachOperation) {
         rows[i / count] = Nearest(type, value(rows[i / count], a[i]));
       const std::string in = absl::StrCat("tensor<4x", count, "x$T>");
       std::vector<Literal> operands;
-      operands.push_back(Numbers(type, {4, count}, a));
-      operands.push_back(Numbers(type, {}, {1}));
+      operands.push_back(ArrayOf(type, {4, count}, a));
+      operands.push_back(ArrayOf(type, {}, {1}));
       Expect(op,
              absl::StrCat("func.func @main(%a: ", in, ", %i: $S) -> tensor<4x$T> {\n",
                           "  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.", op,
@@ -249,8 +249,8 @@ TEST_P(ReduceTypesTest, ReductionsOfPairs) {
     }
   }
   std::vector<Literal> operands;
-  operands.push_back(Numbers(type, {2, 1, 1, 5, 1, 3, 1, 1}, a));
-  operands.push_back(Numbers(type, {}, {least}));
+  operands.push_back(ArrayOf(type, {2, 1, 1, 5, 1, 3, 1, 1}, a));
+  operands.push_back(ArrayOf(type, {}, {least}));
   Expect("reduce", R"(
 func.func @main(%a: tensor<2x1x1x5x1x3x1x1x$T>, %i: $S) -> tensor<2x1x1x1x3x1x1xi32> {
   %n = stablehlo.iota dim = 3 : tensor<2x1x1x5x1x3x1x1xi32>
@@ -291,7 +291,7 @@ TEST_P(ReduceTypesTest, Windows) {
       : (tensor<7x$T>, $S) -> tensor<4x$T>
   return %0 : tensor<4x$T>
 })",
-         {Numbers(type, {7}, a), Numbers(type, {}, {init})}, type, c);
+         {ArrayOf(type, {7}, a), ArrayOf(type, {}, {init})}, type, c);
   // Running sums: each is a value of the type.
   std::vector<Number> running;
   Number sum = init;
@@ -304,7 +304,7 @@ TEST_P(ReduceTypesTest, Windows) {
       padding = dense<[[6, 0]]> : tensor<1x2xi64>} : (tensor<7x$T>, $S) -> tensor<7x$T>
   return %0 : tensor<7x$T>
 })",
-         {Numbers(type, {7}, a), Numbers(type, {}, {init})}, type, running);
+         {ArrayOf(type, {7}, a), ArrayOf(type, {}, {init})}, type, running);
 }
 
 // Updates of one place come in order, each rounded; those outside are dropped.
@@ -318,9 +318,9 @@ TEST_P(ReduceTypesTest, Scatters) {
     c[places[i]] = Nearest(type, Plus(type, c[places[i]], updates[i]));
   }
   std::vector<Literal> operands;
-  operands.push_back(Numbers(type, {5}, Small(type, 5)));
+  operands.push_back(ArrayOf(type, {5}, Small(type, 5)));
   operands.push_back(Array<int32_t>({6, 1}, places));
-  operands.push_back(Numbers(type, {6}, updates));
+  operands.push_back(ArrayOf(type, {6}, updates));
   Expect(
       "scatter",
       std::string(
@@ -356,7 +356,7 @@ TEST_P(ReduceTypesTest, SelectAndScatter) {
       : (tensor<8x$T>, tensor<4x$T>, $S) -> tensor<8x$T>
   return %0 : tensor<8x$T>
 })",
-      {Numbers(type, {8}, a), Numbers(type, {4}, source), Numbers(type, {}, {init})}, type, c);
+      {ArrayOf(type, {8}, a), ArrayOf(type, {4}, source), ArrayOf(type, {}, {init})}, type, c);
 }
 
 TEST_P(ReduceTypesTest, SortsAreStable) {
@@ -377,7 +377,7 @@ TEST_P(ReduceTypesTest, SortsAreStable) {
   }) {dimension = 0 : i64, is_stable = true} : (tensor<30x$T>, tensor<30xi32>) -> (tensor<30x$T>, tensor<30xi32>)
   return %0#1 : tensor<30xi32>
 })",
-         {Numbers(type, {30}, a)}, S32, places);
+         {ArrayOf(type, {30}, a)}, S32, places);
   for (const char* shape : {"0x", "1x", "3x0x", "0x1x"}) {
     const std::string tensor = std::string("tensor<") + shape + "$T>";
     std::vector<int64_t> dims;
@@ -391,7 +391,7 @@ TEST_P(ReduceTypesTest, SortsAreStable) {
     stablehlo.return %p : tensor<i1>
   }) {dimension = 0 : i64} : ()" +
                tensor + ") -> " + tensor + "\n  return %0 : " + tensor + "\n}\n",
-           {Numbers(type, dims, one)}, type, one);
+           {ArrayOf(type, dims, one)}, type, one);
   }
 }
 

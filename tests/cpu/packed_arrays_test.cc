@@ -16,14 +16,14 @@ namespace pjrt::cpu {
 namespace {
 
 // Several units of work, and the last piece has an odd number.
-constexpr int64_t kCount = 3 * 256 * 1024 + 8 * 1024 + 5;
+constexpr int64_t kOddSize = 3 * 256 * 1024 + 8 * 1024 + 5;
 
 int8_t Wrap(int x) { return static_cast<int8_t>(((x + 8) & 15) - 8); }
 
 class PackedArraysTest : public testing::TestWithParam<int> {
  protected:
-  PackedArraysTest() : client_(MakeClient(WithThreads(GetParam()))), x_(kCount), y_(kCount) {
-    for (int64_t i = 0; i < kCount; ++i) {
+  PackedArraysTest() : client_(MakeClient(WithThreads(GetParam()))), x_(kOddSize), y_(kOddSize) {
+    for (int64_t i = 0; i < kOddSize; ++i) {
       x_[i] = Wrap(static_cast<int>(i * 7 + i / 1000));
       y_[i] = Wrap(static_cast<int>(i / 5));
     }
@@ -31,9 +31,9 @@ class PackedArraysTest : public testing::TestWithParam<int> {
 
   std::vector<std::shared_ptr<Literal>> Run(const std::string& results, const std::string& body,
                                             const std::string& attribute = "") {
-    const Literal x = Array<int8_t>(S4, {kCount}, x_), y = Array<int8_t>(S4, {kCount}, y_);
+    const Literal x = Array<int8_t>(S4, {kOddSize}, x_), y = Array<int8_t>(S4, {kOddSize}, y_);
     const Literal s = Array<int8_t>(S4, {}, {3});
-    const std::string array = TensorText({kCount}, "i4");
+    const std::string array = TensorText({kOddSize}, "i4");
     const auto run =
         RunProgram(*client_,
                    absl::Substitute(
@@ -46,7 +46,7 @@ class PackedArraysTest : public testing::TestWithParam<int> {
   template <typename Fn>
   void Expect(const Literal& literal, Fn want) {
     const std::vector<int8_t> got = Elements<int8_t>(literal);
-    for (int64_t i = 0; i < kCount; ++i) {
+    for (int64_t i = 0; i < kOddSize; ++i) {
       ASSERT_EQ(got[i], want(x_[i], y_[i])) << i;
     }
   }
@@ -96,7 +96,7 @@ TEST_P(PackedArraysTest, TwoResultsAndAnArgumentGivenBack) {
 }
 
 TEST_P(PackedArraysTest, WiderResults) {
-  const std::string wide = TensorText({kCount}, "i8");
+  const std::string wide = TensorText({kOddSize}, "i8");
   const auto results =
       Run(wide, "  %r = stablehlo.convert %x : ($0) -> " + wide + "\n  return %r : " + wide + "\n");
   ASSERT_EQ(results.size(), 1u);
@@ -104,7 +104,7 @@ TEST_P(PackedArraysTest, WiderResults) {
 }
 
 TEST_P(PackedArraysTest, OneResultOfTwoParts) {
-  const std::string twice = TensorText({2 * kCount}, "i4");
+  const std::string twice = TensorText({2 * kOddSize}, "i4");
   const auto results = Run(twice,
                            "  %0 = stablehlo.add %x, %y : $0\n"
                            "  %1 = stablehlo.subtract %x, %y : $0\n"
@@ -112,14 +112,14 @@ TEST_P(PackedArraysTest, OneResultOfTwoParts) {
                                twice + "\n  return %r : " + twice + "\n");
   ASSERT_EQ(results.size(), 1u);
   const auto both = Elements<int8_t>(*results[0]);
-  for (int64_t i = 0; i < kCount; ++i) {
+  for (int64_t i = 0; i < kOddSize; ++i) {
     ASSERT_EQ(both[i], Wrap(x_[i] + y_[i])) << i;
-    ASSERT_EQ(both[kCount + i], Wrap(x_[i] - y_[i])) << i;
+    ASSERT_EQ(both[kOddSize + i], Wrap(x_[i] - y_[i])) << i;
   }
 }
 
 TEST_P(PackedArraysTest, APartOfAnArgumentWhoseMemoryTheResultTakes) {
-  constexpr int64_t kHalf = kCount / 2;
+  constexpr int64_t kHalf = kOddSize / 2;
   const std::string part = TensorText({kHalf}, "i4"), wide = TensorText({kHalf}, "i8");
   const auto results =
       Run(wide,
@@ -140,13 +140,13 @@ TEST_P(PackedArraysTest, ResultsThatOtherStepsRead) {
   ASSERT_EQ(results.size(), 2u);
   Expect(*results[0], [](int8_t a, int8_t b) { return Wrap(a + b); });
   const auto reversed = Elements<int8_t>(*results[1]);
-  for (int64_t i = 0; i < kCount; ++i) {
-    ASSERT_EQ(reversed[i], Wrap(x_[kCount - 1 - i] + y_[kCount - 1 - i])) << i;
+  for (int64_t i = 0; i < kOddSize; ++i) {
+    ASSERT_EQ(reversed[i], Wrap(x_[kOddSize - 1 - i] + y_[kOddSize - 1 - i])) << i;
   }
 }
 
 TEST_P(PackedArraysTest, AResultThatItsOwnLoopUsesOn) {
-  const std::string wide = TensorText({kCount}, "i8");
+  const std::string wide = TensorText({kOddSize}, "i8");
   const auto results = Run("($0, " + wide + ")",
                            "  %0 = stablehlo.add %x, %y : $0\n"
                            "  %1 = stablehlo.convert %0 : ($0) -> " +

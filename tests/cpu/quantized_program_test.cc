@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
 // Numbers that look unordered, from the whole range of int8_t.
-std::vector<int8_t> Bytes(int64_t count, int seed) {
+std::vector<int8_t> RandomInt8s(int64_t count, int seed) {
   std::vector<int8_t> values;
   uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 12345u;
   for (int64_t i = 0; i < count; ++i) {
@@ -37,7 +37,7 @@ int8_t Saturate(double x) {
 
 TEST(QuantizedProgramTest, ProductsOfMatricesSumDequantizedNumbers) {
   const int64_t m = 7, k = 40, n = 9;
-  const std::vector<int8_t> a = Bytes(m * k, 1), b = Bytes(k * n, 2);
+  const std::vector<int8_t> a = RandomInt8s(m * k, 1), b = RandomInt8s(k * n, 2);
   const Literal lhs = Array<int8_t>({m, k}, a), rhs = Array<int8_t>({k, n}, b);
   const std::string text = R"(
       func.func @main(%a: tensor<7x40x!quant.uniform<i8:f32, 0.5:-3>>,
@@ -68,7 +68,7 @@ TEST(QuantizedProgramTest, ProductsOfMatricesSumDequantizedNumbers) {
 }
 
 TEST(QuantizedProgramTest, FloatsTimesQuantizedWeightsAreFloats) {
-  const std::vector<int8_t> b = Bytes(6, 3);
+  const std::vector<int8_t> b = RandomInt8s(6, 3);
   const Literal lhs = Array<float>({2, 3}, {1, 2, 3, -4, 5, 0.5}), rhs = Array<int8_t>({3, 2}, b);
   const float scales[] = {0.5f, 2.f};
   const int zero_points[] = {1, -7};
@@ -100,7 +100,7 @@ TEST(QuantizedProgramTest, ProductsTakeTheScaleOfEachFactorsBlock) {
       "tensor<4x4x!quant.uniform<i8:f32:{0:2, 1:2}, {{0.5:1, 2.0:-7}, {0.25:3, 4.0}}>>";
   const double scales[2][2] = {{0.5, 2}, {0.25, 4}};
   const int zero_points[2][2] = {{1, -7}, {3, 0}};
-  const std::vector<int8_t> a = Bytes(12, 11), b = Bytes(16, 12);
+  const std::vector<int8_t> a = RandomInt8s(12, 11), b = RandomInt8s(16, 12);
   std::vector<float> numbers;
   for (const int8_t x : a) numbers.push_back(static_cast<float>(x) / 8);
   std::vector<float> floats;
@@ -139,7 +139,7 @@ TEST(QuantizedProgramTest, ConvolutionsTakeTheScaleOfEachKernelBlock) {
   const std::string kernel = "tensor<1x4x2x!quant.uniform<i8:f32:{1:2}, {{{0.5:1}, {2.0:-3}}}>>";
   const double scales[] = {0.5, 2};
   const int zero_points[] = {1, -3};
-  const std::vector<int8_t> k = Bytes(8, 13);
+  const std::vector<int8_t> k = RandomInt8s(8, 13);
   std::vector<float> x, expected;
   for (int i = 0; i < 12; ++i) x.push_back(static_cast<float>(i * i % 17) - 8);
   for (int i = 0; i < 3; ++i) {
@@ -164,8 +164,9 @@ TEST(QuantizedProgramTest, ConvolutionsTakeTheScaleOfEachKernelBlock) {
 }
 
 TEST(QuantizedProgramTest, ConvolutionsPadWithTheNumberZero) {
-  const std::vector<int8_t> x = Bytes(8, 4);
-  const Literal input = Array<int8_t>({1, 8, 1}, x), kernel = Array<int8_t>({3, 1, 2}, Bytes(6, 5));
+  const std::vector<int8_t> x = RandomInt8s(8, 4);
+  const Literal input = Array<int8_t>({1, 8, 1}, x),
+                kernel = Array<int8_t>({3, 1, 2}, RandomInt8s(6, 5));
   const int zero_points[] = {0, 4};
   std::vector<int32_t> expected;
   for (int at = 0; at < 8; ++at) {

@@ -25,8 +25,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kF32Inf = std::numeric_limits<float>::infinity();
+constexpr float kF32Nan = std::numeric_limits<float>::quiet_NaN();
 
 // One scale and zero point of i8:f32.
 struct Quant {
@@ -54,10 +54,6 @@ struct Quant {
   }
 };
 
-std::string Tensor(std::vector<int64_t> dims, absl::string_view element) {
-  return absl::StrCat("tensor<", DimsText(dims), element, ">");
-}
-
 // func @main of one op, which names its arguments %a, %b, ...
 std::string Program(const std::vector<std::string>& arguments, absl::string_view op,
                     absl::string_view result) {
@@ -73,7 +69,7 @@ std::string Program(const std::vector<std::string>& arguments, absl::string_view
 std::vector<int8_t> AllBytes() { return Counting<int8_t>(256, -128); }
 
 // Each byte with a sample of others.
-void Pairs(std::vector<int8_t>* a, std::vector<int8_t>* b) {
+void BytePairs(std::vector<int8_t>* a, std::vector<int8_t>* b) {
   for (int x = -128; x < 128; ++x) {
     for (int y : {-128, -127, -64, -5, -4, -1, 0, 1, 3, 17, 64, 126, 127}) {
       a->push_back(static_cast<int8_t>(x));
@@ -87,13 +83,13 @@ void Pairs(std::vector<int8_t>* a, std::vector<int8_t>* b) {
 TEST(QuantizedTest, QuantizingRoundsToEvenAfterTheZeroPointAndSaturates) {
   for (const int zero_point : {-128, -3, 0, 1, 127}) {
     const Quant q = {0.5f, zero_point};
-    const std::vector<float> x = {0,          -0.0f, 0.25f, -0.25f, 0.75f,  -0.75f, 1.25f,
-                                  0.2499999f, 63.5f, 63.4f, 64.f,   -64.5f, 200.f,  -200.f,
-                                  kInf,       -kInf, kNan,  1e30f,  -1e30f, 1e-40f};
+    const std::vector<float> x = {0,          -0.0f,    0.25f,   -0.25f, 0.75f,  -0.75f, 1.25f,
+                                  0.2499999f, 63.5f,    63.4f,   64.f,   -64.5f, 200.f,  -200.f,
+                                  kF32Inf,    -kF32Inf, kF32Nan, 1e30f,  -1e30f, 1e-40f};
     const Literal argument = Array<float>({20}, x);
     std::vector<int8_t> expected;
     for (float value : x) expected.push_back(q.Store(value));
-    const std::string type = Tensor({20}, q.Text());
+    const std::string type = TensorText({20}, q.Text());
     EXPECT_THAT(
         RunOne<int8_t>(Program({"tensor<20xf32>"},
                                "stablehlo.uniform_quantize %a : (tensor<20xf32>) -> " + type, type),
@@ -106,7 +102,7 @@ TEST(QuantizedTest, QuantizingRoundsToEvenAfterTheZeroPointAndSaturates) {
 TEST(QuantizedTest, EveryByteSurvivesDequantizingAndQuantizing) {
   for (const Quant& q :
        {Quant{0.1f, 0}, Quant{0.0039218f, -128}, Quant{3e-20f, 127}, Quant{7e9f, 5}}) {
-    const std::string type = Tensor({256}, q.Text());
+    const std::string type = TensorText({256}, q.Text());
     const Literal argument = Array<int8_t>({256}, AllBytes());
     std::vector<float> expected;
     for (int8_t stored : AllBytes()) expected.push_back(q.Value(stored));
@@ -127,7 +123,7 @@ TEST(QuantizedTest, EveryByteSurvivesDequantizingAndQuantizing) {
 
 TEST(QuantizedTest, ARangeOfItsOwnHoldsForNanAsWell) {
   const std::string type = "tensor<5x!quant.uniform<i8<3:100>:f32, 1.0:3>>";
-  const Literal argument = Array<float>({5}, {kNan, -kInf, 0, 50, kInf});
+  const Literal argument = Array<float>({5}, {kF32Nan, -kF32Inf, 0, 50, kF32Inf});
   EXPECT_THAT(
       RunOne<int8_t>(Program({"tensor<5xf32>"},
                              "stablehlo.uniform_quantize %a : (tensor<5xf32>) -> " + type, type),
@@ -214,7 +210,7 @@ TEST(QuantizedTest, EachIndexOfAnAxisHasItsOwnScale) {
                       quants.back().zero_point);
     }
     const std::string type =
-        Tensor(dims, absl::StrCat("!quant.uniform<i8:f32:", axis, ", {", list, "}>"));
+        TensorText(dims, absl::StrCat("!quant.uniform<i8:f32:", axis, ", {", list, "}>"));
     std::vector<float> x;
     std::vector<int8_t> integers;
     std::vector<float> values;
@@ -260,7 +256,7 @@ TEST(QuantizedTest, EachBlockHasItsOwnScale) {
 
 TEST(QuantizedTest, ChangingTheQuantizationGoesThroughTheNumber) {
   const Quant from = {0.1f, -30}, to = {0.37f, 11};
-  const std::string a = Tensor({256}, from.Text()), b = Tensor({256}, to.Text());
+  const std::string a = TensorText({256}, from.Text()), b = TensorText({256}, to.Text());
   const Literal argument = Array<int8_t>({256}, AllBytes());
   std::vector<int8_t> expected;
   for (int8_t stored : AllBytes()) expected.push_back(to.Store(from.Value(stored)));
@@ -292,7 +288,7 @@ TEST(QuantizedTest, FunctionsOfOneNumberQuantizeTheirResult) {
   const Literal argument = Array<int8_t>({256}, AllBytes());
   for (const auto& [op, function] : cases) {
     for (const Quant& to : {in, out}) {
-      const std::string a = Tensor({256}, in.Text()), r = Tensor({256}, to.Text());
+      const std::string a = TensorText({256}, in.Text()), r = TensorText({256}, to.Text());
       std::vector<int8_t> expected;
       for (int8_t stored : AllBytes()) expected.push_back(to.Store(function(in.Value(stored))));
       EXPECT_THAT(
@@ -315,7 +311,7 @@ TEST(QuantizedTest, FunctionsOfTwoNumbersQuantizeTheirResult) {
       {"remainder", [](float x, float y) { return std::fmod(x, y); }},
   };
   std::vector<int8_t> x, y;
-  Pairs(&x, &y);
+  BytePairs(&x, &y);
   const int64_t n = static_cast<int64_t>(x.size());
   const Literal a = Array<int8_t>({n}, x), b = Array<int8_t>({n}, y);
   const Quant one = {0.0039f, -128}, other = {0.11f, 4}, narrow = {0.25f, 2, -100, 90};
@@ -323,8 +319,8 @@ TEST(QuantizedTest, FunctionsOfTwoNumbersQuantizeTheirResult) {
       {other, other, other}, {one, other, one}, {one, one, other}, {narrow, narrow, narrow}};
   for (const auto& [op, function] : cases) {
     for (const auto& [p, q, r] : settings) {
-      const std::string ta = Tensor({n}, p.Text()), tb = Tensor({n}, q.Text()),
-                        tr = Tensor({n}, r.Text());
+      const std::string ta = TensorText({n}, p.Text()), tb = TensorText({n}, q.Text()),
+                        tr = TensorText({n}, r.Text());
       std::vector<int8_t> expected;
       for (size_t i = 0; i < x.size(); ++i)
         expected.push_back(r.Store(function(p.Value(x[i]), q.Value(y[i]))));
@@ -341,13 +337,13 @@ TEST(QuantizedTest, FunctionsOfTwoNumbersQuantizeTheirResult) {
 
 TEST(QuantizedTest, ComparisonsCompareNumbers) {
   std::vector<int8_t> x, y;
-  Pairs(&x, &y);
+  BytePairs(&x, &y);
   const int64_t n = static_cast<int64_t>(x.size());
   const Literal a = Array<int8_t>({n}, x), b = Array<int8_t>({n}, y);
   const Quant p = {0.1f, -5}, q = {0.2f, 7};
   for (const Quant& right : {p, q}) {
-    const std::string ta = Tensor({n}, p.Text()), tb = Tensor({n}, right.Text()),
-                      tr = Tensor({n}, "i1");
+    const std::string ta = TensorText({n}, p.Text()), tb = TensorText({n}, right.Text()),
+                      tr = TensorText({n}, "i1");
     const auto results = RunAll(
         Program({ta, tb},
                 absl::StrCat("stablehlo.compare LT, %a, %b : (", ta, ", ", tb, ") -> ", tr), tr),

@@ -10,11 +10,6 @@
 #include "absl/strings/str_join.h"
 
 namespace pjrt::cpu {
-namespace {
-
-int64_t Int(double value) { return static_cast<int64_t>(value); }
-
-}  // namespace
 
 PrimitiveType RandomProgram::RandomType() {
   static constexpr PrimitiveType kTypes[] = {

@@ -18,7 +18,7 @@ namespace {
 
 // Small numbers, whose sums are exact.
 template <typename T>
-std::vector<T> SmallNumbers(int64_t count) {
+std::vector<T> ExactNumbers(int64_t count) {
   std::vector<T> x(count);
   uint32_t state = 11;
   for (T& v : x) {
@@ -54,7 +54,7 @@ void CheckSums(const std::string& type) {
       for (int64_t gap : {0, 5}) {
         for (int64_t parts : {1, 2}) {
           const int64_t width = length + gap, first = std::min<int64_t>(gap, 2);
-          const std::vector<T> x = SmallNumbers<T>(parts * rows * width);
+          const std::vector<T> x = ExactNumbers<T>(parts * rows * width);
           std::vector<T> expected;
           for (int64_t row = 0; row < parts * rows; ++row) {
             float sum = 1;
@@ -82,7 +82,7 @@ TEST(ReduceRowsTest, RowsOfNarrowFloatsAreSummed) { CheckSums<bfloat16>("bf16");
 TEST(ReduceRowsTest, ManyShortRowsAreSummed) {
   for (int64_t length : {2, 5, 16, 33}) {
     constexpr int64_t kRows = 5000;
-    const std::vector<float> x = SmallNumbers<float>(kRows * length);
+    const std::vector<float> x = ExactNumbers<float>(kRows * length);
     std::vector<float> expected(kRows, 0.5f);
     for (int64_t i = 0; i < kRows * length; ++i) expected[i / length] += x[i];
     EXPECT_EQ(Reduced<float>("add", "f32", x, 1, kRows, length, 0, length, 0.5f), expected);
@@ -90,13 +90,13 @@ TEST(ReduceRowsTest, ManyShortRowsAreSummed) {
 }
 
 TEST(ReduceRowsTest, TheMaximumOfARowWithANanIsANan) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kQuietNan = std::numeric_limits<float>::quiet_NaN();
   for (int64_t length : {3, 40, 128, 300, 1000, 3000}) {
     // In each vector of a row that has some.
     for (int64_t place = 0; place < length; place += length < 1000 ? 15 : 499) {
       constexpr int64_t kRows = 20;
-      std::vector<float> x = SmallNumbers<float>(kRows * length);
-      x[7 * length + place] = kNan;
+      std::vector<float> x = ExactNumbers<float>(kRows * length);
+      x[7 * length + place] = kQuietNan;
       const std::vector<float> most =
           Reduced<float>("maximum", "f32", x, 1, kRows, length, 0, length, -1.0f);
       for (int64_t row = 0; row < kRows; ++row) {
@@ -151,7 +151,7 @@ TEST(ReduceRowsTest, TheLargestAndTheLeastAreFoundWhereverTheyAre) {
 TEST(ReduceRowsTest, PiecesOfNeighbouringRowsAreSummed) {
   for (int64_t length : {2, 3, 30, 63, 64, 70, 500, 1024, 1100}) {
     constexpr int64_t kPieces = 135, kRows = 40;
-    const std::vector<float> x = SmallNumbers<float>(kPieces * kRows * length);
+    const std::vector<float> x = ExactNumbers<float>(kPieces * kRows * length);
     std::vector<float> expected(kRows, 2.0f);
     for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i)
       expected[i / length % kRows] += x[i];
@@ -174,7 +174,7 @@ TEST(ReduceRowsTest, PiecesOfNeighbouringRowsAreSummed) {
 // The same where neighbouring rows lie apart, so that their pieces don't follow each other.
 TEST(ReduceRowsTest, ShortPiecesOfRowsThatLieApartAreSummed) {
   constexpr int64_t kPieces = 100, kRows = 9, kLength = 5;
-  const std::vector<float> x = SmallNumbers<float>(kPieces * kRows * kLength);
+  const std::vector<float> x = ExactNumbers<float>(kPieces * kRows * kLength);
   std::vector<float> expected(kRows, 2.0f);
   for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
     if (i % kLength != 0) expected[i / kLength / kPieces] += x[i];

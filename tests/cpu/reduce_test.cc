@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "tests/cpu/cpu_test_util.h"
+#include "tests/cpu/test_tensor.h"
 
 namespace pjrt::cpu {
 namespace {
@@ -55,51 +56,46 @@ std::vector<W> Folded(const std::vector<T>& x, const std::vector<int64_t>& dims,
   return out;
 }
 
-struct Case {
+struct ReduceCase {
   std::vector<int64_t> dims, reduced;
 };
 // Rows, columns, the middle, everything, nothing; short and long, one element, none; long enough to
 // be split.
-const std::vector<Case>& Cases() {
-  static const std::vector<Case>& cases = *new std::vector<Case>{{{7}, {0}},
-                                                                 {{1}, {0}},
-                                                                 {{1000}, {0}},
-                                                                 {{5000}, {0}},
-                                                                 {{3, 5}, {1}},
-                                                                 {{3, 5}, {0}},
-                                                                 {{40, 300}, {1}},
-                                                                 {{40, 300}, {0}},
-                                                                 {{300, 40}, {1}},
-                                                                 {{300, 40}, {0}},
-                                                                 {{6, 7, 8}, {1}},
-                                                                 {{6, 7, 100}, {1}},
-                                                                 {{6, 70, 8}, {0, 2}},
-                                                                 {{6, 70, 8}, {0, 1, 2}},
-                                                                 {{6, 70, 8}, {1, 2}},
-                                                                 {{6, 70, 8}, {}},
-                                                                 {{2, 257, 2, 4}, {0}},
-                                                                 {{4, 3, 2, 3, 2}, {1, 3}},
-                                                                 {{1, 1, 9}, {0, 1}},
-                                                                 {{300000}, {0}},
-                                                                 {{300, 1000}, {0, 1}},
-                                                                 {{3, 100000}, {1}},
-                                                                 {{100000, 3}, {0}},
-                                                                 {{0, 4}, {0}},
-                                                                 {{65536 * 2 + 1}, {0}},
-                                                                 {{2000, 2000 / 25}, {0}},
-                                                                 {{16, 2056}, {0}}};
+const std::vector<ReduceCase>& ReduceCases() {
+  static const std::vector<ReduceCase>& cases =
+      *new std::vector<ReduceCase>{{{7}, {0}},
+                                   {{1}, {0}},
+                                   {{1000}, {0}},
+                                   {{5000}, {0}},
+                                   {{3, 5}, {1}},
+                                   {{3, 5}, {0}},
+                                   {{40, 300}, {1}},
+                                   {{40, 300}, {0}},
+                                   {{300, 40}, {1}},
+                                   {{300, 40}, {0}},
+                                   {{6, 7, 8}, {1}},
+                                   {{6, 7, 100}, {1}},
+                                   {{6, 70, 8}, {0, 2}},
+                                   {{6, 70, 8}, {0, 1, 2}},
+                                   {{6, 70, 8}, {1, 2}},
+                                   {{6, 70, 8}, {}},
+                                   {{2, 257, 2, 4}, {0}},
+                                   {{4, 3, 2, 3, 2}, {1, 3}},
+                                   {{1, 1, 9}, {0, 1}},
+                                   {{300000}, {0}},
+                                   {{300, 1000}, {0, 1}},
+                                   {{3, 100000}, {1}},
+                                   {{100000, 3}, {0}},
+                                   {{0, 4}, {0}},
+                                   {{65536 * 2 + 1}, {0}},
+                                   {{2000, 2000 / 25}, {0}},
+                                   {{16, 2056}, {0}}};
   return cases;
 }
 
-std::string CaseName(const Case& c) {
+std::string CaseName(const ReduceCase& c) {
   return absl::StrCat("[", absl::StrJoin(c.dims, ","), "] over [", absl::StrJoin(c.reduced, ","),
                       "]");
-}
-
-int64_t Count(const std::vector<int64_t>& dims) {
-  int64_t count = 1;
-  for (int64_t d : dims) count *= d;
-  return count;
 }
 
 TEST(ReduceTest, IntegersByEveryMonoid) {
@@ -117,8 +113,8 @@ TEST(ReduceTest, IntegersByEveryMonoid) {
       {"and", [](int32_t a, int32_t b) { return a & b; }},
       {"or", [](int32_t a, int32_t b) { return a | b; }},
       {"xor", [](int32_t a, int32_t b) { return a ^ b; }}};
-  for (const Case& c : Cases()) {
-    std::vector<int32_t> x(Count(c.dims));
+  for (const ReduceCase& c : ReduceCases()) {
+    std::vector<int32_t> x(Product(c.dims));
     uint32_t seed = 1;
     for (int32_t& v : x) v = static_cast<int32_t>(seed = seed * 1664525u + 1013904223u) >> 4;
     const Literal a = Array<int32_t>(c.dims, x), init = Scalar<int32_t>(12345);
@@ -134,8 +130,8 @@ TEST(ReduceTest, IntegersByEveryMonoid) {
 }
 
 TEST(ReduceTest, SumsOfFloatsAreNearTheExactSum) {
-  for (const Case& c : Cases()) {
-    std::vector<float> x(Count(c.dims));
+  for (const ReduceCase& c : ReduceCases()) {
+    std::vector<float> x(Product(c.dims));
     uint32_t seed = 7;
     for (float& v : x)
       v = static_cast<float>((seed = seed * 1664525u + 1013904223u) >> 8) / (1 << 24);
@@ -182,10 +178,10 @@ TEST(ReduceTest, ExtremesOfFloatsKnowNaNAndSignedZero) {
 }
 
 TEST(ReduceTest, ArgMaxTakesTheFirstOfEqualOnes) {
-  for (const Case& c : Cases()) {
-    if (c.reduced.size() != 1 || Count(c.dims) == 0) continue;
+  for (const ReduceCase& c : ReduceCases()) {
+    if (c.reduced.size() != 1 || Product(c.dims) == 0) continue;
     const int64_t dim = c.reduced[0], size = c.dims[dim];
-    std::vector<float> x(Count(c.dims));
+    std::vector<float> x(Product(c.dims));
     uint32_t seed = 3;
     for (float& v : x) v = static_cast<float>((seed = seed * 1664525u + 1013904223u) >> 20);
     std::vector<int64_t> out_dims = c.dims;
@@ -215,7 +211,7 @@ TEST(ReduceTest, ArgMaxTakesTheFirstOfEqualOnes) {
     ASSERT_EQ(results.size(), 2u);
     int64_t inner = 1;
     for (size_t d = dim + 1; d < c.dims.size(); ++d) inner *= c.dims[d];
-    for (int64_t o = 0; o < Count(out_dims); ++o) {
+    for (int64_t o = 0; o < Product(out_dims); ++o) {
       const int64_t base = o / inner * inner * size + o % inner;
       int64_t best = 0;
       for (int64_t r = 1; r < size; ++r) {
@@ -236,7 +232,7 @@ TEST(ReduceTest, BodiesKeepTheOrderOfElements) {
       {5, 100, 63}, {900, 5, 3}, {5, 4, 64},  {1, 9, 5},   {7, 1, 7},    {2, 3, 1500}};
   for (const std::vector<int64_t>& dims : shapes) {
     const int64_t outer = dims[0], n = dims[1], inner = dims[2];
-    std::vector<uint32_t> a(Count(dims)), b(Count(dims));
+    std::vector<uint32_t> a(Product(dims)), b(Product(dims));
     uint32_t seed = 11;
     for (size_t i = 0; i < a.size(); ++i) {
       a[i] = (seed = seed * 1664525u + 1013904223u) >> 3 | 1;

@@ -18,9 +18,7 @@
 namespace pjrt::cpu {
 namespace {
 
-using List64 = std::vector<int64_t>;
-
-struct Case {
+struct WindowCase {
   Tensor operand;
   double init = 0;
   std::string op;
@@ -28,7 +26,7 @@ struct Case {
   bool splat = false;
 };
 
-List64 ResultDims(const Case& c) {
+List64 ResultDims(const WindowCase& c) {
   List64 dims;
   for (size_t d = 0; d < c.size.size(); ++d) {
     const int64_t n = c.operand.dims[d];
@@ -39,7 +37,7 @@ List64 ResultDims(const Case& c) {
   return dims;
 }
 
-Tensor Expected(const Case& c) {
+Tensor Expected(const WindowCase& c) {
   const PrimitiveType type = c.operand.type;
   Tensor result{type, ResultDims(c), {}};
   result.data.resize(Product(result.dims));
@@ -63,7 +61,7 @@ Tensor Expected(const Case& c) {
   return result;
 }
 
-void Check(PjRtClient& client, const Case& c) {
+void Check(PjRtClient& client, const WindowCase& c) {
   const Tensor expected = Expected(c);
   const std::string element = TensorText({}, GetPrimitiveTypeInfo(c.operand.type).stablehlo_name);
   std::vector<std::string> padding;
@@ -93,11 +91,11 @@ void Check(PjRtClient& client, const Case& c) {
   EXPECT_EQ(Difference(expected, *(*results)[0]), "") << text;
 }
 
-Case RandomCase(std::mt19937& random) {
+WindowCase RandomWindowCase(std::mt19937& random) {
   const auto below = [&](int n) {
     return static_cast<int64_t>(random() % static_cast<unsigned>(n));
   };
-  Case c;
+  WindowCase c;
   constexpr PrimitiveType kTypes[] = {F32, F32, F64, S32, S8, U8, BF16, F16, PRED};
   c.operand.type = kTypes[below(9)];
   const bool pred = c.operand.type == PRED, integer = IsInteger(c.operand.type) || pred;
@@ -136,7 +134,7 @@ class ReduceWindowTest : public LevelTest {};
 
 TEST_P(ReduceWindowTest, RandomWindowsAreReducedAsDefined) {
   std::mt19937 random(7);
-  for (int i = 0; i < 600 && !HasFailure(); ++i) Check(client(), RandomCase(random));
+  for (int i = 0; i < 600 && !HasFailure(); ++i) Check(client(), RandomWindowCase(random));
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, ReduceWindowTest, EachLevel(), LevelName);

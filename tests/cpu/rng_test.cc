@@ -28,13 +28,13 @@ std::string BitsProgram(const std::string& algorithm, int words, const std::stri
                       ">)\n  return %n, %r : ", state, ", tensor<", type, ">\n}\n");
 }
 
-struct Bits {
+struct Generated {
   std::vector<uint64_t> state;
   std::shared_ptr<Literal> result;
 };
 
-Bits Generate(PjRtClient& client, const std::string& algorithm, const std::vector<uint64_t>& state,
-              const std::string& type) {
+Generated Generate(PjRtClient& client, const std::string& algorithm,
+                   const std::vector<uint64_t>& state, const std::string& type) {
   const Literal argument = Array<uint64_t>({static_cast<int64_t>(state.size())}, state);
   const auto results =
       RunProgram(client, BitsProgram(algorithm, static_cast<int>(state.size()), type), {&argument});
@@ -44,7 +44,7 @@ Bits Generate(PjRtClient& client, const std::string& algorithm, const std::vecto
 }
 
 template <typename T>
-std::vector<T> Numbers(const Bits& bits) {
+std::vector<T> Numbers(const Generated& bits) {
   return bits.result == nullptr ? std::vector<T>() : Elements<T>(*bits.result);
 }
 
@@ -59,7 +59,7 @@ uint32_t Crc32(const void* data, size_t size) {
 }
 
 template <typename T>
-uint32_t CrcOf(const Bits& bits) {
+uint32_t CrcOf(const Generated& bits) {
   const std::vector<T> values = Numbers<T>(bits);
   return Crc32(values.data(), values.size() * sizeof(T));
 }
@@ -159,10 +159,10 @@ TEST(RngBitGeneratorTest, GivesTheKnownBitsForFiveElements) {
       Words next32 = c.next32, next64 = c.next64;
       next32.insert(next32.begin(), c.state[0]);
       next64.insert(next64.begin(), c.state[0]);
-      const Bits narrow = Generate(OneThreadClient(), algorithm, c.state, "5xui32");
+      const Generated narrow = Generate(OneThreadClient(), algorithm, c.state, "5xui32");
       EXPECT_EQ(Numbers<uint32_t>(narrow), c.u32);
       EXPECT_EQ(narrow.state, next32);
-      const Bits wide = Generate(OneThreadClient(), algorithm, c.state, "5xui64");
+      const Generated wide = Generate(OneThreadClient(), algorithm, c.state, "5xui64");
       Words first = Numbers<uint64_t>(wide);
       first.resize(2);
       EXPECT_EQ(first, c.u64);
@@ -182,10 +182,12 @@ struct Stream {
 void CheckStreams(const std::string& algorithm, absl::Span<const Stream> streams) {
   for (const Stream& s : streams) {
     SCOPED_TRACE(s.shape);
-    const Bits narrow = Generate(OneThreadClient(), algorithm, kC, absl::StrCat(s.shape, "ui32"));
+    const Generated narrow =
+        Generate(OneThreadClient(), algorithm, kC, absl::StrCat(s.shape, "ui32"));
     EXPECT_EQ(CrcOf<uint32_t>(narrow), s.crc32);
     EXPECT_EQ(narrow.state, (Words{kC[0], kC[1] + s.blocks32}));
-    const Bits wide = Generate(OneThreadClient(), algorithm, kC, absl::StrCat(s.shape, "ui64"));
+    const Generated wide =
+        Generate(OneThreadClient(), algorithm, kC, absl::StrCat(s.shape, "ui64"));
     EXPECT_EQ(CrcOf<uint64_t>(wide), s.crc64);
     EXPECT_EQ(wide.state, (Words{kC[0], kC[1] + s.blocks64}));
   }
@@ -219,7 +221,7 @@ TEST(RngBitGeneratorTest, NarrowTypesTakeTheLowBitsOfWords) {
   const std::vector<uint8_t> philox8 = {0x5f, 0x5c, 0xa9, 0x5a, 0x66, 0xe8, 0x89, 0x99, 0xd8};
   for (const auto& [algorithm, expected] :
        {std::make_pair("THREE_FRY", threefry8), std::make_pair("PHILOX", philox8)}) {
-    const Bits bits = Generate(OneThreadClient(), algorithm, kB, "9xui8");
+    const Generated bits = Generate(OneThreadClient(), algorithm, kB, "9xui8");
     EXPECT_EQ(Numbers<uint8_t>(bits), expected);
     const uint64_t blocks = std::string(algorithm) == "PHILOX" ? 3 : 5;
     EXPECT_EQ(bits.state, (Words{kB[0], kB[1] + blocks})) << algorithm;
@@ -274,8 +276,8 @@ TEST(RngBitGeneratorTest, ThreadsChangeNothing) {
   const std::unique_ptr<PjRtClient> client = MakeClient(WithThreads(4));
   for (const char* algorithm : {"THREE_FRY", "PHILOX"}) {
     for (const char* type : {"301x303xui32", "200000xui8", "70001xui64", "3x40001xui16"}) {
-      const Bits one = Generate(OneThreadClient(), algorithm, kC, type),
-                 many = Generate(*client, algorithm, kC, type);
+      const Generated one = Generate(OneThreadClient(), algorithm, kC, type),
+                      many = Generate(*client, algorithm, kC, type);
       ASSERT_NE(many.result, nullptr);
       EXPECT_EQ(*one.result, *many.result) << algorithm << " " << type;
       EXPECT_EQ(one.state, many.state);

@@ -18,9 +18,7 @@
 namespace pjrt::cpu {
 namespace {
 
-using List64 = std::vector<int64_t>;
-
-struct Case {
+struct ScatterCase {
   Tensor operand, source;
   double init = 0;
   bool keeps_larger = true;  // or the smaller
@@ -29,12 +27,12 @@ struct Case {
   List64 size, stride, low, high;
 };
 
-bool Keeps(const Case& c, double selected, double candidate) {
+bool Keeps(const ScatterCase& c, double selected, double candidate) {
   if (selected == candidate) return c.keeps_first;
   return c.keeps_larger == (selected > candidate);
 }
 
-Tensor Expected(const Case& c) {
+Tensor Expected(const ScatterCase& c) {
   Tensor result = c.operand;
   for (double& x : result.data) x = c.init;
   for (int64_t i = 0; i < c.source.count(); ++i) {
@@ -56,16 +54,9 @@ Tensor Expected(const Case& c) {
   return result;
 }
 
-Tensor Values(PrimitiveType type, List64 dims, std::mt19937& random) {
-  Tensor tensor{type, std::move(dims), {}};
-  tensor.data.resize(Product(tensor.dims));
-  for (double& x : tensor.data) x = static_cast<double>(static_cast<int>(random() % 9) - 4);
-  return tensor;
-}
-
-Case RandomCase(std::mt19937& random) {
+ScatterCase RandomScatterCase(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int64_t>(random() % n); };
-  Case c;
+  ScatterCase c;
   const int rank = static_cast<int>(1 + below(4));
   List64 dims, places;
   for (int d = 0; d < rank; ++d) {
@@ -82,8 +73,8 @@ Case RandomCase(std::mt19937& random) {
   }
   constexpr PrimitiveType kTypes[] = {F32, F32, F64, BF16, S32, S8, F16};
   const PrimitiveType type = kTypes[below(7)];
-  c.operand = Values(type, dims, random);
-  c.source = Values(type, places, random);
+  c.operand = RandomTensor(type, dims, -4, 4, random);
+  c.source = RandomTensor(type, places, -4, 4, random);
   c.init = static_cast<double>(below(3)) - 1;
   c.keeps_larger = below(2) == 0;
   c.keeps_first = below(3) > 0;
@@ -91,7 +82,7 @@ Case RandomCase(std::mt19937& random) {
   return c;
 }
 
-std::string Text(const Case& c) {
+std::string Text(const ScatterCase& c) {
   const std::string type = c.operand.TypeText(), from = c.source.TypeText();
   const std::string one = Tensor{c.operand.type, {}, {0}}.TypeText();
   std::vector<std::string> padding;
@@ -122,7 +113,7 @@ class SelectAndScatterTest : public LevelTest {};
 TEST_P(SelectAndScatterTest, RandomWindowsScatterToWhatTheySelect) {
   std::mt19937 random(20251121);
   for (int i = 0; i < 150 && !HasFailure(); ++i) {
-    const Case c = RandomCase(random);
+    const ScatterCase c = RandomScatterCase(random);
     const std::string text = Text(c);
     const Literal x = c.operand.ToLiteral(), s = c.source.ToLiteral();
     const Literal init = Tensor{c.operand.type, {}, {c.init}}.ToLiteral();
@@ -135,10 +126,10 @@ TEST_P(SelectAndScatterTest, RandomWindowsScatterToWhatTheySelect) {
 INSTANTIATE_TEST_SUITE_P(Levels, SelectAndScatterTest, EachLevel(), LevelName);
 
 TEST(SelectAndScatterThreadsTest, ResultsHaveTheSameBitsWithAnyNumberOfThreads) {
-  Case c;
+  ScatterCase c;
   std::mt19937 random(3);
-  c.operand = Values(F32, {6, 20, 21, 5}, random);
-  c.source = Values(F32, {6, 10, 11, 5}, random);
+  c.operand = RandomTensor(F32, {6, 20, 21, 5}, -4, 4, random);
+  c.source = RandomTensor(F32, {6, 10, 11, 5}, -4, 4, random);
   c.size = {1, 3, 3, 1};
   c.stride = {1, 2, 2, 1};
   c.low = {0, 1, 1, 0};

@@ -19,14 +19,14 @@ using ::testing::ElementsAre;
 
 // Functions of %a, %b and %t, which is zeros. In their regions %e is a zero, which $USE takes from
 // %t, or from a constant. $ADD is the region that adds two integers and %e.
-struct Case {
+struct RegionCase {
   const char* name;
   const char* element;
   std::vector<int64_t> a, b;
   const char* text;
 };
 
-const Case kCases[] = {
+const RegionCase kRegionCases[] = {
     {"reduce", "i32", {3, 4, 5}, {2}, R"(
   %i = stablehlo.constant dense<7> : tensor<i32>
   %0 = "stablehlo.reduce"(%a, %i) ($ADD) {dimensions = array<i64: 2, 0>} : (tensor<3x4x5xi32>, tensor<i32>) -> tensor<4xi32>
@@ -108,7 +108,7 @@ const Case kCases[] = {
   return %0 : tensor<64x3xf32>)"},
 };
 
-constexpr char kAdd[] = R"({
+constexpr char kAddRegion[] = R"({
   ^bb0(%x: tensor<i32>, %y: tensor<i32>):
     $USE
     %s = stablehlo.add %x, %y : tensor<i32>
@@ -116,7 +116,7 @@ constexpr char kAdd[] = R"({
     stablehlo.return %r : tensor<i32>
   })";
 
-class SerialRegionsTest : public ::testing::TestWithParam<Case> {};
+class SerialRegionsTest : public ::testing::TestWithParam<RegionCase> {};
 
 // From -4 to 4, with many equal ones.
 Literal Small(PrimitiveType type, const std::vector<int64_t>& dims, std::mt19937* random) {
@@ -129,7 +129,7 @@ Literal Small(PrimitiveType type, const std::vector<int64_t>& dims, std::mt19937
 }
 
 TEST_P(SerialRegionsTest, GiveWhatTheOpGives) {
-  const Case& c = GetParam();
+  const RegionCase& c = GetParam();
   const std::string element = c.element;
   const PrimitiveType type = element == "i32" ? S32 : F32;
   std::mt19937 random(5);
@@ -143,7 +143,7 @@ TEST_P(SerialRegionsTest, GiveWhatTheOpGives) {
   const auto run = [&](const std::string& use) {
     const std::string text =
         head + result + " {" +
-        absl::StrReplaceAll(absl::StrReplaceAll(body, {{"$ADD", kAdd}}),
+        absl::StrReplaceAll(absl::StrReplaceAll(body, {{"$ADD", kAddRegion}}),
                             {{"$USE", absl::StrReplaceAll(use, {{"$T", element}})}}) +
         "\n}";
     return RunAll(text, {&a, &b, &t});
@@ -163,8 +163,8 @@ TEST_P(SerialRegionsTest, GiveWhatTheOpGives) {
       << y.ToString();
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, SerialRegionsTest, ::testing::ValuesIn(kCases),
-                         [](const ::testing::TestParamInfo<Case>& c) {
+INSTANTIATE_TEST_SUITE_P(Ops, SerialRegionsTest, ::testing::ValuesIn(kRegionCases),
+                         [](const ::testing::TestParamInfo<RegionCase>& c) {
                            return std::string(c.param.name);
                          });
 

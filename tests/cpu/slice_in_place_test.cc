@@ -53,13 +53,13 @@ std::string Loop(absl::string_view body) {
                              {{"BODY", body}});
 }
 
-constexpr char kSlice[] = R"(
+constexpr char kLayer[] = R"(
         %s = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [1, 16, 20] : (tensor<11x16x20xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x20xf32>
         %layer = stablehlo.reshape %s : (tensor<1x16x20xf32>) -> tensor<16x20xf32>)";
 
 TEST(SliceInPlaceTest, LayersThatALoopOnlyReadsAreNotCopied) {
   const std::string text =
-      Loop(absl::StrCat(kSlice, "\n%next = stablehlo.add %v, %layer : tensor<16x20xf32>"));
+      Loop(absl::StrCat(kLayer, "\n%next = stablehlo.add %v, %layer : tensor<16x20xf32>"));
   EXPECT_EQ(CountSteps(text, "in place"), 1);
   EXPECT_EQ(CountSteps(text, "dynamic_slice 1280 bytes"), 0);
   const std::vector<float> w = Counting<float>(11 * 320), x = Counting<float>(320);
@@ -74,8 +74,8 @@ TEST(SliceInPlaceTest, LayersThatALoopOnlyReadsAreNotCopied) {
 // Whoever is given a slice finds it as aligned as any array, but for those who read anything.
 TEST(SliceInPlaceTest, SlicesThatBeginAnywhereAreForLoopsProductsAndCopies) {
   const std::string text =
-      Loop(absl::StrCat(kSlice, "\n%next = stablehlo.add %v, %layer : tensor<16x20xf32>"));
-  const std::string sorting = Loop(absl::StrCat(kSlice, R"(
+      Loop(absl::StrCat(kLayer, "\n%next = stablehlo.add %v, %layer : tensor<16x20xf32>"));
+  const std::string sorting = Loop(absl::StrCat(kLayer, R"(
         %sorted = "stablehlo.sort"(%layer) <{dimension = 0 : i64}> ({
         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
           %less = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -152,7 +152,7 @@ TEST(SliceInPlaceTest, BranchesReadArraysOfOutsideOfTheLoop) {
         %next = "stablehlo.case"(%odd) ({
           stablehlo.return %v : tensor<16x20xf32>
         }, {)",
-                                             kSlice, R"(
+                                             kLayer, R"(
           %more = stablehlo.add %v, %layer : tensor<16x20xf32>
           stablehlo.return %more : tensor<16x20xf32>
         }) : (tensor<i32>) -> tensor<16x20xf32>)"));
@@ -169,7 +169,7 @@ TEST(SliceInPlaceTest, BranchesReadArraysOfOutsideOfTheLoop) {
 // What a loop makes of a slice may be the slice itself.
 TEST(SliceInPlaceTest, ASliceMayBeCarried) {
   const std::string text = Loop(absl::StrCat(
-      kSlice, "\n%next = stablehlo.reshape %layer : (tensor<16x20xf32>) -> tensor<16x20xf32>"));
+      kLayer, "\n%next = stablehlo.reshape %layer : (tensor<16x20xf32>) -> tensor<16x20xf32>"));
   const std::vector<float> w = Counting<float>(11 * 320);
   const Literal a = Array<float>({11, 16, 20}, w), b = Array<float>({16, 20}, Counting<float>(320));
   EXPECT_EQ(RunOne<float>(text, {&a, &b}), std::vector<float>(w.end() - 320, w.end()));
@@ -178,7 +178,7 @@ TEST(SliceInPlaceTest, ASliceMayBeCarried) {
 // Starts beyond the end are moved back, in place as well.
 TEST(SliceInPlaceTest, StartsAreClamped) {
   const std::string text = Loop(absl::StrReplaceAll(
-      absl::StrCat("%far = stablehlo.multiply %i, %eleven : tensor<i32>", kSlice,
+      absl::StrCat("%far = stablehlo.multiply %i, %eleven : tensor<i32>", kLayer,
                    "\n%next = stablehlo.add %v, %layer : tensor<16x20xf32>"),
       {{"%w, %i", "%w, %far"}}));
   EXPECT_EQ(CountSteps(text, "in place"), 1);

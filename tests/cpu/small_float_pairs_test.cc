@@ -20,8 +20,8 @@
 namespace pjrt::cpu {
 namespace {
 
-constexpr int kPairs = 1 << 16;
-constexpr std::pair<NarrowType, PrimitiveType> kTypes[] = {
+constexpr int kNumPairs = 1 << 16;
+constexpr std::pair<NarrowType, PrimitiveType> kSmallFloats[] = {
     {NarrowType::kF8E5M2, F8E5M2},         {NarrowType::kF8E4M3, F8E4M3},
     {NarrowType::kF8E3M4, F8E3M4},         {NarrowType::kF8E4M3FN, F8E4M3FN},
     {NarrowType::kF8E4M3FNUZ, F8E4M3FNUZ}, {NarrowType::kF8E5M2FNUZ, F8E5M2FNUZ},
@@ -29,33 +29,25 @@ constexpr std::pair<NarrowType, PrimitiveType> kTypes[] = {
     {NarrowType::kF6E2M3FN, F6E2M3FN},     {NarrowType::kF6E3M2FN, F6E3M2FN},
     {NarrowType::kF4E2M1FN, F4E2M1FN}};
 
-using Bytes = std::vector<uint8_t>;
-
 // Pair i is (i / 256, i % 256): also bytes with bits that f6 and f4 do not have.
 Bytes First() {
-  Bytes bytes(kPairs);
-  for (int i = 0; i < kPairs; ++i) bytes[i] = static_cast<uint8_t>(i / 256);
+  Bytes bytes(kNumPairs);
+  for (int i = 0; i < kNumPairs; ++i) bytes[i] = static_cast<uint8_t>(i / 256);
   return bytes;
 }
 Bytes Second() {
-  Bytes bytes(kPairs);
-  for (int i = 0; i < kPairs; ++i) bytes[i] = static_cast<uint8_t>(i);
+  Bytes bytes(kNumPairs);
+  for (int i = 0; i < kNumPairs; ++i) bytes[i] = static_cast<uint8_t>(i);
   return bytes;
 }
 
-std::vector<float> Loaded(const BlockKernels& kernels, PrimitiveType type, const Bytes& bytes) {
-  std::vector<float> singles(bytes.size());
-  kernels.load[type](singles.data(), bytes.data(), static_cast<int64_t>(bytes.size()));
-  return singles;
-}
-
 // What `kernels` give of all pairs by loads, `op` on f32 and a store.
-Bytes ByF32(const BlockKernels& kernels, PrimitiveType type, BlockOp op) {
+Bytes PairsByF32(const BlockKernels& kernels, PrimitiveType type, BlockOp op) {
   const std::vector<float> a = Loaded(kernels, type, First()), b = Loaded(kernels, type, Second());
   if (op >= BlockOp::kCompareEq) return CallBinary<uint8_t>(kernels, op, CType::kF32, a, b);
   const std::vector<float> singles = CallBinary<float>(kernels, op, CType::kF32, a, b);
-  Bytes results(kPairs);
-  kernels.store[type](results.data(), singles.data(), kPairs);
+  Bytes results(kNumPairs);
+  kernels.store[type](results.data(), singles.data(), kNumPairs);
   return results;
 }
 
@@ -64,13 +56,13 @@ Bytes ByF32(const BlockKernels& kernels, PrimitiveType type, BlockOp op) {
 template <typename Check>
 void ForEachFunction(Check check) {
   for (const BlockKernels* kernels : SupportedBlockKernels()) {
-    for (const auto& [narrow, memory] : kTypes) {
+    for (const auto& [narrow, memory] : kSmallFloats) {
       for (int op = 0; op < kNumBinaryBlockOps; ++op) {
         const BlockFn* const forms = kernels->narrow_binary[static_cast<int>(narrow)][op];
         if (forms[0] == nullptr) continue;
         SCOPED_TRACE(absl::StrCat(kernels->level, " binary operation ", op, " of type ", memory));
-        Bytes results(kPairs);
-        forms[0](results.data(), First().data(), Second().data(), nullptr, kPairs);
+        Bytes results(kNumPairs);
+        forms[0](results.data(), First().data(), Second().data(), nullptr, kNumPairs);
         check(*kernels, forms, memory, static_cast<BlockOp>(kNumUnaryBlockOps + op), results);
       }
     }
@@ -80,11 +72,11 @@ void ForEachFunction(Check check) {
 TEST(SmallFloatPairsTest, HaveTheBitsOfTheWayThroughF32) {
   ForEachFunction([&](const BlockKernels& kernels, const BlockFn*, PrimitiveType type, BlockOp op,
                       const Bytes& got) {
-    const Bytes want = ByF32(kernels, type, op);
+    const Bytes want = PairsByF32(kernels, type, op);
     const std::vector<float> numbers = Loaded(kernels, type, Second());
     Bytes same(256);
     kernels.store[type](same.data(), numbers.data(), 256);
-    for (int i = 0; i < kPairs; ++i) {
+    for (int i = 0; i < kNumPairs; ++i) {
       const int a = i / 256, b = i % 256;
       if (op < BlockOp::kCompareEq && std::isnan(numbers[a]) && std::isnan(numbers[b])) {
         // Either may come out.
@@ -100,10 +92,10 @@ TEST(SmallFloatPairsTest, AreTheSameInPlaceAndForOneElementAndAll) {
   ForEachFunction([&](const BlockKernels&, const BlockFn* forms, PrimitiveType, BlockOp,
                       const Bytes& want) {
     Bytes got = First();
-    forms[0](got.data(), got.data(), Second().data(), nullptr, kPairs);
+    forms[0](got.data(), got.data(), Second().data(), nullptr, kNumPairs);
     EXPECT_EQ(got, want) << "in place of the first";
     got = Second();
-    forms[0](got.data(), First().data(), got.data(), nullptr, kPairs);
+    forms[0](got.data(), First().data(), got.data(), nullptr, kNumPairs);
     EXPECT_EQ(got, want) << "in place of the second";
     const Bytes all = Second();
     for (int i = 0; i < 256; ++i) {
@@ -160,7 +152,7 @@ TEST(SmallFloatConversionsTest, HaveTheSameBitsAtEachLevel) {
   Bytes codes = Second();
   codes.resize(256);
   const std::vector<const BlockKernels*> levels = SupportedBlockKernels();
-  for (const auto& [narrow, type] : kTypes) {
+  for (const auto& [narrow, type] : kSmallFloats) {
     Bytes stored[2] = {Bytes(n), Bytes(n)};
     std::vector<float> rounded[2] = {std::vector<float>(n), std::vector<float>(n)};
     for (const BlockKernels* level : levels) {
@@ -184,11 +176,11 @@ class SmallFloatPairProgramsTest : public LevelTest {
   template <typename T>
   void Check(PrimitiveType type, const std::string& element) {
     std::vector<T> x, y;
-    for (int i = 0; i < kPairs; ++i) {
+    for (int i = 0; i < kNumPairs; ++i) {
       x.push_back(T::FromBits(static_cast<uint8_t>(i / 256 & ((1 << T::kBits) - 1))));
       y.push_back(T::FromBits(static_cast<uint8_t>(i & ((1 << T::kBits) - 1))));
     }
-    const Literal first = Array<T>(type, {kPairs}, x), second = Array<T>(type, {kPairs}, y);
+    const Literal first = Array<T>(type, {kNumPairs}, x), second = Array<T>(type, {kNumPairs}, y);
     const T single(-3.0f);
     const Literal one = Array<T>(type, {}, {single});
     const auto run = [&](const std::string& body, const std::string& result) {
@@ -196,12 +188,12 @@ class SmallFloatPairProgramsTest : public LevelTest {
           "func.func @main(%x: $0, %y: $0, %s: $1) -> $2 {\n"
           "  %d = stablehlo.broadcast_in_dim %s, dims = [] : ($1) -> $0\n"
           "$3  return %r : $2\n}\n",
-          TensorText({kPairs}, element), TensorText({}, element), result, body);
+          TensorText({kNumPairs}, element), TensorText({}, element), result, body);
       const auto results = RunProgram(client(), text, {&first, &second, &one});
       EXPECT_TRUE(results.ok()) << results.status() << text;
       return results.ok() ? (*results)[0] : nullptr;
     };
-    const std::string whole = TensorText({kPairs}, element);
+    const std::string whole = TensorText({kNumPairs}, element);
     const auto check = [&](const std::string& op, T (*want)(T, T)) {
       SCOPED_TRACE(absl::StrCat(op, " of ", element));
       const auto equal = [&](T got, T a, T b) {
@@ -212,7 +204,7 @@ class SmallFloatPairProgramsTest : public LevelTest {
       const auto with_one = run(absl::Substitute("  %r = $0 %d, %y : $1\n", op, whole), whole);
       const auto fused =
           run(absl::Substitute("  %0 = $0 %x, %y : $1\n  %r = $0 %0, %x : $1\n", op, whole), whole);
-      const std::string half = TensorText({kPairs / 2}, element);
+      const std::string half = TensorText({kNumPairs / 2}, element);
       const auto some = run(absl::Substitute("  %0 = stablehlo.slice %x [1:65536:2] : ($1) -> $2\n"
                                              "  %1 = stablehlo.slice %y [0:65536:2] : ($1) -> $2\n"
                                              "  %r = $0 %0, %1 : $2\n",
@@ -221,7 +213,7 @@ class SmallFloatPairProgramsTest : public LevelTest {
       if (!pairs || !with_one || !fused || !some) return;
       const auto p = Elements<T>(*pairs), o = Elements<T>(*with_one), f = Elements<T>(*fused),
                  s = Elements<T>(*some);
-      for (int i = 0; i < kPairs; ++i) {
+      for (int i = 0; i < kNumPairs; ++i) {
         ASSERT_TRUE(equal(p[i], x[i], y[i])) << i << " " << p[i].ToFloat();
         ASSERT_TRUE(equal(o[i], single, y[i])) << i << " " << o[i].ToFloat();
         ASSERT_TRUE(equal(f[i], p[i], x[i])) << i << " " << f[i].ToFloat();
@@ -244,11 +236,11 @@ class SmallFloatPairProgramsTest : public LevelTest {
       for (const bool with_one : {false, true}) {
         const auto result = run(
             absl::Substitute("  %r = stablehlo.compare $0, $1, %y : ($2, $2) -> $3\n", direction,
-                             with_one ? "%d" : "%x", whole, TensorText({kPairs}, "i1")),
-            TensorText({kPairs}, "i1"));
+                             with_one ? "%d" : "%x", whole, TensorText({kNumPairs}, "i1")),
+            TensorText({kNumPairs}, "i1"));
         if (!result) return;
         const auto got = Elements<bool>(*result);
-        for (int i = 0; i < kPairs; ++i) {
+        for (int i = 0; i < kNumPairs; ++i) {
           const float a = (with_one ? single : x[i]).ToFloat(), b = y[i].ToFloat();
           const bool want = op == BlockOp::kCompareLt   ? a < b
                             : op == BlockOp::kCompareGe ? a >= b

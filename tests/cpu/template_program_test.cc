@@ -13,31 +13,12 @@
 #include "gtest/gtest.h"
 #include "pjrt/compile_options.h"
 #include "pjrt/cpu/custom_call_bind.h"
-#include "pjrt/execute_options.h"
 #include "tests/cpu/cpu_test_util.h"
 
 namespace pjrt::cpu {
 namespace {
 
 using ::testing::ElementsAre;
-
-absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> Compile(PjRtClient& client,
-                                                              absl::string_view text) {
-  return client.CompileAndLoad(PjRtProgram(text, ProgramFormat::kText), CompileOptions());
-}
-
-// The only result, of f32.
-absl::StatusOr<std::vector<float>> RunWith(PjRtClient& client,
-                                           const PjRtLoadedExecutable& executable,
-                                           const std::vector<const Literal*>& arguments) {
-  const auto buffers = ToDevice(client, arguments);
-  const std::vector<PjRtBuffer*> pointers = Pointers(buffers);
-  auto outputs = executable.Execute(absl::MakeConstSpan(&pointers, 1), ExecuteOptions());
-  if (!outputs.ok()) return outputs.status();
-  auto literal = (*outputs)[0][0]->ToLiteralSync();
-  if (!literal.ok()) return literal.status();
-  return Elements<float>(**literal);
-}
 
 void ExpectUnimplemented(const absl::Status& status, const std::vector<std::string>& pieces) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
@@ -48,7 +29,7 @@ void ExpectUnimplemented(const absl::Status& status, const std::vector<std::stri
 // ----- Refusals -----
 
 TEST(TemplateProgramTest, ALoopThatChangesShapesIsRefusedWhenCompiled) {
-  const auto executable = Compile(OneThreadClient(), R"(
+  const auto executable = CompileText(OneThreadClient(), R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %n = stablehlo.constant dense<3> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>
@@ -70,7 +51,7 @@ TEST(TemplateProgramTest, ALoopThatChangesShapesIsRefusedWhenCompiled) {
 
 TEST(TemplateProgramTest, ALoopMayChangeShapesThatNothingNeeds) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, R"(
+  const auto executable = CompileText(client, R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %n = stablehlo.constant dense<3> : tensor<i32>
       %one = stablehlo.constant dense<1> : tensor<i32>
@@ -89,7 +70,7 @@ TEST(TemplateProgramTest, ALoopMayChangeShapesThatNothingNeeds) {
     })");
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Array<float>({2}, {1.0f, 3.0f});
-  const auto result = RunWith(client, **executable, {&x});
+  const auto result = RunLoadedOne<float>(client, **executable, {&x});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_THAT(*result, ElementsAre(8.0f, 24.0f));
 }
@@ -107,10 +88,10 @@ constexpr char kBranches[] = R"(
 
 TEST(TemplateProgramTest, BranchesOfDifferentShapesAreRefusedWhenCompiled) {
   const auto executable =
-      Compile(OneThreadClient(),
-              absl::Substitute(kBranches,
-                               "%a = stablehlo.concatenate %y, %y, dim = 0 : (tensor<?xf32>, "
-                               "tensor<?xf32>) -> tensor<?xf32>"));
+      CompileText(OneThreadClient(),
+                  absl::Substitute(kBranches,
+                                   "%a = stablehlo.concatenate %y, %y, dim = 0 : (tensor<?xf32>, "
+                                   "tensor<?xf32>) -> tensor<?xf32>"));
   ExpectUnimplemented(executable.status(),
                       {"[PJRT-I032]", "stablehlo.if", "tensor<4xf32>", "tensor<2xf32>"});
 }
@@ -118,19 +99,19 @@ TEST(TemplateProgramTest, BranchesOfDifferentShapesAreRefusedWhenCompiled) {
 TEST(TemplateProgramTest, BranchesOfShapesThatMayAgreeRunWhereTheyDo) {
   PjRtClient& client = OneThreadClient();
   const auto executable =
-      Compile(client, absl::Substitute(kBranches, "%a = stablehlo.negate %x : tensor<?xf32>"));
+      CompileText(client, absl::Substitute(kBranches, "%a = stablehlo.negate %x : tensor<?xf32>"));
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal yes = Preds({}, {1}), no = Preds({}, {0});
   const Literal x = Array<float>({3}, {1, 2, 3}), y = Array<float>({3}, {4, 5, 6});
   const Literal longer = Array<float>({4}, {4, 5, 6, 7});
-  EXPECT_THAT(*RunWith(client, **executable, {&yes, &x, &y}), ElementsAre(-1, -2, -3));
-  EXPECT_THAT(*RunWith(client, **executable, {&no, &x, &y}), ElementsAre(4, 5, 6));
-  ExpectUnimplemented(RunWith(client, **executable, {&yes, &x, &longer}).status(),
+  EXPECT_THAT(*RunLoadedOne<float>(client, **executable, {&yes, &x, &y}), ElementsAre(-1, -2, -3));
+  EXPECT_THAT(*RunLoadedOne<float>(client, **executable, {&no, &x, &y}), ElementsAre(4, 5, 6));
+  ExpectUnimplemented(RunLoadedOne<float>(client, **executable, {&yes, &x, &longer}).status(),
                       {"[PJRT-I032]", "stablehlo.if", "tensor<4xf32>", "tensor<3xf32>"});
 }
 
 TEST(TemplateProgramTest, WhatTheDeviceCannotRunIsRefusedWhenCompiled) {
-  const auto executable = Compile(OneThreadClient(), R"(
+  const auto executable = CompileText(OneThreadClient(), R"(
     func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
       %0 = stablehlo.custom_call @nobody_knows_me(%x) {
         indices_of_shape_operands = dense<1> : tensor<1xi64>} : (tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -142,7 +123,7 @@ TEST(TemplateProgramTest, WhatTheDeviceCannotRunIsRefusedWhenCompiled) {
 TEST(TemplateProgramTest, AssertionsOnSizesDoNotKeepAProgramFromBeingCompiled) {
   PjRtClient& client = OneThreadClient();
   // Of 6 rows or more, and no other choice of sizes.
-  const auto executable = Compile(client, R"(
+  const auto executable = CompileText(client, R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
       %6 = stablehlo.constant dense<600> : tensor<i32>
@@ -154,8 +135,8 @@ TEST(TemplateProgramTest, AssertionsOnSizesDoNotKeepAProgramFromBeingCompiled) {
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal few = Array<float>({2}, {1, 2});
   const Literal many = Array<float>({600}, std::vector<float>(600, 1.f));
-  EXPECT_TRUE(RunWith(client, **executable, {&many}).ok());
-  const absl::Status status = RunWith(client, **executable, {&few}).status();
+  EXPECT_TRUE(RunLoadedOne<float>(client, **executable, {&many}).ok());
+  const absl::Status status = RunLoadedOne<float>(client, **executable, {&few}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(absl::StrContains(status.message(), "too few: 2")) << status;
 }
@@ -196,13 +177,13 @@ TEST(TemplateProgramTest, ThePlatformsIndexChoosesWhatIsCompiled) {
   for (const char* size : {"2", "?"}) {
     for (const char* type : {"i32", "i64"}) {
       const Literal* const index = type == std::string("i32") ? narrow : wide;
-      const auto executable = Compile(client, absl::Substitute(kPlatforms, size, type));
+      const auto executable = CompileText(client, absl::Substitute(kPlatforms, size, type));
       ASSERT_TRUE(executable.ok()) << executable.status();
       for (int round = 0; round < 2; ++round) {
-        const auto negated = RunWith(client, **executable, {&index[1], &x});
+        const auto negated = RunLoadedOne<float>(client, **executable, {&index[1], &x});
         ASSERT_TRUE(negated.ok()) << negated.status();
         EXPECT_THAT(*negated, ElementsAre(-1, -2));
-        EXPECT_FALSE(RunWith(client, **executable, {&index[0], &x}).ok());
+        EXPECT_FALSE(RunLoadedOne<float>(client, **executable, {&index[0], &x}).ok());
       }
     }
   }
@@ -220,10 +201,10 @@ constexpr char kNegate[] = R"(
 
 TEST(TemplateProgramTest, ASerializedTemplateServesAnySizeOnceItIsRead) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, kNegate);
+  const auto executable = CompileText(client, kNegate);
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Array<float>({1, 2}, {1, 2}), y = Array<float>({2, 2}, {1, 2, 3, 4});
-  EXPECT_THAT(*RunWith(client, **executable, {&x}), ElementsAre(-1, -2));
+  EXPECT_THAT(*RunLoadedOne<float>(client, **executable, {&x}), ElementsAre(-1, -2));
   const auto bytes = (*executable)->SerializeExecutable();
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_EQ(*bytes, *(*executable)->SerializeExecutable());
@@ -231,7 +212,7 @@ TEST(TemplateProgramTest, ASerializedTemplateServesAnySizeOnceItIsRead) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ((*read)->name(), "negation");
   EXPECT_EQ(*(*read)->FingerprintExecutable(), *(*executable)->FingerprintExecutable());
-  EXPECT_THAT(*RunWith(client, **read, {&y}), ElementsAre(-1, -2, -3, -4));
+  EXPECT_THAT(*RunLoadedOne<float>(client, **read, {&y}), ElementsAre(-1, -2, -3, -4));
   // Of any other length it is no executable, or that of a text that ends early.
   for (const size_t length : {size_t{0}, size_t{3}, bytes->size() / 2, bytes->size() - 9}) {
     EXPECT_EQ(client.LoadSerializedExecutable(bytes->substr(0, length), std::nullopt, LoadOptions())
@@ -242,7 +223,7 @@ TEST(TemplateProgramTest, ASerializedTemplateServesAnySizeOnceItIsRead) {
 }
 
 TEST(TemplateProgramTest, FiguresThatFollowFromSizesAreNotMadeUp) {
-  const auto executable = Compile(OneThreadClient(), kNegate);
+  const auto executable = CompileText(OneThreadClient(), kNegate);
   ASSERT_TRUE(executable.ok()) << executable.status();
   ExpectUnimplemented((*executable)->GetCostAnalysis().status(), {"[PJRT-R073]", "negation"});
   ExpectUnimplemented((*executable)->GetCompiledMemoryStats().status(), {"[PJRT-R073]"});
@@ -253,11 +234,11 @@ TEST(TemplateProgramTest, FiguresThatFollowFromSizesAreNotMadeUp) {
 
 TEST(TemplateProgramTest, FiguresAreThoseOfTheSizesThatCameLast) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, kNegate);
+  const auto executable = CompileText(client, kNegate);
   ASSERT_TRUE(executable.ok()) << executable.status();
   for (const int64_t rows : {3, 50, 3, 3}) {
     const Literal x = Array<float>({rows, 2}, std::vector<float>(2 * rows, 1.f));
-    ASSERT_TRUE(RunWith(client, **executable, {&x}).ok());
+    ASSERT_TRUE(RunLoadedOne<float>(client, **executable, {&x}).ok());
     const auto stats = (*executable)->GetCompiledMemoryStats();
     ASSERT_TRUE(stats.ok()) << stats.status();
     EXPECT_EQ(stats->argument_size_in_bytes, rows * 8);
@@ -274,13 +255,13 @@ TEST(TemplateProgramTest, FiguresAreThoseOfTheSizesThatCameLast) {
 
 TEST(TemplateProgramTest, ADeletedTemplateRunsNothing) {
   PjRtClient& client = OneThreadClient();
-  const auto executable = Compile(client, kNegate);
+  const auto executable = CompileText(client, kNegate);
   ASSERT_TRUE(executable.ok()) << executable.status();
   EXPECT_EQ((*executable)->client(), &client);
   (*executable)->Delete();
   EXPECT_TRUE((*executable)->IsDeleted());
   const Literal x = Array<float>({1, 2}, {1, 2});
-  const absl::Status status = RunWith(client, **executable, {&x}).status();
+  const absl::Status status = RunLoadedOne<float>(client, **executable, {&x}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(absl::StrContains(status.message(), "[PJRT-R058]")) << status;
 }
@@ -288,7 +269,7 @@ TEST(TemplateProgramTest, ADeletedTemplateRunsNothing) {
 // ----- Claimed composites -----
 
 // Repeats x n times; the decomposition adds nothing to tell it from what the application does.
-constexpr char kComposite[] = R"(
+constexpr char kRepeatComposite[] = R"(
   func.func @main(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?x?xf32> {
     %d = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
     %d1 = stablehlo.reshape %d : (tensor<i32>) -> tensor<1xi32>
@@ -321,11 +302,11 @@ TEST(TemplateProgramTest, ClaimedCompositesReachTheDeviceWithTheirShapes) {
   const auto claiming = MakeClient(std::move(claims));
   for (const auto& [client, offset] :
        {std::pair<PjRtClient*, float>(&OneThreadClient(), 0.f), {claiming.get(), 100.f}}) {
-    const auto executable = Compile(*client, kComposite);
+    const auto executable = CompileText(*client, kRepeatComposite);
     ASSERT_TRUE(executable.ok()) << executable.status();
     for (const int32_t n : {1, 2}) {
       const Literal x = Array<float>({2}, {1, 2}), count = Array<int32_t>({1}, {n});
-      const auto result = RunWith(*client, **executable, {&x, &count});
+      const auto result = RunLoadedOne<float>(*client, **executable, {&x, &count});
       ASSERT_TRUE(result.ok()) << result.status();
       std::vector<float> expected;
       for (int i = 0; i < 2 * n; ++i) expected.push_back(-(static_cast<float>(i % 2 + 1) + offset));

@@ -2,14 +2,9 @@
 //
 // Programs with dynamic shapes that no sizes, or few, make a program of that the CPU device runs:
 // what can't run for any is refused when it is compiled, and what runs for some is not.
-#include <memory>
-#include <vector>
-
 #include "absl/strings/match.h"
 #include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
-#include "pjrt/compile_options.h"
-#include "pjrt/execute_options.h"
 #include "tests/cpu/cpu_test_util.h"
 
 namespace pjrt::cpu {
@@ -17,33 +12,16 @@ namespace {
 
 using ::testing::ElementsAre;
 
-absl::StatusOr<std::unique_ptr<PjRtLoadedExecutable>> Compile(absl::string_view text) {
-  return OneThreadClient().CompileAndLoad(PjRtProgram(text, ProgramFormat::kText),
-                                          CompileOptions());
-}
-
-// The only result, of f32.
-absl::StatusOr<std::vector<float>> RunWith(const PjRtLoadedExecutable& executable,
-                                           const std::vector<const Literal*>& arguments) {
-  const auto buffers = ToDevice(OneThreadClient(), arguments);
-  const std::vector<PjRtBuffer*> pointers = Pointers(buffers);
-  auto outputs = executable.Execute(absl::MakeConstSpan(&pointers, 1), ExecuteOptions());
-  if (!outputs.ok()) return outputs.status();
-  auto literal = (*outputs)[0][0]->ToLiteralSync();
-  if (!literal.ok()) return literal.status();
-  return Elements<float>(**literal);
-}
-
 // An op on %y that no device knows, and one that all do.
 constexpr char kUnknown[] = "stablehlo.custom_call @nobody_knows_me(%y)";
 constexpr char kKnown[] = "stablehlo.custom_call @Sharding(%y)";
 
 // Each has a place $0 for the op, and is to be refused at once if and only if that is unknown.
-struct Case {
+struct RefusalCase {
   const char* what;
   const char* text;
 };
-const Case kCases[] = {
+const RefusalCase kRefusalCases[] = {
     {"more than 600 rows, in eights", R"(
       func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
         %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
@@ -172,23 +150,25 @@ const Case kCases[] = {
 };
 
 TEST(TemplateRefusalTest, WhatRunsForNoSizesIsRefusedHoweverFewTheProgramTakes) {
-  for (const Case& one : kCases) {
+  for (const RefusalCase& one : kRefusalCases) {
     SCOPED_TRACE(one.what);
-    const absl::Status status = Compile(absl::Substitute(one.text, kUnknown)).status();
+    const absl::Status status =
+        CompileText(OneThreadClient(), absl::Substitute(one.text, kUnknown)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "nobody_knows_me")) << status;
-    EXPECT_TRUE(Compile(absl::Substitute(one.text, kKnown)).ok());
+    EXPECT_TRUE(CompileText(OneThreadClient(), absl::Substitute(one.text, kKnown)).ok());
   }
 }
 
 TEST(TemplateRefusalTest, TheSizesOfARefusalAreNamed) {
-  const absl::Status status = Compile(absl::Substitute(kCases[2].text, kUnknown)).status();
+  const absl::Status status =
+      CompileText(OneThreadClient(), absl::Substitute(kRefusalCases[2].text, kUnknown)).status();
   EXPECT_TRUE(absl::StrContains(status.message(), "(when 7 are put for what is unknown)"))
       << status;
 }
 
 TEST(TemplateRefusalTest, ALoopThatChangesShapesIsRefusedBehindAssertions) {
-  const absl::Status status = Compile(R"(
+  const absl::Status status = CompileText(OneThreadClient(), R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
       %50 = stablehlo.constant dense<50> : tensor<i32>
@@ -237,7 +217,8 @@ TEST(TemplateRefusalTest, ShapesFromComputedDataAreRefusedWhereverTheyCount) {
            "stablehlo.set_dimension_size %c, %n, dim = 0 : (tensor<6x6xf32>, tensor<i32>) -> "
            "tensor<?x?xf32>",
        }) {
-    const absl::Status status = Compile(absl::Substitute(kFrom, op)).status();
+    const absl::Status status =
+        CompileText(OneThreadClient(), absl::Substitute(kFrom, op)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << op << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "[PJRT-I032]")) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "depends on data in an argument")) << status;
@@ -245,7 +226,7 @@ TEST(TemplateRefusalTest, ShapesFromComputedDataAreRefusedWhereverTheyCount) {
 }
 
 TEST(TemplateRefusalTest, BranchesWhoseShapesAgreeForSomeSizesRunForThose) {
-  const auto executable = Compile(R"(
+  const auto executable = CompileText(OneThreadClient(), R"(
     func.func @main(%p: tensor<i1>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
       %r = "stablehlo.if"(%p) ({
         %a = stablehlo.concatenate %x, %x, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
@@ -258,13 +239,14 @@ TEST(TemplateRefusalTest, BranchesWhoseShapesAgreeForSomeSizesRunForThose) {
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal yes = Preds({}, {1});
   const Literal x = Array<float>({1}, {5}), y = Array<float>({2}, {1, 2});
-  EXPECT_THAT(*RunWith(**executable, {&yes, &x, &y}), ElementsAre(5, 5));
-  EXPECT_EQ(RunWith(**executable, {&yes, &y, &y}).status().code(),
+  EXPECT_THAT(*RunLoadedOne<float>(OneThreadClient(), **executable, {&yes, &x, &y}),
+              ElementsAre(5, 5));
+  EXPECT_EQ(RunLoadedOne<float>(OneThreadClient(), **executable, {&yes, &y, &y}).status().code(),
             absl::StatusCode::kUnimplemented);
 }
 
 TEST(TemplateRefusalTest, ProgramsThatNoSizesSatisfyAreLeftToTheirAssertions) {
-  const auto executable = Compile(R"(
+  const auto executable = CompileText(OneThreadClient(), R"(
     func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
       %no = stablehlo.constant dense<false> : tensor<i1>
       stablehlo.custom_call @shape_assertion(%no) {error_message = "never", has_side_effect = true} : (tensor<i1>) -> ()
@@ -272,7 +254,7 @@ TEST(TemplateRefusalTest, ProgramsThatNoSizesSatisfyAreLeftToTheirAssertions) {
     })");
   ASSERT_TRUE(executable.ok()) << executable.status();
   const Literal x = Array<float>({1}, {5});
-  const absl::Status status = RunWith(**executable, {&x}).status();
+  const absl::Status status = RunLoadedOne<float>(OneThreadClient(), **executable, {&x}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(absl::StrContains(status.message(), "never")) << status;
 }

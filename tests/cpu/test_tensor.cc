@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -11,11 +12,6 @@
 #include "tests/cpu/element_values.h"
 
 namespace pjrt::cpu {
-namespace {
-
-int64_t Int(double value) { return static_cast<int64_t>(value); }
-
-}  // namespace
 
 int64_t Product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -138,7 +134,14 @@ std::string Tensor::TypeText() const {
 Literal Tensor::ToLiteral() const {
   std::vector<Number> numbers(data.begin(), data.end());
   for (size_t i = 0; i < imag.size(); ++i) numbers[i].imag(imag[i]);
-  return Numbers(type, dims, numbers);
+  return ArrayOf(type, dims, numbers);
+}
+
+Tensor RandomTensor(PrimitiveType type, List64 dims, int low, int high, std::mt19937& random) {
+  Tensor tensor{type, std::move(dims), {}};
+  tensor.data.resize(Product(tensor.dims));
+  for (double& x : tensor.data) x = low + static_cast<int>(random() % (high - low + 1));
+  return tensor;
 }
 
 std::string Difference(const Tensor& expected, const LiteralBase& actual) {

@@ -5,6 +5,7 @@
 #define PJRT_TESTS_CPU_TEST_TENSOR_H_
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "pjrt/base/primitive_type.h"
 
 namespace pjrt::cpu {
+
+using List64 = std::vector<int64_t>;
 
 // An array whose elements all types used here hold exactly in a double.
 struct Tensor {
@@ -28,6 +31,12 @@ struct Tensor {
   std::string TypeText() const;
   Literal ToLiteral() const;
 };
+
+// An element that is a whole number.
+inline int64_t Int(double value) { return static_cast<int64_t>(value); }
+
+// Whole numbers from `low` to `high`.
+Tensor RandomTensor(PrimitiveType type, List64 dims, int low, int high, std::mt19937& random);
 
 // Empty when `actual` has the same shape and values (NaN for NaN, -0 not 0), else where they
 // differ.

@@ -68,7 +68,7 @@ void ExpectSelects(int64_t lines, int64_t length, int64_t k, absl::string_view e
 }
 
 template <typename T>
-std::vector<T> Random(int64_t count, int64_t distinct) {
+std::vector<T> RandomLines(int64_t count, int64_t distinct) {
   std::mt19937 engine(7);
   std::vector<T> values(static_cast<size_t>(count));
   for (T& value : values)
@@ -79,15 +79,15 @@ std::vector<T> Random(int64_t count, int64_t distinct) {
 
 TEST(TopK, SelectsWhatASortPutsFirst) {
   for (const int64_t k : {1, 3, 64, 250}) {
-    ExpectSelects<float>(3, 1000, k, "f32", Random<float>(3000, 1000000));
-    ExpectSelects<float>(2, 70, std::min<int64_t>(k, 70), "f32", Random<float>(140, 30));
-    ExpectSelects<double>(2, 1000, k, "f64", Random<double>(2000, 300));
-    ExpectSelects<bfloat16>(2, 1000, k, "bf16", Random<bfloat16>(2000, 100));
-    ExpectSelects<half>(2, 1000, k, "f16", Random<half>(2000, 500));
-    ExpectSelects<int8_t>(2, 1000, k, "i8", Random<int8_t>(2000, 250));
-    ExpectSelects<uint8_t>(2, 1000, k, "ui8", Random<uint8_t>(2000, 250));
-    ExpectSelects<int32_t>(2, 1000, k, "i32", Random<int32_t>(2000, 100000));
-    ExpectSelects<uint64_t>(2, 1000, k, "ui64", Random<uint64_t>(2000, 50));
+    ExpectSelects<float>(3, 1000, k, "f32", RandomLines<float>(3000, 1000000));
+    ExpectSelects<float>(2, 70, std::min<int64_t>(k, 70), "f32", RandomLines<float>(140, 30));
+    ExpectSelects<double>(2, 1000, k, "f64", RandomLines<double>(2000, 300));
+    ExpectSelects<bfloat16>(2, 1000, k, "bf16", RandomLines<bfloat16>(2000, 100));
+    ExpectSelects<half>(2, 1000, k, "f16", RandomLines<half>(2000, 500));
+    ExpectSelects<int8_t>(2, 1000, k, "i8", RandomLines<int8_t>(2000, 250));
+    ExpectSelects<uint8_t>(2, 1000, k, "ui8", RandomLines<uint8_t>(2000, 250));
+    ExpectSelects<int32_t>(2, 1000, k, "i32", RandomLines<int32_t>(2000, 100000));
+    ExpectSelects<uint64_t>(2, 1000, k, "ui64", RandomLines<uint64_t>(2000, 50));
   }
 }
 
@@ -111,8 +111,8 @@ TEST(TopK, OrdersNansInfinitiesAndZerosTotally) {
 }
 
 TEST(TopK, OfNearlyEverythingOfNothingAndOfEmptyLines) {
-  ExpectSelects<float>(2, 9, 9, "f32", Random<float>(18, 4));
-  ExpectSelects<float>(2, 9, 0, "f32", Random<float>(18, 4));
+  ExpectSelects<float>(2, 9, 9, "f32", RandomLines<float>(18, 4));
+  ExpectSelects<float>(2, 9, 0, "f32", RandomLines<float>(18, 4));
   ExpectSelects<float>(0, 9, 2, "f32", {});
   ExpectSelects<float>(0, 900, 2, "f32", {});
 }
@@ -130,7 +130,7 @@ TEST(TopK, SelectsTheSmallestInAscendingOrder) {
   EXPECT_THAT(Elements<int32_t>(*results[1]), ElementsAre(1, 3, 4));
 }
 
-constexpr char kComposite[] = R"(
+constexpr char kScaleComposite[] = R"(
   func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
     %0 = stablehlo.composite "my.scale" %x {composite_attributes = {factor = 3.0 : f32}, decomposition = @scale, version = 1 : i32} : (tensor<2xf32>) -> tensor<2xf32>
     return %0 : tensor<2xf32>
@@ -142,7 +142,7 @@ constexpr char kComposite[] = R"(
 
 TEST(Composite, IsItsDecompositionUnlessTheApplicationRegistersIt) {
   const Literal x = Array<float>({2}, {1, 2});
-  EXPECT_THAT(RunOne<float>(kComposite, {&x}), ElementsAre(2, 4));
+  EXPECT_THAT(RunOne<float>(kScaleComposite, {&x}), ElementsAre(2, 4));
 
   auto registry = std::make_shared<CustomCallRegistry>();
   ASSERT_TRUE(
@@ -159,7 +159,7 @@ TEST(Composite, IsItsDecompositionUnlessTheApplicationRegistersIt) {
           .ok());
   CpuClientOptions options = WithThreads(1);
   options.custom_calls = registry;
-  const auto results = RunProgram(*MakeClient(std::move(options)), kComposite, {&x});
+  const auto results = RunProgram(*MakeClient(std::move(options)), kScaleComposite, {&x});
   ASSERT_TRUE(results.ok()) << results.status();
   EXPECT_THAT(Elements<float>(*(*results)[0]), ElementsAre(3, 6));
 }

@@ -13,12 +13,12 @@
 namespace pjrt::ir {
 namespace {
 
-void ExpectExpands(absl::string_view text, absl::string_view expected) {
+void ExpectQuantizedBecomes(absl::string_view text, absl::string_view expected) {
   ExpectBecomes(ExpandQuantized, text, expected);
 }
 
 // The expanded program, which has no quantized type left.
-std::string Expanded(absl::string_view text) {
+std::string WithoutQuantized(absl::string_view text) {
   std::string after = After(ExpandQuantized, text);
   EXPECT_FALSE(absl::StrContains(after, "quant.")) << text << "\nbecomes\n" << after;
   EXPECT_FALSE(absl::StrContains(after, "uniform_")) << after;
@@ -26,7 +26,7 @@ std::string Expanded(absl::string_view text) {
 }
 
 TEST(ExpandQuantizedTest, QuantizingDividesAddsClampsRoundsAndConverts) {
-  ExpectExpands(
+  ExpectQuantizedBecomes(
       R"(func.func @main(%x: tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5:3>> {
            %0 = stablehlo.uniform_quantize %x : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.5:3>>
            return %0 : tensor<4x!quant.uniform<i8:f32, 0.5:3>>
@@ -46,7 +46,7 @@ TEST(ExpandQuantizedTest, QuantizingDividesAddsClampsRoundsAndConverts) {
 }
 
 TEST(ExpandQuantizedTest, DequantizingBroadcastsTheScalesOfAnAxis) {
-  ExpectExpands(
+  ExpectQuantizedBecomes(
       R"(func.func @main(%x: tensor<3x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<3x2xf32> {
            %0 = stablehlo.uniform_dequantize %x : (tensor<3x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>) -> tensor<3x2xf32>
            return %0 : tensor<3x2xf32>
@@ -61,7 +61,7 @@ TEST(ExpandQuantizedTest, DequantizingBroadcastsTheScalesOfAnAxis) {
 }
 
 TEST(ExpandQuantizedTest, BlocksMakeTwoDimensionsOfOne) {
-  ExpectExpands(
+  ExpectQuantizedBecomes(
       R"(func.func @main(%x: tensor<4x3x!quant.uniform<i8:f32:{0:2}, {{0.5}, {0.25}}>>) -> tensor<4x3xf32> {
            %0 = stablehlo.uniform_dequantize %x : (tensor<4x3x!quant.uniform<i8:f32:{0:2}, {{0.5}, {0.25}}>>) -> tensor<4x3xf32>
            return %0 : tensor<4x3xf32>
@@ -78,7 +78,8 @@ TEST(ExpandQuantizedTest, BlocksMakeTwoDimensionsOfOne) {
 }
 
 // A function of one op.
-std::string Program(absl::string_view signature, absl::string_view op, absl::string_view result) {
+std::string QuantizedProgram(absl::string_view signature, absl::string_view op,
+                             absl::string_view result) {
   return absl::StrCat("func.func @main(", signature, ") -> ", result, " {\n  %r = ", op,
                       "\n  return %r : ", result, "\n}\n");
 }
@@ -88,8 +89,8 @@ TEST(ExpandQuantizedTest, OpsOfOneOperandComputeInFloats) {
   for (const char* op : {"cbrt", "ceil", "cosine", "exponential", "exponential_minus_one", "floor",
                          "log", "log_plus_one", "logistic", "round_nearest_afz",
                          "round_nearest_even", "rsqrt", "sign", "sine", "sqrt", "tan", "tanh"}) {
-    const std::string text =
-        Expanded(Program("%x: " + q, absl::StrCat("stablehlo.", op, " %x : ", q), q));
+    const std::string text = WithoutQuantized(
+        QuantizedProgram("%x: " + q, absl::StrCat("stablehlo.", op, " %x : ", q), q));
     EXPECT_TRUE(absl::StrContains(text, absl::StrCat(op, " %"))) << text;
     EXPECT_TRUE(absl::StrContains(text, "tensor<2x3xf32>")) << text;
   }
@@ -100,8 +101,8 @@ TEST(ExpandQuantizedTest, OpsOfTwoOperandsComputeInFloatsWhereQuantizationsDiffe
   const std::string b = "tensor<4x!quant.uniform<i8:f32, 0.25>>";
   for (const char* op : {"add", "atan2", "divide", "maximum", "minimum", "multiply", "power",
                          "remainder", "subtract"}) {
-    const std::string text =
-        Expanded(Program("%x: " + a + ", %y: " + b,
+    const std::string text = WithoutQuantized(
+        QuantizedProgram("%x: " + a + ", %y: " + b,
                          absl::StrCat("stablehlo.", op, " %x, %y : (", a, ", ", b, ") -> ", a), a));
     EXPECT_TRUE(absl::StrContains(text, "tensor<4xf32>")) << text;
   }
@@ -110,13 +111,13 @@ TEST(ExpandQuantizedTest, OpsOfTwoOperandsComputeInFloatsWhereQuantizationsDiffe
 TEST(ExpandQuantizedTest, SumsOfOneQuantizationAreSumsOfIntegers) {
   const std::string q = "tensor<4x!quant.uniform<i8:f32, 0.1:-5>>";
   for (const char* op : {"add", "maximum", "minimum", "subtract"}) {
-    const std::string text = Expanded(
-        Program("%x: " + q + ", %y: " + q, absl::StrCat("stablehlo.", op, " %x, %y : ", q), q));
+    const std::string text = WithoutQuantized(QuantizedProgram(
+        "%x: " + q + ", %y: " + q, absl::StrCat("stablehlo.", op, " %x, %y : ", q), q));
     EXPECT_FALSE(absl::StrContains(text, "f32")) << text;
   }
   for (const char* op : {"abs", "negate"}) {
-    const std::string text =
-        Expanded(Program("%x: " + q, absl::StrCat("stablehlo.", op, " %x : ", q), q));
+    const std::string text = WithoutQuantized(
+        QuantizedProgram("%x: " + q, absl::StrCat("stablehlo.", op, " %x : ", q), q));
     EXPECT_FALSE(absl::StrContains(text, "f32")) << text;
   }
 }
@@ -124,19 +125,19 @@ TEST(ExpandQuantizedTest, SumsOfOneQuantizationAreSumsOfIntegers) {
 TEST(ExpandQuantizedTest, IntegersAreNotUsedWhereFloatsWouldRound) {
   for (const char* element : {"i32:f32, 0.1", "i8:bf16, 0.1", "i8:f16, 0.1", "i8:f32, 1.0e-40"}) {
     const std::string q = absl::StrCat("tensor<4x!quant.uniform<", element, ">>");
-    const std::string text =
-        Expanded(Program("%x: " + q + ", %y: " + q, absl::StrCat("stablehlo.add %x, %y : ", q), q));
+    const std::string text = WithoutQuantized(
+        QuantizedProgram("%x: " + q + ", %y: " + q, absl::StrCat("stablehlo.add %x, %y : ", q), q));
     EXPECT_TRUE(absl::StrContains(text, "divide")) << text;
   }
 }
 
 TEST(ExpandQuantizedTest, ComparisonsOfOneQuantizationCompareIntegers) {
   const std::string q = "tensor<4x!quant.uniform<i8:f32, 0.1:-5>>";
-  ExpectExpands(Program("%x: " + q + ", %y: " + q,
-                        absl::StrCat("stablehlo.compare LT, %x, %y, FLOAT : (", q, ", ", q,
-                                     ") -> tensor<4xi1>"),
-                        "tensor<4xi1>"),
-                R"(func.func @main(%x: tensor<4xi8>, %y: tensor<4xi8>) -> tensor<4xi1> {
+  ExpectQuantizedBecomes(QuantizedProgram("%x: " + q + ", %y: " + q,
+                                          absl::StrCat("stablehlo.compare LT, %x, %y, FLOAT : (", q,
+                                                       ", ", q, ") -> tensor<4xi1>"),
+                                          "tensor<4xi1>"),
+                         R"(func.func @main(%x: tensor<4xi8>, %y: tensor<4xi8>) -> tensor<4xi1> {
            %0 = stablehlo.compare LT, %x, %y : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi1>
            return %0 : tensor<4xi1>
          })");
@@ -146,11 +147,12 @@ TEST(ExpandQuantizedTest, ProductsAddBytesAndMendTheSums) {
   const std::string a = "tensor<8x3x!quant.uniform<i8:f32, 0.5:3>>";
   const std::string b = "tensor<3x8x!quant.uniform<i8:f32, 0.25>>";
   const std::string r = "tensor<8x8x!quant.uniform<i32:f32, 0.125>>";
-  ExpectExpands(
-      Program("%a: " + a + ", %b: " + b,
-              absl::StrCat("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (", a,
-                           ", ", b, ") -> ", r),
-              r),
+  ExpectQuantizedBecomes(
+      QuantizedProgram(
+          "%a: " + a + ", %b: " + b,
+          absl::StrCat("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (", a, ", ", b,
+                       ") -> ", r),
+          r),
       R"(func.func @main(%a: tensor<8x3xi8>, %b: tensor<3x8xi8>) -> tensor<8x8xi32> {
            %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x3xi8>, tensor<3x8xi8>) -> tensor<8x8xi32>
            %1 = stablehlo.convert %b : (tensor<3x8xi8>) -> tensor<3x8xi32>
@@ -168,11 +170,11 @@ TEST(ExpandQuantizedTest, ProductsOfBlocksAndOfFloatsMultiplyFloats) {
   const std::string a = "tensor<2x4xf32>";
   const std::string b = "tensor<4x3x!quant.uniform<i8:f32:{0:2}, {{0.5}, {0.25}}>>";
   const std::string r = "tensor<2x3xf32>";
-  const std::string text = Expanded(
-      Program("%a: " + a + ", %b: " + b,
-              absl::StrCat("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (", a,
-                           ", ", b, ") -> ", r),
-              r));
+  const std::string text = WithoutQuantized(QuantizedProgram(
+      "%a: " + a + ", %b: " + b,
+      absl::StrCat("stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (", a, ", ", b,
+                   ") -> ", r),
+      r));
   EXPECT_TRUE(absl::StrContains(text, "(tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>"))
       << text;
 }
@@ -205,7 +207,7 @@ TEST(ExpandQuantizedTest, OpsThatMoveValuesMoveStoredIntegers) {
       {absl::StrCat("stablehlo.optimization_barrier %x : ", q), q},
   };
   for (const auto& [op, result] : cases) {
-    const std::string text = Expanded(Program(arguments, op, result));
+    const std::string text = WithoutQuantized(QuantizedProgram(arguments, op, result));
     EXPECT_FALSE(absl::StrContains(text, "f32")) << text;
   }
 }
@@ -213,7 +215,7 @@ TEST(ExpandQuantizedTest, OpsThatMoveValuesMoveStoredIntegers) {
 TEST(ExpandQuantizedTest, ValuesThatAreChosenFromAnotherQuantizationAreQuantizedAnew) {
   const std::string a = "tensor<2x!quant.uniform<i8:f32, 0.1:-5>>";
   const std::string b = "tensor<2x!quant.uniform<i8:f32, 0.2>>";
-  const std::string text = Expanded(Program(
+  const std::string text = WithoutQuantized(QuantizedProgram(
       absl::StrCat("%p: tensor<2xi1>, %x: ", a, ", %y: ", a),
       absl::StrCat("stablehlo.select %p, %x, %y : (tensor<2xi1>, ", a, ", ", a, ") -> ", b), b));
   EXPECT_TRUE(absl::StrContains(text, "select")) << text;
@@ -223,9 +225,9 @@ TEST(ExpandQuantizedTest, ValuesThatAreChosenFromAnotherQuantizationAreQuantized
 TEST(ExpandQuantizedTest, ScalesOfAnAxisMoveWithIt) {
   const std::string a = "tensor<2x3x!quant.uniform<i8:f32:0, {0.1, 0.2:3}>>";
   const std::string b = "tensor<3x2x!quant.uniform<i8:f32:1, {0.1, 0.2:3}>>";
-  ExpectExpands(
-      Program("%x: " + a, absl::StrCat("stablehlo.transpose %x, dims = [1, 0] : (", a, ") -> ", b),
-              b),
+  ExpectQuantizedBecomes(
+      QuantizedProgram("%x: " + a,
+                       absl::StrCat("stablehlo.transpose %x, dims = [1, 0] : (", a, ") -> ", b), b),
       R"(func.func @main(%x: tensor<2x3xi8>) -> tensor<3x2xi8> {
            %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xi8>) -> tensor<3x2xi8>
            return %0 : tensor<3x2xi8>
@@ -233,7 +235,7 @@ TEST(ExpandQuantizedTest, ScalesOfAnAxisMoveWithIt) {
 }
 
 TEST(ExpandQuantizedTest, ConstantsKeepTheirStoredIntegers) {
-  ExpectExpands(
+  ExpectQuantizedBecomes(
       R"(func.func @main() -> tensor<2x!quant.uniform<u8:f32, 0.1:5>> {
            %0 = stablehlo.constant() <{value = dense<[1, 255]> : tensor<2xui8>}> : () -> tensor<2x!quant.uniform<u8:f32, 0.1:5>>
            return %0 : tensor<2x!quant.uniform<u8:f32, 0.1:5>>
@@ -246,27 +248,28 @@ TEST(ExpandQuantizedTest, ConstantsKeepTheirStoredIntegers) {
 
 TEST(ExpandQuantizedTest, BitcastsToAndFromTheStorageTypeVanish) {
   const std::string q = "tensor<2x!quant.uniform<i8:f32, 0.1:5>>";
-  ExpectExpands(
-      Program("%x: tensor<2xi8>", "stablehlo.bitcast_convert %x : (tensor<2xi8>) -> " + q, q),
+  ExpectQuantizedBecomes(
+      QuantizedProgram("%x: tensor<2xi8>", "stablehlo.bitcast_convert %x : (tensor<2xi8>) -> " + q,
+                       q),
       "func.func @main(%x: tensor<2xi8>) -> tensor<2xi8> {\n  return %x : tensor<2xi8>\n}");
 }
 
 TEST(ExpandQuantizedTest, RegionsWorkOnStoredIntegers) {
   const std::string q = "tensor<4x!quant.uniform<i8:f32, 0.1:-5>>";
   const std::string s = "tensor<!quant.uniform<i8:f32, 0.1:-5>>";
-  const std::string text = Expanded(
-      Program("%x: " + q + ", %i: " + s,
-              absl::StrCat(
-                  "stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [0] "
-                  ": (",
-                  q, ", ", s, ") -> ", s),
-              s));
+  const std::string text = WithoutQuantized(QuantizedProgram(
+      "%x: " + q + ", %i: " + s,
+      absl::StrCat(
+          "stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [0] "
+          ": (",
+          q, ", ", s, ") -> ", s),
+      s));
   EXPECT_FALSE(absl::StrContains(text, "f32")) << text;
   EXPECT_TRUE(absl::StrContains(text, "stablehlo.maximum")) << text;
 }
 
 TEST(ExpandQuantizedTest, InputsOfAReductionTakeTheQuantizationOfItsBody) {
-  const std::string text = Expanded(R"(
+  const std::string text = WithoutQuantized(R"(
       func.func @main(%x: tensor<4x!quant.uniform<i8:f32, 0.1:-5>>,
                       %i: tensor<!quant.uniform<i32:f32, 0.1>>) -> tensor<!quant.uniform<i32:f32, 0.1>> {
         %r = stablehlo.reduce(%x init: %i) across dimensions = [0]
@@ -282,7 +285,7 @@ TEST(ExpandQuantizedTest, InputsOfAReductionTakeTheQuantizationOfItsBody) {
 }
 
 TEST(ExpandQuantizedTest, ASelectionTakesTheQuantizationOfItsSums) {
-  const std::string text = Expanded(absl::StrReplaceAll(
+  const std::string text = WithoutQuantized(absl::StrReplaceAll(
       R"(
       func.func @main(%x: tensor<4x$n>, %y: tensor<2x$n>, %i: tensor<$w>) -> tensor<4x$w> {
         %r = "stablehlo.select_and_scatter"(%x, %y, %i) ({
@@ -303,7 +306,7 @@ TEST(ExpandQuantizedTest, ASelectionTakesTheQuantizationOfItsSums) {
 
 TEST(ExpandQuantizedTest, LoopsCarryStoredIntegers) {
   const std::string q = "tensor<4x!quant.uniform<i8:f32:0, {0.1, 0.2, 0.3, 0.4}>>";
-  Expanded(absl::StrReplaceAll(R"(
+  WithoutQuantized(absl::StrReplaceAll(R"(
       func.func @main(%x: $q, %n: tensor<i32>) -> $q {
         %zero = stablehlo.constant dense<0> : tensor<i32>
         %one = stablehlo.constant dense<1> : tensor<i32>
@@ -318,13 +321,13 @@ TEST(ExpandQuantizedTest, LoopsCarryStoredIntegers) {
           }
         return %r#1 : $q
       })",
-                               {{"$q", q}}));
+                                       {{"$q", q}}));
 }
 
 TEST(ExpandQuantizedTest, DynamicShapesStayAsTheyAre) {
   const std::string q = "tensor<?x!quant.uniform<i8:f32, 0.1:-5>>";
-  const std::string program = Program("%x: " + q, "stablehlo.negate %x : " + q, q);
-  ExpectExpands(program, program);
+  const std::string program = QuantizedProgram("%x: " + q, "stablehlo.negate %x : " + q, q);
+  ExpectQuantizedBecomes(program, program);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class ParserAttributeTest : public ::testing::Test {
   Context context_;
 };
 
-using Ints = std::vector<int64_t>;
+using Integers = std::vector<int64_t>;
 using ::testing::HasSubstr;
 
 TEST_F(ParserAttributeTest, NumbersWithoutATypeAreI64AndF64) {
@@ -121,10 +121,10 @@ TEST_F(ParserAttributeTest, AKeyStandsOnce) {
 }
 
 TEST_F(ParserAttributeTest, DenseArrays) {
-  EXPECT_EQ(Parse("array<i64: 1, -2>").ints(), Ints({1, -2}));
-  EXPECT_EQ(Parse("array<i64>").ints(), Ints({}));
-  EXPECT_EQ(Parse("array<i1: true, false>").ints(), Ints({1, 0}));
-  EXPECT_EQ(Parse("array<i8: 255>").ints(), Ints({-1}));
+  EXPECT_EQ(Parse("array<i64: 1, -2>").ints(), Integers({1, -2}));
+  EXPECT_EQ(Parse("array<i64>").ints(), Integers({}));
+  EXPECT_EQ(Parse("array<i1: true, false>").ints(), Integers({1, 0}));
+  EXPECT_EQ(Parse("array<i8: 255>").ints(), Integers({-1}));
   EXPECT_EQ(Parse("array<f32: 1.0, 0x7F800000, -2.5>").floats(),
             (std::vector<double>{1.0, INFINITY, -2.5}));
   EXPECT_THAT(ErrorOf("array<i64: 1,>"), HasSubstr("an integer"));
@@ -149,8 +149,8 @@ TEST_F(ParserAttributeTest, StructsHaveTwoSpellingsAndAllTheirFields) {
   EXPECT_TRUE(gather.Is(AttrKind::kStruct));
   EXPECT_EQ(gather.name(), "stablehlo.gather");
   EXPECT_EQ(gather.entries().size(), 6u);
-  EXPECT_EQ(gather.Get("offset_dims").ints(), Ints({1, 2}));
-  EXPECT_EQ(gather.Get("collapsed_slice_dims").ints(), Ints({}));
+  EXPECT_EQ(gather.Get("offset_dims").ints(), Integers({1, 2}));
+  EXPECT_EQ(gather.Get("collapsed_slice_dims").ints(), Integers({}));
   EXPECT_EQ(gather.Get("index_vector_dim").AsInt(), 0);
   EXPECT_EQ(Parse("#stablehlo<gather<offset_dims = [1, 2], start_index_map = [0]>>"), gather);
   EXPECT_EQ(
@@ -160,7 +160,7 @@ TEST_F(ParserAttributeTest, StructsHaveTwoSpellingsAndAllTheirFields) {
   EXPECT_EQ(Parse("#stablehlo.channel_handle<handle = 1, type = 2>").Get("type").AsInt(), 2);
   EXPECT_EQ(
       Parse("#chlo.ragged_dot<lhs_ragged_dimensions = [1]>").Get("lhs_ragged_dimensions").ints(),
-      Ints({1}));
+      Integers({1}));
 }
 
 TEST_F(ParserAttributeTest, FieldsAreKnownAndGivenOnce) {
@@ -187,15 +187,15 @@ TEST_F(ParserAttributeTest, ConvolutionDimensionsHaveALetterAndARawForm) {
   const Attribute conv = Parse("#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, f, 1, 0]>");
   EXPECT_EQ(conv.Get("input_batch_dimension").AsInt(), 0);
   EXPECT_EQ(conv.Get("input_feature_dimension").AsInt(), 3);
-  EXPECT_EQ(conv.Get("kernel_spatial_dimensions").ints(), Ints({0, 1}));
-  EXPECT_EQ(conv.Get("output_spatial_dimensions").ints(), Ints({3, 2}));
+  EXPECT_EQ(conv.Get("kernel_spatial_dimensions").ints(), Integers({0, 1}));
+  EXPECT_EQ(conv.Get("output_spatial_dimensions").ints(), Integers({3, 2}));
   EXPECT_EQ(conv, Parse("#stablehlo.conv<raw input_feature_dimension = 3, input_spatial_dimensions "
                         "= [1, 2], kernel_input_feature_dimension = 2, "
                         "kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], "
                         "output_feature_dimension = 1, "
                         "output_spatial_dimensions = [3, 2]>"));
   EXPECT_EQ(Parse("#stablehlo.conv<[b, f]x[i, o]->[b, f]>").Get("input_spatial_dimensions").ints(),
-            Ints({}));
+            Integers({}));
   EXPECT_THAT(ErrorOf("#stablehlo.conv<[c, 0, f]x[0, i, o]->[b, 0, f]>"),
               HasSubstr("unknown dimension"));
   EXPECT_THAT(ErrorOf("#stablehlo.conv<[b, 0]x[0, i, o]->[b, 0, f]>"),

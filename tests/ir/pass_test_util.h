@@ -37,6 +37,12 @@ inline void ExpectBecomes(absl::FunctionRef<void(Module*)> pass, absl::string_vi
   EXPECT_EQ(After(pass, text), PrintModule(*wanted));
 }
 
+// Simplify, and what it left without a use is gone.
+inline void SimplifyAndClean(Module* module) {
+  Simplify(module);
+  RemoveDeadOps(module);
+}
+
 }  // namespace pjrt::ir
 
 #endif  // PJRT_TESTS_IR_PASS_TEST_UTIL_H_

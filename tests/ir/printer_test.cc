@@ -12,7 +12,7 @@
 namespace pjrt::ir {
 namespace {
 
-class PrinterTest : public testing::Test {
+class PrinterTest : public ::testing::Test {
  protected:
   // A function @f(vector, scalar) -> () to put ops into.
   PrinterTest() {

@@ -12,24 +12,19 @@
 namespace pjrt::ir {
 namespace {
 
-void SimplifyAndClean(Module* module) {
-  Simplify(module);
-  RemoveDeadOps(module);
-}
-
 // A function of %x and %y that returns %r. In `ops`, $0 stands for tensors of `type`, $1 for those
 // of predicates, and $2 for the divisor.
-std::string Program(const std::string& type, int divisor, absl::string_view ops) {
+std::string Division(const std::string& type, int divisor, absl::string_view ops) {
   const std::string format =
       absl::StrCat("func.func @main(%x: $0, %y: $0) -> $0 {\n", ops, " return %r : $0\n}");
   return absl::Substitute(format, absl::StrCat("tensor<", type, ">"),
                           absl::StrCat("tensor<", type.substr(0, type.find('i')), "i1>"), divisor);
 }
 
-void ExpectSimple(const std::string& type, int divisor, absl::string_view ops,
-                  absl::string_view simple) {
+void ExpectSimpleDivision(const std::string& type, int divisor, absl::string_view ops,
+                          absl::string_view simple) {
   SCOPED_TRACE(absl::StrCat(type, " by ", divisor));
-  ExpectBecomes(SimplifyAndClean, Program(type, divisor, ops), Program(type, divisor, simple));
+  ExpectBecomes(SimplifyAndClean, Division(type, divisor, ops), Division(type, divisor, simple));
 }
 
 constexpr char kQuotient[] = R"(
@@ -78,18 +73,18 @@ constexpr char kSimpleRemainder[] = R"(
 
 TEST(SimplifyFloorDivisionTest, TheCorrectionAsksOnlyForANegativeRemainder) {
   for (const char* type : {"4xi32", "i64", "2x3xi8"}) {
-    ExpectSimple(type, 7, kQuotient, kSimpleQuotient);
-    ExpectSimple(type, 7, kRemainder, kSimpleRemainder);
+    ExpectSimpleDivision(type, 7, kQuotient, kSimpleQuotient);
+    ExpectSimpleDivision(type, 7, kRemainder, kSimpleRemainder);
   }
 }
 
 TEST(SimplifyFloorDivisionTest, PowersOfTwoTakeAShiftAndAMask) {
   for (const char* type : {"4xi32", "i64", "i16"}) {
-    ExpectSimple(type, 8, kQuotient, R"(
+    ExpectSimpleDivision(type, 8, kQuotient, R"(
   %k = stablehlo.constant dense<3> : $0
   %r = stablehlo.shift_right_arithmetic %x, %k : $0
 )");
-    ExpectSimple(type, 8, kRemainder, R"(
+    ExpectSimpleDivision(type, 8, kRemainder, R"(
   %k = stablehlo.constant dense<7> : $0
   %r = stablehlo.and %x, %k : $0
 )");
@@ -98,7 +93,7 @@ TEST(SimplifyFloorDivisionTest, PowersOfTwoTakeAShiftAndAMask) {
 
 TEST(SimplifyFloorDivisionTest, WhatOnlyLooksLikeItStays) {
   const auto expect_unchanged = [](int divisor, absl::string_view ops) {
-    ExpectSimple("4xi32", divisor, ops, ops);
+    ExpectSimpleDivision("4xi32", divisor, ops, ops);
   };
   // Negative divisors, and numbers that are not the ones divided.
   expect_unchanged(-8, kQuotient);

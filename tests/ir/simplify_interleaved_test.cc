@@ -11,11 +11,6 @@
 namespace pjrt::ir {
 namespace {
 
-void SimplifyAndClean(Module* module) {
-  Simplify(module);
-  RemoveDeadOps(module);
-}
-
 // Two arrays of E and O rows of 5 numbers, put together in N rows; %a is spread from place A on.
 std::string Spread(int even, int odd, int first) {
   return absl::StrReplaceAll(

@@ -14,7 +14,7 @@ namespace {
 
 // What the body of a loop whose counter %i goes from START by STEP while COMPARE LIMIT makes of an
 // expression RESULT, an i1. %k, %n and %x are anything.
-constexpr char kLoop[] = R"(
+constexpr char kCountingLoop[] = R"(
 func.func @main(%k: tensor<i32>, %x: tensor<i32>) -> tensor<i1> {
   %start = stablehlo.constant dense<START> : tensor<i32>
   %false = stablehlo.constant dense<false> : tensor<i1>
@@ -57,12 +57,12 @@ std::string DecidedIn(const std::string& text) {
 }
 
 std::string Decided(const Counter& counter, absl::string_view lines) {
-  const std::string text = absl::StrReplaceAll(kLoop, {{"START", counter.start},
-                                                       {"STEP", counter.step},
-                                                       {"COMPARE", counter.compare},
-                                                       {"LIMIT", counter.limit},
-                                                       {"BOUND", counter.bound},
-                                                       {"LINES", lines}});
+  const std::string text = absl::StrReplaceAll(kCountingLoop, {{"START", counter.start},
+                                                               {"STEP", counter.step},
+                                                               {"COMPARE", counter.compare},
+                                                               {"LIMIT", counter.limit},
+                                                               {"BOUND", counter.bound},
+                                                               {"LINES", lines}});
   return DecidedIn(text);
 }
 
@@ -92,17 +92,18 @@ TEST(SimplifyRangesTest, CountersKeepToTheSideOfTheirStart) {
   const auto from = [](const Counter& counter, absl::string_view compare, absl::string_view a,
                        absl::string_view b, absl::string_view start) {
     const std::string text = absl::StrReplaceAll(
-        kLoop, {{"while(%i = %start", "while(%i = %from"},
-                {"%false = ",
-                 absl::StrCat("%mask = stablehlo.constant dense<7> : tensor<i32>\n",
-                              "  %from = stablehlo.", start, " : tensor<i32>\n", "  %false = ")},
-                {"START", "0"},
-                {"STEP", counter.step},
-                {"COMPARE", counter.compare},
-                {"LIMIT", counter.limit},
-                {"BOUND", counter.bound},
-                {"LINES", absl::StrCat("%r = stablehlo.compare ", compare, ", ", a, ", ", b,
-                                       " : (tensor<i32>, tensor<i32>) -> tensor<i1>")}});
+        kCountingLoop,
+        {{"while(%i = %start", "while(%i = %from"},
+         {"%false = ",
+          absl::StrCat("%mask = stablehlo.constant dense<7> : tensor<i32>\n",
+                       "  %from = stablehlo.", start, " : tensor<i32>\n", "  %false = ")},
+         {"START", "0"},
+         {"STEP", counter.step},
+         {"COMPARE", counter.compare},
+         {"LIMIT", counter.limit},
+         {"BOUND", counter.bound},
+         {"LINES", absl::StrCat("%r = stablehlo.compare ", compare, ", ", a, ", ", b,
+                                " : (tensor<i32>, tensor<i32>) -> tensor<i1>")}});
     return DecidedIn(text);
   };
   const Counter down = {"", "-1", "GE", "0"};
@@ -183,12 +184,12 @@ TEST(SimplifyRangesTest, ShiftsDivide) {
 TEST(SimplifyRangesTest, IndicesThatAreNotNegativeStayAsTheyAre) {
   // The way of i and i / 7 and i % 7, rounded down, to indices that count from the end when they
   // are negative.
-  const std::string text = absl::StrReplaceAll(kLoop, {{"START", "0"},
-                                                       {"STEP", "1"},
-                                                       {"COMPARE", "LT"},
-                                                       {"LIMIT", "70"},
-                                                       {"BOUND", "%limit"},
-                                                       {"LINES", R"(
+  const std::string text = absl::StrReplaceAll(kCountingLoop, {{"START", "0"},
+                                                               {"STEP", "1"},
+                                                               {"COMPARE", "LT"},
+                                                               {"LIMIT", "70"},
+                                                               {"BOUND", "%limit"},
+                                                               {"LINES", R"(
     %q = stablehlo.divide %i, %7 : tensor<i32>
     %sign = stablehlo.sign %i : tensor<i32>
     %other = stablehlo.compare NE, %sign, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>

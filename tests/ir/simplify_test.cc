@@ -10,11 +10,6 @@
 namespace pjrt::ir {
 namespace {
 
-void SimplifyAndClean(Module* module) {
-  Simplify(module);
-  RemoveDeadOps(module);
-}
-
 // A function of %x (and %y) of `type` that returns %r of `result`, which `ops` define.
 std::string Program(absl::string_view type, absl::string_view result, absl::string_view ops) {
   return absl::StrCat("func.func @main(%x: tensor<", type, ">, %y: tensor<", type, ">) -> tensor<",

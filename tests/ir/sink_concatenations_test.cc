@@ -14,13 +14,13 @@
 namespace pjrt::ir {
 namespace {
 
-void SinkAndClean(Module* module) {
+void SinkConcatenationsAndClean(Module* module) {
   SinkConcatenations(module);
   RemoveDeadOps(module);
 }
 
 TEST(SinkConcatenationsTest, AChainIsComputedPieceByPiece) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkConcatenationsAndClean, R"(
 func.func @main(%a: tensor<32x40xf32>, %b: tensor<32x60xf32>, %x: tensor<32x100xf32>, %s: tensor<f32>) -> tensor<32x100xf32> {
   %0 = stablehlo.concatenate %a, %b, dim = 1 : (tensor<32x40xf32>, tensor<32x60xf32>) -> tensor<32x100xf32>
   %1 = stablehlo.sine %x : tensor<32x100xf32>
@@ -47,7 +47,7 @@ func.func @main(%a: tensor<32x40xf32>, %b: tensor<32x60xf32>, %x: tensor<32x100x
 }
 
 TEST(SinkConcatenationsTest, ConcatenationsOfOtherPiecesAreCutWhereEitherIs) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkConcatenationsAndClean, R"(
 func.func @main(%a: tensor<40x100xf32>, %b: tensor<60x100xf32>) -> tensor<100x100xf32> {
   %0 = stablehlo.concatenate %a, %b, dim = 0 : (tensor<40x100xf32>, tensor<60x100xf32>) -> tensor<100x100xf32>
   %1 = stablehlo.concatenate %b, %a, dim = 0 : (tensor<60x100xf32>, tensor<40x100xf32>) -> tensor<100x100xf32>
@@ -69,7 +69,7 @@ func.func @main(%a: tensor<40x100xf32>, %b: tensor<60x100xf32>) -> tensor<100x10
 }
 
 TEST(SinkConcatenationsTest, AllUsersOrNoneDoWithout) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkConcatenationsAndClean, R"(
 func.func @main(%a: tensor<40x100xf32>) -> (tensor<80x100xi1>, tensor<80x100xf32>) {
   %0 = stablehlo.concatenate %a, %a, dim = 0 : (tensor<40x100xf32>, tensor<40x100xf32>) -> tensor<80x100xf32>
   %1 = stablehlo.compare LT, %0, %0 : (tensor<80x100xf32>, tensor<80x100xf32>) -> tensor<80x100xi1>
@@ -93,7 +93,7 @@ func.func @main(%a: tensor<40x100xf32>) -> (tensor<80x100xf32>, tensor<100x80xf3
   %2 = stablehlo.transpose %0, dims = [1, 0] : (tensor<80x100xf32>) -> tensor<100x80xf32>
   return %1, %2 : tensor<80x100xf32>, tensor<100x80xf32>
 })";
-  ExpectBecomes(SinkAndClean, text, text);
+  ExpectBecomes(SinkConcatenationsAndClean, text, text);
 }
 
 TEST(SinkConcatenationsTest, WhatOneLoopComputesForOthersTooIsNotCut) {
@@ -105,7 +105,7 @@ func.func @main(%a: tensor<40x100xf32>, %x: tensor<80x100xf32>) -> (tensor<80x10
   %3 = stablehlo.add %1, %x : tensor<80x100xf32>
   return %2, %3 : tensor<80x100xf32>, tensor<80x100xf32>
 })";
-  ExpectBecomes(SinkAndClean, text, text);
+  ExpectBecomes(SinkConcatenationsAndClean, text, text);
 }
 
 TEST(SinkConcatenationsTest, SmallOnesAndNarrowPiecesStay) {
@@ -121,11 +121,11 @@ func.func @main(%a: tensor<1000x4xf32>) -> tensor<1000x8xf32> {
   %1 = stablehlo.negate %0 : tensor<1000x8xf32>
   return %1 : tensor<1000x8xf32>
 })"})
-    ExpectBecomes(SinkAndClean, text, text);
+    ExpectBecomes(SinkConcatenationsAndClean, text, text);
 }
 
 TEST(SinkConcatenationsTest, PaddingOfOneDimensionIsAConcatenation) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkConcatenationsAndClean, R"(
 func.func @main(%a: tensor<40x60xf32>, %p: tensor<f32>) -> tensor<40x100xf32> {
   %0 = stablehlo.pad %a, %p, low = [0, -10], high = [0, 50], interior = [0, 0] : (tensor<40x60xf32>, tensor<f32>) -> tensor<40x100xf32>
   %1 = stablehlo.negate %0 : tensor<40x100xf32>
@@ -152,11 +152,11 @@ func.func @main(%a: tensor<40x60xf32>, %p: tensor<f32>) -> tensor<42x62xf32> {
   %1 = stablehlo.negate %0 : tensor<42x62xf32>
   return %1 : tensor<42x62xf32>
 })"})
-    ExpectBecomes(SinkAndClean, text, text);
+    ExpectBecomes(SinkConcatenationsAndClean, text, text);
 }
 
 TEST(SinkConcatenationsTest, WhatIsOnlySlicedIsNotPutTogether) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkConcatenationsAndClean, R"(
 func.func @main(%a: tensor<40x100xf32>, %b: tensor<10x100xf32>) -> tensor<40x100xf32> {
   %0 = stablehlo.concatenate %b, %a, dim = 0 : (tensor<10x100xf32>, tensor<40x100xf32>) -> tensor<50x100xf32>
   %1 = stablehlo.slice %0 [10:50, 0:100] : (tensor<50x100xf32>) -> tensor<40x100xf32>
@@ -183,11 +183,11 @@ func.func @main(%a: tensor<40x100xf32>, %b: tensor<10x100xf32>) -> (tensor<40x10
   %3 = stablehlo.transpose %0, dims = [1, 0] : (tensor<50x100xf32>) -> tensor<100x50xf32>
   return %2, %3 : tensor<40x100xf32>, tensor<100x50xf32>
 })";
-  ExpectBecomes(SinkAndClean, text, text);
+  ExpectBecomes(SinkConcatenationsAndClean, text, text);
 }
 
 TEST(SinkConcatenationsTest, PiecesOfAConcatenationAreTakenFromThoseOfAnother) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkConcatenationsAndClean, R"(
 func.func @main(%a: tensor<5x100xf32>, %b: tensor<95x100xf32>) -> tensor<100x100xf32> {
   %0 = stablehlo.concatenate %b, %a, dim = 0 : (tensor<95x100xf32>, tensor<5x100xf32>) -> tensor<100x100xf32>
   %1 = stablehlo.slice %0 [0:100, 60:100] : (tensor<100x100xf32>) -> tensor<100x40xf32>
@@ -218,7 +218,8 @@ func.func @main(%a: tensor<40x100xf32>) -> tensor<80x100xf32> {
     text += "  %" + std::to_string(i) + " = stablehlo.sine %" + std::to_string(i - 1) +
             " : tensor<80x100xf32>\n";
   }
-  const std::string after = After(SinkAndClean, text + "return %1000 : tensor<80x100xf32>\n}");
+  const std::string after =
+      After(SinkConcatenationsAndClean, text + "return %1000 : tensor<80x100xf32>\n}");
   const auto count = [&](absl::string_view type) {
     const std::vector<absl::string_view> lines = absl::StrSplit(after, '\n');
     return std::count_if(lines.begin(), lines.end(), [&](absl::string_view line) {
@@ -244,7 +245,8 @@ func.func @main(%a: tensor<40x100xf32>, %x: tensor<80x100xf32>) -> tensor<80x100
             n + " = stablehlo.multiply %c" + n + ", %s : tensor<80x100xf32>\n  %" + n +
             " = stablehlo.add %" + std::to_string(i - 1) + ", %m" + n + " : tensor<80x100xf32>\n";
   }
-  const std::string after = After(SinkAndClean, text + "return %20000 : tensor<80x100xf32>\n}");
+  const std::string after =
+      After(SinkConcatenationsAndClean, text + "return %20000 : tensor<80x100xf32>\n}");
   EXPECT_FALSE(absl::StrContains(after, "stablehlo.slice"));
 }
 

@@ -7,13 +7,13 @@
 namespace pjrt::ir {
 namespace {
 
-void SinkAndClean(Module* module) {
+void SinkShapesAndClean(Module* module) {
   SinkShapeOps(module);
   RemoveDeadOps(module);
 }
 
 TEST(SinkShapeOpsTest, AChainOnBroadcastsIsComputedBeforeBroadcasting) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkShapesAndClean, R"(
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<3x4xf32> {
   %c = stablehlo.constant dense<2.0> : tensor<3x4xf32>
   %0 = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<4xf32>) -> tensor<3x4xf32>
@@ -40,11 +40,11 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4x4xf32> {
   %2 = stablehlo.add %0, %1 : tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 })";
-  ExpectBecomes(SinkAndClean, text, text);
+  ExpectBecomes(SinkShapesAndClean, text, text);
 }
 
 TEST(SinkShapeOpsTest, ElementTypesAndScalarOperandsAreKept) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkShapesAndClean, R"(
 func.func @main(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<3x4xi1> {
   %0 = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<4xf32>) -> tensor<3x4xf32>
   %1 = stablehlo.broadcast_in_dim %y, dims = [1] : (tensor<4xf32>) -> tensor<3x4xf32>
@@ -62,7 +62,7 @@ func.func @main(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<
 }
 
 TEST(SinkShapeOpsTest, AReshapeBetweenElementwiseOpsGoesBehindThem) {
-  ExpectBecomes(SinkAndClean, R"(
+  ExpectBecomes(SinkShapesAndClean, R"(
 func.func @main(%x: tensor<3x4xf32>) -> tensor<12xf32> {
   %0 = stablehlo.sine %x : tensor<3x4xf32>
   %1 = stablehlo.reshape %0 : (tensor<3x4xf32>) -> tensor<12xf32>
@@ -85,7 +85,7 @@ func.func @main(%x: tensor<3x4xf32>) -> tensor<4x3xf32> {
   %1 = stablehlo.negate %0 : tensor<4x3xf32>
   return %1 : tensor<4x3xf32>
 })";
-  ExpectBecomes(SinkAndClean, text, text);
+  ExpectBecomes(SinkShapesAndClean, text, text);
 }
 
 }  // namespace
