@@ -23,14 +23,14 @@
 namespace pjrt::tool {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Three digits after the point are a nanosecond of a time in microseconds.
 double Rounded(double value) { return std::round(value * 1000) / 1000; }
 
 // Fills `line`. `wrong` is set when the outputs aren't right.
 absl::Status BenchWorkload(const BenchOptions& options, PjRtClient* client,
-                           const std::string& folder, Json* line, bool* wrong) {
+                           const std::string& folder, OrderedJson* line, bool* wrong) {
   if (!IsFolder(folder)) {
     return InvalidArgument("PJRT-T011", folder, ": is no folder; expected a workload");
   }
@@ -66,7 +66,8 @@ absl::Status BenchWorkload(const BenchOptions& options, PjRtClient* client,
     for (const std::shared_ptr<Literal>& result : results) views.push_back(result.get());
     PJRT_ASSIGN_OR_RETURN(const Verdict verdict, CheckOutputs(workload, views));
     (*line)["ok"] = verdict.ok;
-    (*line)["max_err"] = std::isfinite(verdict.max_error) ? Json(verdict.max_error) : Json(nullptr);
+    (*line)["max_err"] =
+        std::isfinite(verdict.max_error) ? OrderedJson(verdict.max_error) : OrderedJson(nullptr);
     if (!verdict.ok) {
       *wrong = true;
       (*line)["error"] = "the outputs are wrong";
@@ -87,7 +88,7 @@ absl::Status BenchWorkload(const BenchOptions& options, PjRtClient* client,
 }
 
 absl::Status BenchGuarded(const BenchOptions& options, PjRtClient* client,
-                          const std::string& folder, Json* line, bool* wrong) {
+                          const std::string& folder, OrderedJson* line, bool* wrong) {
   try {
     return BenchWorkload(options, client, folder, line, wrong);
   } catch (const std::bad_alloc&) {
@@ -103,7 +104,8 @@ int Bench(const BenchOptions& options) {
   int exit_code = kOk;
   for (std::string folder : options.workloads) {
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    Json line = {{"name", std::filesystem::path(folder).filename().string()}, {"runtime", "pjrt"}};
+    OrderedJson line = {{"name", std::filesystem::path(folder).filename().string()},
+                        {"runtime", "pjrt"}};
     bool wrong = false;
     const absl::Status status = BenchGuarded(options, client->get(), folder, &line, &wrong);
     if (!status.ok()) {
@@ -112,7 +114,7 @@ int Bench(const BenchOptions& options) {
       if (exit_code == kOk) exit_code = ExitCodeOf(status);
     }
     if (wrong) exit_code = kFailed;
-    std::printf("%s\n", line.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace).c_str());
     std::fflush(stdout);
   }
   return exit_code;

@@ -81,7 +81,7 @@ std::string Cell(const Row& row, const Class& of) {
   return absl::StrCat(Names(runs), runs.empty() ? "" : "; ", "no: ", Names(refused));
 }
 
-void Print(absl::string_view dialect, const std::vector<Row>& rows) {
+void PrintRows(absl::string_view dialect, const std::vector<Row>& rows) {
   std::printf(
       "\n| op | what it computes | i1 | signed integers | unsigned integers | floats |"
       " complex |\n|---|---|---|---|---|---|---|\n");
@@ -151,9 +151,9 @@ int Ops(const OpsOptions& options) {
       "chlo.ragged_dot; chlo.scan and chlo.top_k take those of one scale.\n\n"
       "## StableHLO\n",
       std::string((*client)->platform_name()).c_str(), combinations, refused);
-  Print("stablehlo.", rows);
+  PrintRows("stablehlo.", rows);
   std::printf("\n## CHLO\n\nExpanded before a device sees them.\n");
-  Print("chlo.", rows);
+  PrintRows("chlo.", rows);
   return kOk;
 }
 
