@@ -218,19 +218,19 @@ bool ReadPadding(Attribute attr, WindowAttrs& window) {
 
 // (size - 1) * dilation + 1 and so on may overflow on hostile numbers: saturated at the limits of
 // int64_t.
-int64_t SaturatingAdd(int64_t a, int64_t b) {
+int64_t ClampedSum(int64_t a, int64_t b) {
   int64_t sum;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
   return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min() + 1;
 }
-int64_t SaturatingMultiply(int64_t a, int64_t b) {
+int64_t ClampedProduct(int64_t a, int64_t b) {
   int64_t product;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
   return (a > 0) == (b > 0) ? std::numeric_limits<int64_t>::max()
                             : std::numeric_limits<int64_t>::min() + 1;
 }
 int64_t Dilate(int64_t size, int64_t dilation) {
-  return size <= 0 ? 0 : SaturatingAdd(SaturatingMultiply(size - 1, dilation), 1);
+  return size <= 0 ? 0 : ClampedSum(ClampedProduct(size - 1, dilation), 1);
 }
 
 }  // namespace
@@ -311,7 +311,7 @@ PJRT_STRUCT(OutputOperandAlias, "stablehlo.output_operand_alias", VisitAlias)
 
 int64_t WindowDimension::PaddedSize(int64_t base_size) const {
   if (base_size == kDynamic) return kDynamic;
-  return SaturatingAdd(SaturatingAdd(Dilate(base_size, base_dilation), padding_low), padding_high);
+  return ClampedSum(ClampedSum(Dilate(base_size, base_dilation), padding_low), padding_high);
 }
 
 int64_t WindowDimension::DilatedSize() const {
