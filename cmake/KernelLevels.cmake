@@ -53,6 +53,7 @@ function(pjrt_add_kernel_levels target)
     endif()
     set(objects pjrt_kernels_${level})
     add_library(${objects} OBJECT ${arg_SOURCES})
+    set_target_properties(${objects} PROPERTIES UNITY_BUILD OFF) # each has names and flags to itself
     pjrt_configure_target(${objects})
     target_compile_definitions(
       ${objects} PRIVATE PJRT_KERNEL_LEVEL=${level} PJRT_LEVEL_${upper}=1 Eigen=Eigen_${level}

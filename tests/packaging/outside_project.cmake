@@ -53,6 +53,6 @@ elseif(WAY STREQUAL "add_subdirectory")
   # This builds the library a second time: one kernel level, and nothing optimised, keep that short. The folder
   # stays, so the next run builds what changed.
   build_with_cmake(-DPJRT_SOURCE=${SOURCE} -DPJRT_SHARED=${SHARED} -DPJRT_KERNEL_LEVELS=baseline
-                   -DPJRT_KERNEL_OPTIMIZATION=-O0 -DPJRT_PRECOMPILE=ON -DPJRT_UNITY=ON
+                   -DPJRT_KERNEL_OPTIMIZATION=-O0 -DPJRT_PRECOMPILE=ON -DCMAKE_UNITY_BUILD=ON
                    -DCMAKE_BUILD_TYPE=None)
 endif()
