@@ -56,12 +56,12 @@ function(pjrt_precompile target)
   endif()
 endfunction()
 
-# pjrt_unite(<target>): compiles eight sources of a target at a time, which takes two thirds of the time, so that no two
-# sources of a folder may call different things by one name. Off in the dev preset: a change compiles longer. Not for
-# the libraries, where CMAKE_UNITY_BUILD decides: united, they take 5 % longer to launch a program.
+# pjrt_unite(<target>): compiles several sources of a target at a time, which takes two thirds of the time, so that no
+# two sources of a folder may call different things by one name. Off in the dev preset: a change compiles longer. Not
+# for the libraries, where CMAKE_UNITY_BUILD decides: united, they take 5 % longer to launch a program.
 function(pjrt_unite target)
   if(PJRT_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   endif()
 endfunction()
 
