@@ -45,6 +45,12 @@ class Shape {
         absl::Span<const bool> dynamic_dimensions);
   // A tuple.
   explicit Shape(std::vector<Shape> tuple_shapes);
+  // Not inline, which makes sources that use shapes quicker to compile.
+  Shape(const Shape&);
+  Shape(Shape&&) noexcept;
+  Shape& operator=(const Shape&);
+  Shape& operator=(Shape&&) noexcept;
+  ~Shape();
 
   PrimitiveType element_type() const { return element_type_; }
   void set_element_type(PrimitiveType type) { element_type_ = type; }

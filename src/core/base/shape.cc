@@ -122,6 +122,12 @@ Shape::Shape(PrimitiveType element_type, absl::Span<const int64_t> dimensions,
 Shape::Shape(std::vector<Shape> tuple_shapes)
     : element_type_(TUPLE), tuple_shapes_(std::move(tuple_shapes)) {}
 
+Shape::Shape(const Shape&) = default;
+Shape::Shape(Shape&&) noexcept = default;
+Shape& Shape::operator=(const Shape&) = default;
+Shape& Shape::operator=(Shape&&) noexcept = default;
+Shape::~Shape() = default;
+
 void Shape::set_dimensions(int i, int64_t size) {
   dimensions_[i] = size;
   if (size == kUnboundedSize) dynamic_dimensions_[i] = true;
