@@ -10,10 +10,10 @@
 namespace pjrt::bench {
 namespace {
 
-void Measure(benchmark::State& state, const char* element) {
+void Measure(benchmark::State& state, const char* element, bool is_transposed = false) {
   const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
   const int threads = static_cast<int>(state.range(3));
-  Program program(MatmulText(m, n, k, element), threads);
+  Program program(MatmulText(m, n, k, element, is_transposed), threads);
   const double peak = MultiplyAddPeak(threads);
   const double rate = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
                       static_cast<double>(k) / Repeat(state, program);
@@ -22,13 +22,24 @@ void Measure(benchmark::State& state, const char* element) {
 }
 
 void BM_MatmulF32(benchmark::State& state) { Measure(state, "f32"); }
+// Of weights: a batch of inputs, transposed, by a batch of errors.
+void BM_GradientF32(benchmark::State& state) { Measure(state, "f32", /*is_transposed=*/true); }
 void BM_MatmulF64(benchmark::State& state) { Measure(state, "f64"); }
 void BM_MatmulBf16(benchmark::State& state) { Measure(state, "bf16"); }
 void BM_MatmulS8(benchmark::State& state) { Measure(state, "i8"); }
 
 void Square(benchmark::internal::Benchmark* b) {
   b->ArgNames({"m", "n", "k", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
-  for (int threads : {1, Cores()}) b->Args({512, 512, 512, threads});
+  for (int threads : {1, Cores()}) {
+    b->Args({512, 512, 512, threads});
+    b->Args({32, 1024, 1024, threads});
+  }
+}
+void Batches(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"m", "n", "k", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
+  for (int threads : {1, Cores()}) {
+    for (int64_t size : {32, 128, 512}) b->Args({1024, 1024, size, threads});
+  }
 }
 void Sizes(benchmark::internal::Benchmark* b) {
   b->ArgNames({"m", "n", "k", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
@@ -40,6 +51,7 @@ void Sizes(benchmark::internal::Benchmark* b) {
   }
 }
 BENCHMARK(BM_MatmulF32)->Apply(Sizes);
+BENCHMARK(BM_GradientF32)->Apply(Batches);
 BENCHMARK(BM_MatmulF64)->Apply(Square);
 BENCHMARK(BM_MatmulBf16)->Apply(Square);
 BENCHMARK(BM_MatmulS8)->Apply(Square);

@@ -74,6 +74,12 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
       p.n = 1 + below(100);
       p.k = 1 + below(9);
     }
+    if (i % 20 == 15) {
+      // Several blocks, and more columns, or rows, than are packed at once.
+      p.m = 100 + below(200);
+      p.n = 500 + below(200);
+      p.k = 1 + below(50);
+    }
     const bool tiny = i % 4 == 1;
     if (tiny) {
       // A batch of tiny ones, or of many rows and a tiny matrix.

@@ -52,6 +52,43 @@ constexpr int64_t kDirectPanels = 4;
 // A product of so few terms costs no more than packing B.
 constexpr int64_t kFewTerms = 8;
 constexpr int64_t kCacheSetBytes = 1024;
+// Lines that are neighbours are packed into several panels at once, so many bytes of all: a run of
+// memory is read before the next one, which no machine foresees where it is a page away. So many
+// runs ahead are asked for. 32 x 1024 x 1024 f32 took 4.0 ms by single panels, took 2.6 without
+// asking, and takes 1.8.
+constexpr int64_t kDealtBytes = 512;
+constexpr int64_t kRowsAhead = 8;
+
+// Copies `count` pieces of kBytes, or of `bytes` where that is 0, to places `step` bytes apart.
+using DealFn = void (*)(char* to, int64_t step, const char* from, int64_t count, int64_t bytes);
+template <int64_t kBytes>
+void Deal(char* to, int64_t step, const char* from, int64_t count, int64_t bytes) {
+  if (kBytes != 0) bytes = kBytes;
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * step, from + i * bytes, bytes);
+}
+// The function for pieces as large as a panel is wide: 4, 6 or 14 rows, or two vectors.
+DealFn DealOf(int64_t bytes) {
+  switch (bytes) {
+    case 16:
+      return Deal<16>;
+    case 24:
+      return Deal<24>;
+    case 32:
+      return Deal<32>;
+    case 48:
+      return Deal<48>;
+    case 56:
+      return Deal<56>;
+    case 64:
+      return Deal<64>;
+    case 112:
+      return Deal<112>;
+    case 128:
+      return Deal<128>;
+    default:
+      return Deal<0>;
+  }
+}
 
 // The tile for a product: one of small integers where both operands and the sums allow it.
 const GemmTile& ChooseTile(const GemmProblem& p, const GemmKernels& kernels) {
@@ -108,6 +145,8 @@ class BlockedGemm final : public Gemm {
                 tile_.in_place != nullptr && p_.a_col_stride == 1 &&
                 p_.n <= kDirectPanels * tile_.nr &&
                 (p_.a_row_stride * size_ % kCacheSetBytes != 0 || p_.n <= tile_.nr);
+    deals_a_ = p_.a_source == GemmProblem::kMemory && tile_.group == 1 && p_.a_row_stride == 1;
+    deals_b_ = tile_.group == 1 && p_.b_col_stride == 1;
     const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * EntryRows() * size_;
     shared_b_ = !direct_b_ && p_.m > 2 * mc_ && packed_bytes <= kMaxSharedBytes;
     description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
@@ -117,7 +156,7 @@ class BlockedGemm final : public Gemm {
 
   int num_phases() const override { return shared_b_ ? 2 : 1; }
   int64_t num_units(int phase) const override {
-    if (shared_b_ && phase == 0) return p_.batch * KBlocks() * Panels();
+    if (shared_b_ && phase == 0) return p_.batch * KBlocks() * PanelGroups();
     return Units();
   }
   int64_t shared_bytes() const override {
@@ -135,12 +174,12 @@ class BlockedGemm final : public Gemm {
   void Run(const Batch& batch, int phase, int64_t unit, char* shared,
            char* scratch) const override {
     if (shared_b_ && phase == 0) {
-      const int64_t panel = unit % Panels();
-      const int64_t k_block = unit / Panels() % KBlocks();
-      const int64_t entry = unit / Panels() / KBlocks();
+      const int64_t panel = unit % PanelGroups() * PanelsTogether();
+      const int64_t k_block = unit / PanelGroups() % KBlocks();
+      const int64_t entry = unit / PanelGroups() / KBlocks();
       const int64_t p0 = k_block * kc_;
       PackB(batch.operands(entry).b, p0, std::min(kc_, p_.k - p0), panel * tile_.nr,
-            SharedPanel(shared, entry, k_block, panel), scratch);
+            PanelsTogether(), SharedPanel(shared, entry, k_block, panel), scratch);
       return;
     }
     Multiply(batch, unit, shared, scratch);
@@ -157,6 +196,11 @@ class BlockedGemm final : public Gemm {
   }
   int64_t KBlocks() const { return CeilDiv(p_.k, kc_); }
   int64_t Panels() const { return CeilDiv(p_.n, tile_.nr); }
+  // Of B, those that are packed at once.
+  int64_t PanelsTogether() const {
+    return deals_b_ ? std::max<int64_t>(kDealtBytes / (tile_.nr * size_), 1) : 1;
+  }
+  int64_t PanelGroups() const { return CeilDiv(Panels(), PanelsTogether()); }
   int64_t RowBlocks() const { return CeilDiv(p_.m, mc_); }
   int64_t ColumnBlocks() const { return CeilDiv(p_.n, nc_); }
   int64_t Units() const { return p_.batch * RowBlocks() * ColumnBlocks(); }
@@ -175,7 +219,9 @@ class BlockedGemm final : public Gemm {
     return AlignUp(tile_.nr * RowsB(kc_) * size_) + AlignUp(int64_t{tile_.mr} * tile_.nr * size_);
   }
   int64_t c_bytes() const { return in_place_ ? 0 : AlignUp(mc_ * nc_ * size_); }
-  int64_t row_bytes() const { return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}}) * 16); }
+  int64_t row_bytes() const {
+    return 3 * AlignUp(std::max({kc_, nc_, int64_t{tile_.nr}, kDealtBytes / size_}) * 16);
+  }
 
   int64_t fill_bytes() const {
     return p_.a_source == GemmProblem::kMemory ? 0 : AlignUp(tile_.mr * kc_ * ByteWidth(p_.a_type));
@@ -223,20 +269,38 @@ class BlockedGemm final : public Gemm {
     k_.convert[static_cast<int>(p_.accumulate)][static_cast<int>(compute)](to, converted, count);
   }
 
-  // Packs `lines` lines (rows of A, columns of B) by `depth` into a panel of `width` lines,
-  // p-major; lines beyond are zero.
+  // Packs `lines` lines (rows of A, columns of B), which are neighbours, by `depth` into panels of
+  // `width` lines, p-major, panel_bytes apart; lines beyond are zero.
+  void DealPanels(PrimitiveType type, ConvertFn convert, const char* from, int64_t p_stride,
+                  int64_t lines, int64_t depth, int64_t width, char* panels, int64_t panel_bytes,
+                  char* row) const {
+    const int64_t size = ByteWidth(type), piece = width * size_;
+    const int64_t whole = lines / width, rest = lines % width * size_;
+    const DealFn deal = DealOf(piece);
+    char* const line = row + 2 * (row_bytes() / 3);
+    char* const last = panels + whole * panel_bytes;
+    if (rest > 0) std::memset(last, 0, depth * piece);
+    for (int64_t p = 0; p < depth; ++p, from += p_stride * size) {
+      const char* source = from;
+      for (int64_t i = 0; i < lines * size; i += kCacheLine)
+        __builtin_prefetch(from + kRowsAhead * p_stride * size + i);
+      if (convert != nullptr) {
+        LoadRow(type, convert, from, 1, lines, line, row);
+        source = line;
+      }
+      deal(panels + p * piece, panel_bytes, source, whole, piece);
+      if (rest > 0) std::memcpy(last + p * piece, source + whole * piece, rest);
+    }
+  }
+
+  // The same for lines that are not, at most `width` of them.
   void PackPanel(PrimitiveType type, ConvertFn convert, const char* from, int64_t line_stride,
                  int64_t p_stride, int64_t lines, int64_t depth, int64_t width, char* panel,
                  char* row) const {
     const int64_t size = ByteWidth(type);
     if (lines < width) std::memset(panel, 0, depth * width * size_);
-    if (line_stride == 1 || p_stride != 1) {
+    if (p_stride != 1) {
       // Across lines: a row of the panel at a time.
-      if (convert == nullptr && line_stride == 1 && lines == width) {
-        for (int64_t p = 0; p < depth; ++p)
-          std::memcpy(panel + p * width * size_, from + p * p_stride * size, width * size_);
-        return;
-      }
       for (int64_t p = 0; p < depth; ++p)
         LoadRow(type, convert, from + p * p_stride * size, line_stride, lines,
                 panel + p * width * size_, row);
@@ -254,6 +318,11 @@ class BlockedGemm final : public Gemm {
     }
   }
 
+  // Rows of A that are packed at once.
+  int64_t RowsTogether() const {
+    return (deals_a_ ? std::max<int64_t>(kDealtBytes / (tile_.mr * size_), 1) : 1) * tile_.mr;
+  }
+  // Up to RowsTogether().
   void PackA(const Batch& batch, int64_t entry, const char* a, int64_t row, int64_t rows,
              int64_t p0, int64_t depth, char* panel, char* buffer) const {
     const int64_t size = ByteWidth(p_.a_type);
@@ -271,9 +340,12 @@ class BlockedGemm final : public Gemm {
     }
     switch (p_.a_source) {
       case GemmProblem::kMemory:
-        return PackPanel(p_.a_type, convert_a_,
-                         a + (row * p_.a_row_stride + p0 * p_.a_col_stride) * size, p_.a_row_stride,
-                         p_.a_col_stride, rows, depth, tile_.mr, panel, buffer);
+        a += (row * p_.a_row_stride + p0 * p_.a_col_stride) * size;
+        if (deals_a_)
+          return DealPanels(p_.a_type, convert_a_, a, p_.a_col_stride, rows, depth, tile_.mr, panel,
+                            tile_.mr * RowsA(depth) * size_, buffer);
+        return PackPanel(p_.a_type, convert_a_, a, p_.a_row_stride, p_.a_col_stride, rows, depth,
+                         tile_.mr, panel, buffer);
       case GemmProblem::kRows:
         batch.FillA(entry, row, rows, p0, depth, tile_.mr, tile);
         return PackPanel(p_.a_type, convert_a_, tile, depth, 1, rows, depth, tile_.mr, panel,
@@ -288,14 +360,25 @@ class BlockedGemm final : public Gemm {
     }
   }
 
-  void PackB(const char* b, int64_t p0, int64_t depth, int64_t column, char* panel,
+  // `panels` panels, or as many as there are.
+  void PackB(const char* b, int64_t p0, int64_t depth, int64_t column, int64_t panels, char* to,
              char* scratch) const {
+    const int64_t panel_bytes = tile_.nr * RowsB(depth) * size_, end = column + panels * tile_.nr;
+    const int64_t columns = std::min(p_.n, end) - column;
     const char* from = b + (p0 * p_.b_row_stride + column * p_.b_col_stride) * ByteWidth(p_.b_type);
-    if (tile_.group > 1)
-      return tile_.pack_b(panel, from, p_.b_col_stride, p_.b_row_stride,
-                          std::min<int64_t>(tile_.nr, p_.n - column), depth, tile_.nr);
-    PackPanel(p_.b_type, convert_b_, from, p_.b_col_stride, p_.b_row_stride,
-              std::min<int64_t>(tile_.nr, p_.n - column), depth, tile_.nr, panel, Row(scratch));
+    if (deals_b_)
+      return DealPanels(p_.b_type, convert_b_, from, p_.b_row_stride, columns, depth, tile_.nr, to,
+                        panel_bytes, Row(scratch));
+    for (int64_t j = 0; j < columns; j += tile_.nr, to += panel_bytes) {
+      const char* const lines = from + j * p_.b_col_stride * ByteWidth(p_.b_type);
+      const int64_t count = std::min<int64_t>(tile_.nr, columns - j);
+      if (tile_.group > 1) {
+        tile_.pack_b(to, lines, p_.b_col_stride, p_.b_row_stride, count, depth, tile_.nr);
+      } else {
+        PackPanel(p_.b_type, convert_b_, lines, p_.b_col_stride, p_.b_row_stride, count, depth,
+                  tile_.nr, to, Row(scratch));
+      }
+    }
   }
   char* Row(char* scratch) const {
     return scratch + b_offset() + BBlockBytes() + edge_bytes() + c_bytes();
@@ -321,8 +404,8 @@ class BlockedGemm final : public Gemm {
     }
     for (int64_t p0 = 0; p0 < p_.k; p0 += kc_) {
       const int64_t depth = std::min(kc_, p_.k - p0);
-      for (int64_t i = 0; !direct_a_ && i < rows; i += tile_.mr)
-        PackA(batch, entry, at.a, i0 + i, std::min<int64_t>(tile_.mr, rows - i), p0, depth,
+      for (int64_t i = 0; !direct_a_ && i < rows; i += RowsTogether())
+        PackA(batch, entry, at.a, i0 + i, std::min(RowsTogether(), rows - i), p0, depth,
               packed_a + i * RowsA(depth) * size_, Row(scratch));
       for (int64_t next = 0; next < columns; next += tile_.nr) {
         // The last columns may take half a tile, and where all terms are summed at once, a tile
@@ -339,9 +422,15 @@ class BlockedGemm final : public Gemm {
         } else if (direct_b_ && whole) {
           panel = at.b + (p0 * p_.b_row_stride + j0 + j) * size_;
           b_stride = p_.b_row_stride;
+        } else if (direct_b_) {
+          PackB(at.b, p0, depth, j0 + j, 1, edge, scratch);
+          panel = edge;
         } else {
-          char* to = direct_b_ ? edge : packed_b + j * RowsB(depth) * size_;
-          PackB(at.b, p0, depth, j0 + j, to, scratch);
+          char* const to = packed_b + j * RowsB(depth) * size_;
+          const int64_t together = PanelsTogether();
+          if (j / tile_.nr % together == 0)
+            PackB(at.b, p0, depth, j0 + j, std::min(together, CeilDiv(columns - j, tile_.nr)), to,
+                  scratch);
           panel = to;
         }
         for (int64_t i = 0; i < rows; i += tile_.mr) {
@@ -398,6 +487,7 @@ class BlockedGemm final : public Gemm {
   ConvertFn store_c_ = nullptr, narrow_c_ = nullptr;
   bool in_place_ = true;  // C has the compute type
   bool direct_a_ = false, direct_b_ = false, shared_b_ = false;
+  bool deals_a_ = false, deals_b_ = false;  // lines are neighbours
   int64_t kc_ = 1, mc_ = 1, nc_ = 1;
   std::string description_;
 };
