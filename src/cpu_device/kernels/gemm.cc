@@ -44,6 +44,12 @@ constexpr int64_t kMaxKc = 384;
 constexpr int64_t kUnitColumns = 512;
 // More of B than this is packed by the units, block by block, rather than all at once.
 constexpr int64_t kMaxSharedBytes = 64 << 20;
+// Units enough to share the work.
+constexpr int64_t kFewUnits = 8;
+// B that no second cache holds once it is packed. If a unit can have all rows, it has some columns
+// of that, and packs them for itself: 32 x 1024 x 1024 f32 took 1.5 times as long when units had
+// some rows. Of smaller ones that takes longer, since each unit packs all of A.
+constexpr double kLargeBytesB = 2 << 20;
 // Multiply-adds in a nanosecond on one thread, for estimates of cost only.
 constexpr double kMulAddsPerNs = 30;
 // Panels of B up to which rows of A stay where they are; rows so many bytes apart share few sets of
@@ -130,11 +136,16 @@ class BlockedGemm final : public Gemm {
     mc_ = std::max<int64_t>(kBlockBytesA / (Depth(kc_) * size_) / tile_.mr, 1) * tile_.mr;
     nc_ = std::min(AlignUp(p_.n, tile_.nr), AlignUp(kUnitColumns, tile_.nr));
     mc_ = std::min(mc_, AlignUp(kBlockBytesC / (nc_ * size_), tile_.mr));
-    // Enough units to share the work, as long as each has some 50 us of it.
-    while (mc_ > tile_.mr && Units() < 8 && UnitMulAdds() > 1.5e6) mc_ = AlignUp(mc_ / 2, tile_.mr);
-    while (nc_ > 4 * tile_.nr && Units() < 8 && UnitMulAdds() > 1.5e6)
-      nc_ = AlignUp(nc_ / 2, tile_.nr);
     mc_ = std::min(mc_, AlignUp(p_.m, tile_.mr));
+    // Enough units to share the work, as long as each has some 50 us of it.
+    const auto share = [&](int64_t* size, int64_t least, int64_t tile) {
+      while (*size > least && Units() < kFewUnits && UnitMulAdds() > 1.5e6)
+        *size = AlignUp(*size / 2, tile);
+    };
+    const double bytes_b = static_cast<double>(p_.n) * static_cast<double>(p_.k) * size_;
+    if (p_.m <= mc_ && bytes_b > kLargeBytesB) share(&nc_, 4 * tile_.nr, tile_.nr);
+    share(&mc_, tile_.mr, tile_.mr);
+    share(&nc_, 4 * tile_.nr, tile_.nr);
 
     // B in place: same type, contiguous rows, and too few rows of A or of B to pay for packing.
     direct_b_ = convert_b_ == nullptr && tile_.group == 1 && p_.b_col_stride == 1 &&
@@ -149,6 +160,10 @@ class BlockedGemm final : public Gemm {
     deals_b_ = tile_.group == 1 && p_.b_col_stride == 1;
     const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * EntryRows() * size_;
     shared_b_ = !direct_b_ && p_.m > 2 * mc_ && packed_bytes <= kMaxSharedBytes;
+    if (deals_a_) rows_together_ = std::max<int64_t>(kDealtBytes / (tile_.mr * size_), 1);
+    rows_together_ *= tile_.mr;
+    if (deals_b_) panels_together_ = std::max<int64_t>(kDealtBytes / (tile_.nr * size_), 1);
+    while (shared_b_ && panels_together_ > 1 && PackUnits() < kFewUnits) panels_together_ /= 2;
     description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
                                 p_.batch > 1 ? absl::StrCat(p_.batch, "x") : "", p_.m, "x", p_.n,
                                 "x", p_.k, ", ", kernels.name, " ", tile_.mr, "x", tile_.nr);
@@ -156,8 +171,7 @@ class BlockedGemm final : public Gemm {
 
   int num_phases() const override { return shared_b_ ? 2 : 1; }
   int64_t num_units(int phase) const override {
-    if (shared_b_ && phase == 0) return p_.batch * KBlocks() * PanelGroups();
-    return Units();
+    return shared_b_ && phase == 0 ? PackUnits() : Units();
   }
   int64_t shared_bytes() const override {
     return shared_b_ ? p_.batch * Panels() * tile_.nr * EntryRows() * size_ : 0;
@@ -174,12 +188,12 @@ class BlockedGemm final : public Gemm {
   void Run(const Batch& batch, int phase, int64_t unit, char* shared,
            char* scratch) const override {
     if (shared_b_ && phase == 0) {
-      const int64_t panel = unit % PanelGroups() * PanelsTogether();
+      const int64_t panel = unit % PanelGroups() * panels_together_;
       const int64_t k_block = unit / PanelGroups() % KBlocks();
       const int64_t entry = unit / PanelGroups() / KBlocks();
       const int64_t p0 = k_block * kc_;
       PackB(batch.operands(entry).b, p0, std::min(kc_, p_.k - p0), panel * tile_.nr,
-            PanelsTogether(), SharedPanel(shared, entry, k_block, panel), scratch);
+            panels_together_, SharedPanel(shared, entry, k_block, panel), scratch);
       return;
     }
     Multiply(batch, unit, shared, scratch);
@@ -196,13 +210,10 @@ class BlockedGemm final : public Gemm {
   }
   int64_t KBlocks() const { return CeilDiv(p_.k, kc_); }
   int64_t Panels() const { return CeilDiv(p_.n, tile_.nr); }
-  // Of B, those that are packed at once.
-  int64_t PanelsTogether() const {
-    return deals_b_ ? std::max<int64_t>(kDealtBytes / (tile_.nr * size_), 1) : 1;
-  }
-  int64_t PanelGroups() const { return CeilDiv(Panels(), PanelsTogether()); }
+  int64_t PanelGroups() const { return CeilDiv(Panels(), panels_together_); }
   int64_t RowBlocks() const { return CeilDiv(p_.m, mc_); }
   int64_t ColumnBlocks() const { return CeilDiv(p_.n, nc_); }
+  int64_t PackUnits() const { return p_.batch * KBlocks() * PanelGroups(); }
   int64_t Units() const { return p_.batch * RowBlocks() * ColumnBlocks(); }
   double UnitMulAdds() const {
     return static_cast<double>(std::min(mc_, p_.m)) * static_cast<double>(std::min(nc_, p_.n)) *
@@ -318,11 +329,7 @@ class BlockedGemm final : public Gemm {
     }
   }
 
-  // Rows of A that are packed at once.
-  int64_t RowsTogether() const {
-    return (deals_a_ ? std::max<int64_t>(kDealtBytes / (tile_.mr * size_), 1) : 1) * tile_.mr;
-  }
-  // Up to RowsTogether().
+  // Up to rows_together_.
   void PackA(const Batch& batch, int64_t entry, const char* a, int64_t row, int64_t rows,
              int64_t p0, int64_t depth, char* panel, char* buffer) const {
     const int64_t size = ByteWidth(p_.a_type);
@@ -404,8 +411,8 @@ class BlockedGemm final : public Gemm {
     }
     for (int64_t p0 = 0; p0 < p_.k; p0 += kc_) {
       const int64_t depth = std::min(kc_, p_.k - p0);
-      for (int64_t i = 0; !direct_a_ && i < rows; i += RowsTogether())
-        PackA(batch, entry, at.a, i0 + i, std::min(RowsTogether(), rows - i), p0, depth,
+      for (int64_t i = 0; !direct_a_ && i < rows; i += rows_together_)
+        PackA(batch, entry, at.a, i0 + i, std::min(rows_together_, rows - i), p0, depth,
               packed_a + i * RowsA(depth) * size_, Row(scratch));
       for (int64_t next = 0; next < columns; next += tile_.nr) {
         // The last columns may take half a tile, and where all terms are summed at once, a tile
@@ -427,10 +434,9 @@ class BlockedGemm final : public Gemm {
           panel = edge;
         } else {
           char* const to = packed_b + j * RowsB(depth) * size_;
-          const int64_t together = PanelsTogether();
-          if (j / tile_.nr % together == 0)
-            PackB(at.b, p0, depth, j0 + j, std::min(together, CeilDiv(columns - j, tile_.nr)), to,
-                  scratch);
+          if (j / tile_.nr % panels_together_ == 0)
+            PackB(at.b, p0, depth, j0 + j,
+                  std::min(panels_together_, CeilDiv(columns - j, tile_.nr)), to, scratch);
           panel = to;
         }
         for (int64_t i = 0; i < rows; i += tile_.mr) {
@@ -487,7 +493,8 @@ class BlockedGemm final : public Gemm {
   ConvertFn store_c_ = nullptr, narrow_c_ = nullptr;
   bool in_place_ = true;  // C has the compute type
   bool direct_a_ = false, direct_b_ = false, shared_b_ = false;
-  bool deals_a_ = false, deals_b_ = false;  // lines are neighbours
+  bool deals_a_ = false, deals_b_ = false;           // lines are neighbours
+  int64_t rows_together_ = 1, panels_together_ = 1;  // that are packed at once
   int64_t kc_ = 1, mc_ = 1, nc_ = 1;
   std::string description_;
 };
