@@ -72,28 +72,12 @@ void Deal(char* to, int64_t step, const char* from, int64_t count, int64_t bytes
   if (kBytes != 0) bytes = kBytes;
   for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * step, from + i * bytes, bytes);
 }
-// The function for pieces as large as a panel is wide: 4, 6 or 14 rows, or two vectors.
+// The function for pieces of so many bytes, quick if they are one of kSizes.
+template <int64_t... kSizes>
 DealFn DealOf(int64_t bytes) {
-  switch (bytes) {
-    case 16:
-      return Deal<16>;
-    case 24:
-      return Deal<24>;
-    case 32:
-      return Deal<32>;
-    case 48:
-      return Deal<48>;
-    case 56:
-      return Deal<56>;
-    case 64:
-      return Deal<64>;
-    case 112:
-      return Deal<112>;
-    case 128:
-      return Deal<128>;
-    default:
-      return Deal<0>;
-  }
+  DealFn deal = Deal<0>;
+  (void)((bytes == kSizes && (deal = Deal<kSizes>, true)) || ...);
+  return deal;
 }
 
 // The tile for a product: one of small integers where both operands and the sums allow it.
@@ -287,7 +271,8 @@ class BlockedGemm final : public Gemm {
                   char* row) const {
     const int64_t size = ByteWidth(type), piece = width * size_;
     const int64_t whole = lines / width, rest = lines % width * size_;
-    const DealFn deal = DealOf(piece);
+    // Panels are 4, 6 or 14 rows or two vectors wide.
+    const DealFn deal = DealOf<16, 24, 32, 48, 56, 64, 112, 128>(piece);
     char* const line = row + 2 * (row_bytes() / 3);
     char* const last = panels + whole * panel_bytes;
     if (rest > 0) std::memset(last, 0, depth * piece);
