@@ -184,16 +184,16 @@ std::string UnreadIndexAxpyText() {
 }
 
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element,
-                       bool is_transposed) {
+                       bool a_is_transposed) {
   const auto matrix = [&](int64_t rows, int64_t columns, absl::string_view type) {
     return absl::StrCat("tensor<", rows, "x", columns, "x", type, ">");
   };
-  const std::string a = is_transposed ? matrix(k, m, element) : matrix(m, k, element);
+  const std::string a = a_is_transposed ? matrix(k, m, element) : matrix(m, k, element);
   const std::string b = matrix(k, n, element);
   const std::string c = matrix(m, n, element == "i8" ? "i32" : element);
   return absl::StrCat("func.func @main(%a: ", a, ", %b: ", b, ") -> ", c,
                       " {\n  %0 = stablehlo.dot_general %a, %b, contracting_dims = [",
-                      is_transposed ? 0 : 1, "] x [0] : (", a, ", ", b, ") -> ", c,
+                      a_is_transposed ? 0 : 1, "] x [0] : (", a, ", ", b, ") -> ", c,
                       "\n  return %0 : ", c, "\n}\n");
 }
 

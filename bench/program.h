@@ -70,7 +70,7 @@ std::string PlatformsAxpyText();
 std::string UnreadIndexAxpyText();
 // An m x k matrix, or the transpose of one in memory, by a k x n one.
 std::string MatmulText(int64_t m, int64_t n, int64_t k, absl::string_view element,
-                       bool is_transposed = false);
+                       bool a_is_transposed = false);
 std::string MlpText();  // 784-512-512-10 on 128 rows, relu and softmax
 
 }  // namespace pjrt::bench

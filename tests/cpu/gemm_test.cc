@@ -80,6 +80,12 @@ void CheckRandomProducts(CType accumulate, uint32_t seed, int count, bool extrem
       p.n = 500 + below(200);
       p.k = 1 + below(50);
     }
+    if (i % 60 == 47) {
+      // All rows in a unit, which packs its own columns of a large B.
+      p.m = 25 + below(10);
+      p.n = 800 + below(100);
+      p.k = 700 + below(100);
+    }
     const bool tiny = i % 4 == 1;
     if (tiny) {
       // A batch of tiny ones, or of many rows and a tiny matrix.

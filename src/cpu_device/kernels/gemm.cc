@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products by blocks. For each block of C (mc x nc) and each block of the inner dimension
-// (kc):
-//
-//   A's block is packed into panels of mr rows, p-major:   panel[p][0..mr)     in the thread's
-//   scratch, about half of L2 B's block is packed into panels of nr columns: panel[p][0..nr)     kc
-//   x nr fits L1 a tile kernel multiplies a panel by a panel and adds to an mr x nr tile of C
+// (kc), the block of A is packed into panels of mr rows, panel[p][0..mr), in the thread's scratch,
+// about half of L2; the block of B into panels of nr columns, panel[p][0..nr), of which kc rows fit
+// L1; and a tile kernel multiplies a panel by a panel and adds to an mr x nr tile of C.
 //
 // Packing converts to the compute type, so that one kernel a compute type serves every element
 // type. Small integers stay small, and bf16 on some levels: tiles of them multiply groups of 2 or 4
@@ -44,12 +42,12 @@ constexpr int64_t kMaxKc = 384;
 constexpr int64_t kUnitColumns = 512;
 // More of B than this is packed by the units, block by block, rather than all at once.
 constexpr int64_t kMaxSharedBytes = 64 << 20;
-// Units enough to share the work.
-constexpr int64_t kFewUnits = 8;
-// B that no second cache holds once it is packed. If a unit can have all rows, it has some columns
-// of that, and packs them for itself: 32 x 1024 x 1024 f32 took 1.5 times as long when units had
-// some rows. Of smaller ones that takes longer, since each unit packs all of A.
-constexpr double kLargeBytesB = 2 << 20;
+// So many units are enough to share the work.
+constexpr int64_t kEnoughUnits = 8;
+// More of packed B than this fits no second cache. Then units share its columns first, if one can
+// have all rows, and each packs its own: 32 x 1024 x 1024 f32 took 1.5 times as long when they
+// shared the rows. Less than this takes longer so, since each unit packs all of A.
+constexpr int64_t kCachedBytesB = 2 << 20;
 // Multiply-adds in a nanosecond on one thread, for estimates of cost only.
 constexpr double kMulAddsPerNs = 30;
 // Panels of B up to which rows of A stay where they are; rows so many bytes apart share few sets of
@@ -63,7 +61,7 @@ constexpr int64_t kCacheSetBytes = 1024;
 // runs ahead are asked for. 32 x 1024 x 1024 f32 took 4.0 ms by single panels, took 2.6 without
 // asking, and takes 1.8.
 constexpr int64_t kDealtBytes = 512;
-constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kRunsAhead = 8;
 
 // Copies `count` pieces of kBytes, or of `bytes` where that is 0, to places `step` bytes apart.
 using DealFn = void (*)(char* to, int64_t step, const char* from, int64_t count, int64_t bytes);
@@ -104,8 +102,9 @@ class BlockedGemm final : public Gemm {
   BlockedGemm(const GemmProblem& problem, const Kernels& kernels)
       : p_(problem), k_(*kernels.block), tile_(ChooseTile(problem, *kernels.gemm)) {
     size_ = kCTypeSize[static_cast<int>(p_.accumulate)];
-    convert_a_ = Converter(p_.a_type);
-    convert_b_ = Converter(p_.b_type);
+    a_ =
+        PackingOf(p_.a_type, tile_.mr, p_.a_source == GemmProblem::kMemory && p_.a_row_stride == 1);
+    b_ = PackingOf(p_.b_type, tile_.nr, p_.b_col_stride == 1);
     const bool same_type = ComputeTypeOf(p_.c_type) == p_.accumulate;
     store_c_ = k_.store[p_.c_type];
     narrow_c_ = same_type ? nullptr
@@ -123,31 +122,25 @@ class BlockedGemm final : public Gemm {
     mc_ = std::min(mc_, AlignUp(p_.m, tile_.mr));
     // Enough units to share the work, as long as each has some 50 us of it.
     const auto share = [&](int64_t* size, int64_t least, int64_t tile) {
-      while (*size > least && Units() < kFewUnits && UnitMulAdds() > 1.5e6)
+      while (*size > least && Units() < kEnoughUnits && UnitMulAdds() > 1.5e6)
         *size = AlignUp(*size / 2, tile);
     };
-    const double bytes_b = static_cast<double>(p_.n) * static_cast<double>(p_.k) * size_;
-    if (p_.m <= mc_ && bytes_b > kLargeBytesB) share(&nc_, 4 * tile_.nr, tile_.nr);
+    const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * EntryRows() * size_;
+    if (p_.m <= mc_ && packed_bytes > kCachedBytesB) share(&nc_, 4 * tile_.nr, tile_.nr);
     share(&mc_, tile_.mr, tile_.mr);
     share(&nc_, 4 * tile_.nr, tile_.nr);
 
     // B in place: same type, contiguous rows, and too few rows of A or of B to pay for packing.
-    direct_b_ = convert_b_ == nullptr && tile_.group == 1 && p_.b_col_stride == 1 &&
-                (p_.m <= 4 * tile_.mr || p_.k <= kFewTerms);
+    direct_b_ =
+        b_.convert == nullptr && b_.deal != nullptr && (p_.m <= 4 * tile_.mr || p_.k <= kFewTerms);
     // A in place: few panels of B would share what packing costs, and its rows don't meet in a few
     // sets of the cache.
-    direct_a_ = convert_a_ == nullptr && p_.a_source == GemmProblem::kMemory &&
+    direct_a_ = a_.convert == nullptr && p_.a_source == GemmProblem::kMemory &&
                 tile_.in_place != nullptr && p_.a_col_stride == 1 &&
                 p_.n <= kDirectPanels * tile_.nr &&
                 (p_.a_row_stride * size_ % kCacheSetBytes != 0 || p_.n <= tile_.nr);
-    deals_a_ = p_.a_source == GemmProblem::kMemory && tile_.group == 1 && p_.a_row_stride == 1;
-    deals_b_ = tile_.group == 1 && p_.b_col_stride == 1;
-    const int64_t packed_bytes = p_.batch * AlignUp(p_.n, tile_.nr) * EntryRows() * size_;
     shared_b_ = !direct_b_ && p_.m > 2 * mc_ && packed_bytes <= kMaxSharedBytes;
-    if (deals_a_) rows_together_ = std::max<int64_t>(kDealtBytes / (tile_.mr * size_), 1);
-    rows_together_ *= tile_.mr;
-    if (deals_b_) panels_together_ = std::max<int64_t>(kDealtBytes / (tile_.nr * size_), 1);
-    while (shared_b_ && panels_together_ > 1 && PackUnits() < kFewUnits) panels_together_ /= 2;
+    while (shared_b_ && b_.panels > 1 && PackUnits() < kEnoughUnits) b_.panels /= 2;
     description_ = absl::StrCat("gemm ", GetPrimitiveTypeInfo(p_.a_type).name, " ",
                                 p_.batch > 1 ? absl::StrCat(p_.batch, "x") : "", p_.m, "x", p_.n,
                                 "x", p_.k, ", ", kernels.name, " ", tile_.mr, "x", tile_.nr);
@@ -172,18 +165,36 @@ class BlockedGemm final : public Gemm {
   void Run(const Batch& batch, int phase, int64_t unit, char* shared,
            char* scratch) const override {
     if (shared_b_ && phase == 0) {
-      const int64_t panel = unit % PanelGroups() * panels_together_;
+      const int64_t panel = unit % PanelGroups() * b_.panels;
       const int64_t k_block = unit / PanelGroups() % KBlocks();
       const int64_t entry = unit / PanelGroups() / KBlocks();
       const int64_t p0 = k_block * kc_;
-      PackB(batch.operands(entry).b, p0, std::min(kc_, p_.k - p0), panel * tile_.nr,
-            panels_together_, SharedPanel(shared, entry, k_block, panel), scratch);
+      PackB(batch.operands(entry).b, p0, std::min(kc_, p_.k - p0), panel * tile_.nr, b_.panels,
+            SharedPanel(shared, entry, k_block, panel), scratch);
       return;
     }
     Multiply(batch, unit, shared, scratch);
   }
 
  private:
+  // How an operand is packed into panels of `width` lines.
+  struct Packing {
+    PrimitiveType type = F32;     // in memory
+    ConvertFn convert = nullptr;  // null: nothing to convert
+    int64_t width = 1;
+    DealFn deal = nullptr;  // not null: lines are neighbours, and go
+    int64_t panels = 1;     // into so many panels at once
+  };
+  Packing PackingOf(PrimitiveType type, int64_t width, bool is_dealt) const {
+    Packing packing = {type, Converter(type), width};
+    if (is_dealt && tile_.group == 1) {
+      // Panels are 4, 6 or 14 rows or two vectors wide.
+      packing.deal = DealOf<16, 24, 32, 48, 56, 64, 112, 128>(width * size_);
+      packing.panels = std::max<int64_t>(kDealtBytes / (width * size_), 1);
+    }
+    return packing;
+  }
+
   // Rows of packed panels for so many elements of the inner dimension: of A, of B, and of B for a
   // whole matrix.
   int64_t Depth(int64_t depth) const { return CeilDiv(depth, tile_.group); }
@@ -194,7 +205,7 @@ class BlockedGemm final : public Gemm {
   }
   int64_t KBlocks() const { return CeilDiv(p_.k, kc_); }
   int64_t Panels() const { return CeilDiv(p_.n, tile_.nr); }
-  int64_t PanelGroups() const { return CeilDiv(Panels(), panels_together_); }
+  int64_t PanelGroups() const { return CeilDiv(Panels(), b_.panels); }
   int64_t RowBlocks() const { return CeilDiv(p_.m, mc_); }
   int64_t ColumnBlocks() const { return CeilDiv(p_.n, nc_); }
   int64_t PackUnits() const { return p_.batch * KBlocks() * PanelGroups(); }
@@ -240,8 +251,10 @@ class BlockedGemm final : public Gemm {
 
   // `count` elements at `from`, `stride` elements apart, as contiguous elements of the compute type
   // at `to`. `row` is working memory.
-  void LoadRow(PrimitiveType type, ConvertFn convert, const char* from, int64_t stride,
-               int64_t count, char* to, char* row) const {
+  void LoadRow(const Packing& packing, const char* from, int64_t stride, int64_t count, char* to,
+               char* row) const {
+    const PrimitiveType type = packing.type;
+    const ConvertFn convert = packing.convert;
     const int64_t size = ByteWidth(type);
     const char* source = from;
     char* const loaded = row;
@@ -264,57 +277,53 @@ class BlockedGemm final : public Gemm {
     k_.convert[static_cast<int>(p_.accumulate)][static_cast<int>(compute)](to, converted, count);
   }
 
-  // Packs `lines` lines (rows of A, columns of B), which are neighbours, by `depth` into panels of
-  // `width` lines, p-major, panel_bytes apart; lines beyond are zero.
-  void DealPanels(PrimitiveType type, ConvertFn convert, const char* from, int64_t p_stride,
-                  int64_t lines, int64_t depth, int64_t width, char* panels, int64_t panel_bytes,
-                  char* row) const {
-    const int64_t size = ByteWidth(type), piece = width * size_;
-    const int64_t whole = lines / width, rest = lines % width * size_;
-    // Panels are 4, 6 or 14 rows or two vectors wide.
-    const DealFn deal = DealOf<16, 24, 32, 48, 56, 64, 112, 128>(piece);
+  // Packs `lines` lines (rows of A, columns of B), which are neighbours, by `depth` into panels,
+  // p-major, panel_bytes apart; lines beyond are zero.
+  void DealPanels(const Packing& packing, const char* from, int64_t p_stride, int64_t lines,
+                  int64_t depth, char* panels, int64_t panel_bytes, char* row) const {
+    const int64_t size = ByteWidth(packing.type), piece = packing.width * size_;
+    const int64_t whole = lines / packing.width, rest = lines % packing.width * size_;
     char* const line = row + 2 * (row_bytes() / 3);
     char* const last = panels + whole * panel_bytes;
     if (rest > 0) std::memset(last, 0, depth * piece);
     for (int64_t p = 0; p < depth; ++p, from += p_stride * size) {
       const char* source = from;
       for (int64_t i = 0; i < lines * size; i += kCacheLine)
-        __builtin_prefetch(from + kRowsAhead * p_stride * size + i);
-      if (convert != nullptr) {
-        LoadRow(type, convert, from, 1, lines, line, row);
+        __builtin_prefetch(from + kRunsAhead * p_stride * size + i);
+      if (packing.convert != nullptr) {
+        LoadRow(packing, from, 1, lines, line, row);
         source = line;
       }
-      deal(panels + p * piece, panel_bytes, source, whole, piece);
+      packing.deal(panels + p * piece, panel_bytes, source, whole, piece);
       if (rest > 0) std::memcpy(last + p * piece, source + whole * piece, rest);
     }
   }
 
-  // The same for lines that are not, at most `width` of them.
-  void PackPanel(PrimitiveType type, ConvertFn convert, const char* from, int64_t line_stride,
-                 int64_t p_stride, int64_t lines, int64_t depth, int64_t width, char* panel,
-                 char* row) const {
-    const int64_t size = ByteWidth(type);
+  // The same for lines that are not, into one panel.
+  void PackPanel(const Packing& packing, const char* from, int64_t line_stride, int64_t p_stride,
+                 int64_t lines, int64_t depth, char* panel, char* row) const {
+    const int64_t size = ByteWidth(packing.type), width = packing.width;
     if (lines < width) std::memset(panel, 0, depth * width * size_);
     if (p_stride != 1) {
       // Across lines: a row of the panel at a time.
       for (int64_t p = 0; p < depth; ++p)
-        LoadRow(type, convert, from + p * p_stride * size, line_stride, lines,
-                panel + p * width * size_, row);
+        LoadRow(packing, from + p * p_stride * size, line_stride, lines, panel + p * width * size_,
+                row);
       return;
     }
-    if (convert == nullptr) {
+    if (packing.convert == nullptr) {
       k_.transpose_2d[SizeLog2(size_)](panel, width, from, line_stride, lines, depth);
       return;
     }
     // Along lines: each is converted, then spread over the panel.
     char* const line = row + 2 * (row_bytes() / 3);
     for (int64_t i = 0; i < lines; ++i) {
-      LoadRow(type, convert, from + i * line_stride * size, 1, depth, line, row);
+      LoadRow(packing, from + i * line_stride * size, 1, depth, line, row);
       k_.scatter_stride[SizeLog2(size_)](panel + i * size_, line, width, depth);
     }
   }
 
-  // Up to rows_together_.
+  // As many rows as fill a_.panels panels, or fewer.
   void PackA(const Batch& batch, int64_t entry, const char* a, int64_t row, int64_t rows,
              int64_t p0, int64_t depth, char* panel, char* buffer) const {
     const int64_t size = ByteWidth(p_.a_type);
@@ -333,21 +342,18 @@ class BlockedGemm final : public Gemm {
     switch (p_.a_source) {
       case GemmProblem::kMemory:
         a += (row * p_.a_row_stride + p0 * p_.a_col_stride) * size;
-        if (deals_a_)
-          return DealPanels(p_.a_type, convert_a_, a, p_.a_col_stride, rows, depth, tile_.mr, panel,
+        if (a_.deal != nullptr)
+          return DealPanels(a_, a, p_.a_col_stride, rows, depth, panel,
                             tile_.mr * RowsA(depth) * size_, buffer);
-        return PackPanel(p_.a_type, convert_a_, a, p_.a_row_stride, p_.a_col_stride, rows, depth,
-                         tile_.mr, panel, buffer);
+        return PackPanel(a_, a, p_.a_row_stride, p_.a_col_stride, rows, depth, panel, buffer);
       case GemmProblem::kRows:
         batch.FillA(entry, row, rows, p0, depth, tile_.mr, tile);
-        return PackPanel(p_.a_type, convert_a_, tile, depth, 1, rows, depth, tile_.mr, panel,
-                         buffer);
+        return PackPanel(a_, tile, depth, 1, rows, depth, panel, buffer);
       case GemmProblem::kPanels:
-        if (convert_a_ == nullptr) return batch.FillA(entry, row, rows, p0, depth, tile_.mr, panel);
+        if (a_.convert == nullptr) return batch.FillA(entry, row, rows, p0, depth, tile_.mr, panel);
         batch.FillA(entry, row, rows, p0, depth, tile_.mr, tile);
         for (int64_t p = 0; p < depth; ++p)
-          LoadRow(p_.a_type, convert_a_, tile + p * tile_.mr * size, 1, rows,
-                  panel + p * tile_.mr * size_, buffer);
+          LoadRow(a_, tile + p * tile_.mr * size, 1, rows, panel + p * tile_.mr * size_, buffer);
         return;
     }
   }
@@ -358,17 +364,15 @@ class BlockedGemm final : public Gemm {
     const int64_t panel_bytes = tile_.nr * RowsB(depth) * size_, end = column + panels * tile_.nr;
     const int64_t columns = std::min(p_.n, end) - column;
     const char* from = b + (p0 * p_.b_row_stride + column * p_.b_col_stride) * ByteWidth(p_.b_type);
-    if (deals_b_)
-      return DealPanels(p_.b_type, convert_b_, from, p_.b_row_stride, columns, depth, tile_.nr, to,
-                        panel_bytes, Row(scratch));
+    if (b_.deal != nullptr)
+      return DealPanels(b_, from, p_.b_row_stride, columns, depth, to, panel_bytes, Row(scratch));
     for (int64_t j = 0; j < columns; j += tile_.nr, to += panel_bytes) {
       const char* const lines = from + j * p_.b_col_stride * ByteWidth(p_.b_type);
       const int64_t count = std::min<int64_t>(tile_.nr, columns - j);
       if (tile_.group > 1) {
         tile_.pack_b(to, lines, p_.b_col_stride, p_.b_row_stride, count, depth, tile_.nr);
       } else {
-        PackPanel(p_.b_type, convert_b_, lines, p_.b_col_stride, p_.b_row_stride, count, depth,
-                  tile_.nr, to, Row(scratch));
+        PackPanel(b_, lines, p_.b_col_stride, p_.b_row_stride, count, depth, to, Row(scratch));
       }
     }
   }
@@ -396,8 +400,9 @@ class BlockedGemm final : public Gemm {
     }
     for (int64_t p0 = 0; p0 < p_.k; p0 += kc_) {
       const int64_t depth = std::min(kc_, p_.k - p0);
-      for (int64_t i = 0; !direct_a_ && i < rows; i += rows_together_)
-        PackA(batch, entry, at.a, i0 + i, std::min(rows_together_, rows - i), p0, depth,
+      const int64_t together = a_.panels * tile_.mr;
+      for (int64_t i = 0; !direct_a_ && i < rows; i += together)
+        PackA(batch, entry, at.a, i0 + i, std::min(together, rows - i), p0, depth,
               packed_a + i * RowsA(depth) * size_, Row(scratch));
       for (int64_t next = 0; next < columns; next += tile_.nr) {
         // The last columns may take half a tile, and where all terms are summed at once, a tile
@@ -419,9 +424,9 @@ class BlockedGemm final : public Gemm {
           panel = edge;
         } else {
           char* const to = packed_b + j * RowsB(depth) * size_;
-          if (j / tile_.nr % panels_together_ == 0)
-            PackB(at.b, p0, depth, j0 + j,
-                  std::min(panels_together_, CeilDiv(columns - j, tile_.nr)), to, scratch);
+          if (j / tile_.nr % b_.panels == 0)
+            PackB(at.b, p0, depth, j0 + j, std::min(b_.panels, CeilDiv(columns - j, tile_.nr)), to,
+                  scratch);
           panel = to;
         }
         for (int64_t i = 0; i < rows; i += tile_.mr) {
@@ -473,13 +478,11 @@ class BlockedGemm final : public Gemm {
   const GemmProblem p_;
   const BlockKernels& k_;
   const GemmTile tile_;
-  int64_t size_ = 4;                                     // of an element of the compute type
-  ConvertFn convert_a_ = nullptr, convert_b_ = nullptr;  // null: nothing to convert
+  int64_t size_ = 4;  // of an element of the compute type
+  Packing a_, b_;
   ConvertFn store_c_ = nullptr, narrow_c_ = nullptr;
   bool in_place_ = true;  // C has the compute type
   bool direct_a_ = false, direct_b_ = false, shared_b_ = false;
-  bool deals_a_ = false, deals_b_ = false;           // lines are neighbours
-  int64_t rows_together_ = 1, panels_together_ = 1;  // that are packed at once
   int64_t kc_ = 1, mc_ = 1, nc_ = 1;
   std::string description_;
 };
