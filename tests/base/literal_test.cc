@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/core/base/machine_memory.h"
 #include "tests/base/base_test_util.h"
 
 namespace pjrt {
@@ -74,7 +75,8 @@ TEST(LiteralTest, ImpossibleShapesAreErrors) {
 }
 
 TEST(LiteralTest, TooMuchMemoryIsAnErrorNotACrash) {
-  for (const int64_t size : {int64_t{1} << 60, kMaxInt64 - 1, kMaxInt64 / 2 - 8}) {
+  for (const int64_t size :
+       {MachineMemory() + 1, int64_t{1} << 60, kMaxInt64 - 1, kMaxInt64 / 2 - 8}) {
     const auto literal = Literal::Make(MakeShape(S8, {size}));
     EXPECT_EQ(literal.status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(Message(literal.status()), HasSubstr("[PJRT-B008]"));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/core/base/machine_memory.h"
 #include "src/cpu_device/backend/cpu_memory.h"
 
 namespace pjrt::cpu {
@@ -32,6 +33,13 @@ TEST(CachingAllocatorTest, WhatIsLargerThanTheLimitIsNotKept) {
   CachingAllocator allocator(kLimit, nullptr);
   allocator.Free(Allocate(allocator, kLimit + 1));
   EXPECT_EQ(allocator.stats().bytes_reserved, 0);
+}
+
+// Systems may promise it all the same, and end the process that uses it.
+TEST(CachingAllocatorTest, WhatIsLargerThanTheMachineIsRefused) {
+  CachingAllocator allocator(kLimit, nullptr);
+  const auto block = allocator.Allocate(static_cast<size_t>(MachineMemory()) + 1);
+  EXPECT_EQ(block.status().code(), absl::StatusCode::kResourceExhausted) << block.status();
 }
 
 TEST(CachingAllocatorTest, SizesNotAskedForAnyMoreMakeRoomForThoseThatAre) {

@@ -10,6 +10,7 @@
 #include "src/core/base/checked_math.h"
 #include "src/core/base/error.h"
 #include "src/core/base/logical_reader.h"
+#include "src/core/base/machine_memory.h"
 #include "src/core/base/status_macros.h"
 #include "src/core/base/strided_copy.h"
 
@@ -163,8 +164,7 @@ absl::StatusOr<Literal> Literal::MakeUninitialized(const Shape& shape) {
     if (part.IsArray()) bytes = SaturatingAdd(bytes, Aligned(ByteSize(part)));
   });
   Block block;
-  // No address space is larger; and allocators need not expect sizes near their own limits.
-  if (bytes < int64_t{1} << 56) block = {Allocate(static_cast<size_t>(bytes)), bytes};
+  if (bytes <= MachineMemory()) block = {Allocate(static_cast<size_t>(bytes)), bytes};
   if (block.memory == nullptr) {
     return ResourceExhausted("PJRT-B008", "no memory for a literal of shape ",
                              Shorten(shape.ToString()), ": ", bytes, " bytes");

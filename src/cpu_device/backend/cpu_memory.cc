@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/core/base/error.h"
+#include "src/core/base/machine_memory.h"
 #include "src/core/base/status_macros.h"
 #include "src/cpu_device/kernels/round_up.h"
 
@@ -85,6 +86,7 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     Count(static_cast<int64_t>(bytes));
     return block;
   }
+  if (bytes > static_cast<size_t>(MachineMemory())) return OutOfMemory(bytes);
   const int index = ClassOf(bytes, &block.bytes);
   Class& c = classes_[index];
   {
