@@ -9,7 +9,7 @@ namespace {
 
 // All in f32, at most half of the time that f64 would take. Largest errors seen over all inputs,
 // with and without fused multiply-add: Exp 1.0, Expm1 1.3, Log 0.94 and 0.99, Log1p 0.97 and 1.01,
-// Logistic 1.0 and 1.4 ULP; without, Tanh 1.4, Erf 1.2 and Erfc 2.5 ULP
+// Logistic 1.0 and 1.4, Tanh 1.33 and 1.4, Erf 1.1 and 1.2, Erfc 2.5 ULP
 // (tests/cpu/block_kernels_f32_math_test.cc).
 
 constexpr float kInfinityF32 = __builtin_inff();
@@ -83,6 +83,46 @@ struct ExpOfFloats {
     return Scaled(All(1) + ExpLessOne(r), n);
   }
 };
+#elif defined(__AVX2__)
+// The same bits, here and below, for |x| <= kMost, where no power of two is denormal or infinite.
+// Without the care for those exp takes 0.43 ns an element in place of 0.61, and logistic 0.7 in
+// place of 1.1 (Zen 3).
+PJRT_INLINE Floats PowerOf(Floats shifted) {
+  return (Floats)_mm256_add_epi32(_mm256_slli_epi32((__m256i)shifted, 23), (__m256i)All(1));
+}
+struct ModerateExp {
+  static constexpr float kMost = 87;
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats shifted = Fused(x, All(kLog2E), All(kShift));
+    const Floats n = shifted - All(kShift);
+    const Floats r = Fused(n, All(-kLn2Low), Fused(n, All(-kLn2High), x));
+    return (All(1) + ExpLessOne(r)) * PowerOf(shifted);
+  }
+};
+// Function, with Moderate for the groups of vectors all of which it can take: most are such.
+template <typename Function, typename Moderate>
+void ModerateLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
+  constexpr int kVectors = 4;
+  constexpr int64_t kGroup = kVectors * kFloats;
+  float* const d = static_cast<float*>(dst);
+  const float* const x = static_cast<const float*>(a);
+  int64_t i = 0;
+  for (; i + kGroup <= n; i += kGroup) {
+    Floats group[kVectors];
+    Mask excess = {};  // of a number too large, or a NaN
+    for (int v = 0; v < kVectors; ++v) {
+      group[v] = LoadFloats(x + i + v * kFloats);
+      excess =
+          _mm256_or_ps(excess, Compare<_CMP_NLE_UQ>(Magnitude(group[v]), All(Moderate::kMost)));
+    }
+    if (Any(excess)) {
+      for (int64_t k = i; k < i + kGroup; ++k) d[k] = Function::Run(x[k]);
+    } else {
+      for (int v = 0; v < kVectors; ++v) StoreFloats(d + i + v * kFloats, Moderate::Run(group[v]));
+    }
+  }
+  for (; i < n; ++i) d[i] = Function::Run(x[i]);
+}
 #endif
 
 // For x = n log(2) - r: 2^n / (2^n + exp(r)), whose divisor is kept in two parts. The quotient is
@@ -120,6 +160,21 @@ struct LogisticOfFloats {
     const Floats quotient = All(1) / divisor;
     const Floats rest = FusedLess(quotient, divisor_low, FusedLess(quotient, divisor, All(1)));
     return Scaled(Fused(quotient, rest, quotient), n);
+  }
+};
+#elif defined(__AVX2__)
+struct ModerateLogistic {
+  static constexpr float kMost = 20;
+  PJRT_INLINE Floats Run(Floats x) {
+    const Floats shifted = Fused(x, All(kLog2E), All(kShift));
+    const Floats n = shifted - All(kShift);
+    const Floats r = Fused(n, All(kLn2Low), Fused(n, All(kLn2High), -x));
+    const Floats part = ExpLessOne(r), power = PowerOf(shifted);
+    const Floats most = All(1) + power, divisor = most + part;
+    const Floats divisor_low = ((most - divisor) + part) + ((All(1) - most) + power);
+    const Floats quotient = All(1) / divisor;
+    const Floats rest = FusedLess(quotient, divisor_low, FusedLess(quotient, divisor, All(1)));
+    return Fused(quotient, rest, quotient) * power;
   }
 };
 #endif
@@ -171,7 +226,7 @@ struct Log1p {
   }
 };
 
-#if !defined(__AVX2__)  // block_piecewise_f32.cc has these for the other levels
+#if !defined(__AVX512F__)  // for which block_piecewise_f32.cc has these
 // For |x| < 87.
 PJRT_INLINE float ExpOfModerate(float x) {
   const float shifted = MulAdd(x, kLog2E, kShift);
@@ -183,9 +238,9 @@ PJRT_INLINE float ExpOfModerate(float x) {
 
 // Near 0 an odd polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1).
 constexpr float kNearTanh = 0.625f;
-// (tanh(x) - x) / x^3 near 0, from x^2, to 2^-32: the highest power first.
-constexpr float kTanhP[] = {0x1.197b7cp-9f,  -0x1.0c2146p-7f, 0x1.6394dap-6f,
-                            -0x1.b9ef7cp-5f, 0x1.11106cp-3f,  -0x1.555554p-2f};
+// (tanh(x) - x) / x^3 near 0, from x^2: the highest power first. What they leave is 2^-27 of tanh.
+constexpr float kTanhP[] = {-0x1.76ac22p-8f, 0x1.5256dap-6f, -0x1.b8444ap-5f, 0x1.110768p-3f,
+                            -0x1.555534p-2f};
 struct Tanh {
   PJRT_INLINE float Run(float x) {
     const float size = AbsF32(x);
@@ -197,7 +252,6 @@ struct Tanh {
     p = MulAdd(p, s, kTanhP[2]);
     p = MulAdd(p, s, kTanhP[3]);
     p = MulAdd(p, s, kTanhP[4]);
-    p = MulAdd(p, s, kTanhP[5]);
     const float near = MulAdd(size * s, p, size);
     const float result = size < kNearTanh ? near : far;
     return BitCast<float>(ToBits(result) | (ToBits(x) & 0x80000000u));
@@ -295,15 +349,19 @@ void FillExpF32(BlockKernels* k) {
   SetUnary<float, Exp, float, float>(k, BlockOp::kExp);
 #if defined(__AVX512F__)
   Entry(k, BlockOp::kExp, CType::kF32) = FloatsLoop<ExpOfFloats>;
+#elif defined(__AVX2__)
+  Entry(k, BlockOp::kExp, CType::kF32) = ModerateLoop<Exp, ModerateExp>;
 #endif
   SetUnary<float, Expm1, float, float>(k, BlockOp::kExpm1);
   SetUnary<float, Logistic, float, float>(k, BlockOp::kLogistic);
 #if defined(__AVX512F__)
   Entry(k, BlockOp::kLogistic, CType::kF32) = FloatsLoop<LogisticOfFloats>;
+#elif defined(__AVX2__)
+  Entry(k, BlockOp::kLogistic, CType::kF32) = ModerateLoop<Logistic, ModerateLogistic>;
 #endif
   SetUnary<float, Log, float, float>(k, BlockOp::kLog);
   SetUnary<float, Log1p, float, float>(k, BlockOp::kLog1p);
-#if !defined(__AVX2__)
+#if !defined(__AVX512F__)
   SetUnary<float, Tanh, float, float>(k, BlockOp::kTanh);
   SetUnary<float, Erf, float, float>(k, BlockOp::kErf);
   SetUnary<float, Erfc, float, float>(k, BlockOp::kErfc);
