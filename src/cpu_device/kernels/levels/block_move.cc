@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "src/cpu_device/kernels/anywhere.h"
+#include "src/cpu_device/kernels/copy_pieces-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
@@ -141,39 +142,13 @@ void MoveBox(void* dst, int64_t dst_row, int64_t dst_col, const void* src, int64
   }
 }
 
-// Rows of at most 2 * kHalf bytes and at least kHalf, as two pieces that may overlap.
-template <int kHalf>
-void CopyShortRows(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
-                   int64_t bytes, int64_t rows) {
-  struct Piece {
-    char bytes[kHalf];
-  };
-  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride) {
-    Piece first, last;
-    __builtin_memcpy(&first, src, kHalf);
-    __builtin_memcpy(&last, src + bytes - kHalf, kHalf);
-    __builtin_memcpy(dst, &first, kHalf);
-    __builtin_memcpy(dst + bytes - kHalf, &last, kHalf);
-  }
-}
-
-// Rows of more than kLine bytes, a cache line at a time; the last piece overlaps the one before.
 // Not by memcpy: where that is the processor's own instruction for strings, it is ten times slower
 // when source and target are a few bytes apart modulo a page, as in a shift or a roll.
-void CopyLineRows(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
-                  int64_t rows) {
-  struct Piece {
-    char bytes[kLine];
-  };
-  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride) {
-    Piece piece;
-    for (int64_t i = 0; i < bytes - kLine; i += kLine) {
-      __builtin_memcpy(&piece, src + i, kLine);
-      __builtin_memcpy(dst + i, &piece, kLine);
-    }
-    __builtin_memcpy(&piece, src + bytes - kLine, kLine);
-    __builtin_memcpy(dst + bytes - kLine, &piece, kLine);
-  }
+template <class CopyRow>
+void CopyRowsBy(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
+                int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride)
+    CopyRow::Run(dst, src, bytes);
 }
 
 // Rows of a few bytes to where they lie together: several to a vector, or each as one element.
@@ -204,19 +179,19 @@ void CopyRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride
   if (rows <= 0 || bytes <= 0) return;
   if (bytes <= 8 && dst_stride == bytes && CopyTinyRows(d, s, src_stride, bytes, rows)) return;
   if (bytes > 128) {
-    CopyLineRows(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyLines>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 64) {
-    CopyShortRows<64>(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyShort<64>>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 32) {
-    CopyShortRows<32>(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyShort<32>>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 16) {
-    CopyShortRows<16>(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyShort<16>>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 8) {
-    CopyShortRows<8>(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyShort<8>>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 4) {
-    CopyShortRows<4>(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyShort<4>>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes >= 2) {
-    CopyShortRows<2>(d, dst_stride, s, src_stride, bytes, rows);
+    CopyRowsBy<CopyShort<2>>(d, dst_stride, s, src_stride, bytes, rows);
   } else if (bytes == 1) {
     for (int64_t r = 0; r < rows; ++r) d[r * dst_stride] = s[r * src_stride];
   }

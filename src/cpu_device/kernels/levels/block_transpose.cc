@@ -8,6 +8,7 @@
 // written once. A matrix much larger than the caches is written past them (stream-inl.h), and what
 // comes next is asked for ahead: rows far apart are nothing that a machine foresees.
 #include "src/cpu_device/kernels/anywhere.h"
+#include "src/cpu_device/kernels/copy_pieces-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/shuffle-inl.h"
 #include "src/cpu_device/kernels/stream-inl.h"
@@ -278,19 +279,10 @@ void TransposeShort(char* dst, int64_t dst_stride, const char* src, int64_t src_
   const int64_t used = kSide * bytes, rest = used - kShuffled / 2;
   const int64_t reach = (kShuffled + bytes - 1) / bytes;
   if (!kHasShuffle || rows < kSide || cols < reach) {
-    struct Half {
-      char bytes[kWide / 2];
-    };
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < cols; ++c) {
-        const char* const from = src + r * src_stride + c * bytes;
-        char* const to = dst + c * dst_stride + r * bytes;
-        const int64_t second = bytes - kWide / 2;
-        Half first, last;
-        __builtin_memcpy(&first, from, sizeof(Half));
-        __builtin_memcpy(&last, from + second, sizeof(Half));
-        __builtin_memcpy(to, &first, sizeof(Half));
-        __builtin_memcpy(to + second, &last, sizeof(Half));
+        CopyShort<kWide / 2>::Run(dst + c * dst_stride + r * bytes,
+                                  src + r * src_stride + c * bytes, bytes);
       }
     }
     return;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "src/cpu_device/kernels/complex-inl.h"
+#include "src/cpu_device/kernels/copy_pieces-inl.h"
 #include "src/cpu_device/kernels/float-inl.h"
 #include "src/cpu_device/kernels/integer-inl.h"
 #include "src/cpu_device/kernels/level_tables.h"
@@ -75,36 +76,6 @@ void GatherPoints(void* dst, int64_t dst_stride, const void* src, const int64_t*
     for (int64_t i = 0; i < n; ++i) d[i * dst_stride] = s[offsets[i]];
   }
 }
-
-template <int kBytes>
-struct Piece {
-  char bytes[kBytes];
-};
-template <int kBytes>
-PJRT_INLINE void CopyPiece(char* dst, const char* src) {
-  Piece<kBytes> piece;
-  __builtin_memcpy(&piece, src, kBytes);
-  __builtin_memcpy(dst, &piece, kBytes);
-}
-
-// Between kHalf and 2 * kHalf bytes, as two pieces that may overlap.
-template <int kHalf>
-struct CopyShort {
-  PJRT_INLINE void Run(char* dst, const char* src, int64_t bytes) {
-    Piece<kHalf> first, last;
-    __builtin_memcpy(&first, src, kHalf);
-    __builtin_memcpy(&last, src + bytes - kHalf, kHalf);
-    __builtin_memcpy(dst, &first, kHalf);
-    __builtin_memcpy(dst + bytes - kHalf, &last, kHalf);
-  }
-};
-// More than a cache line.
-struct CopyLines {
-  PJRT_INLINE void Run(char* dst, const char* src, int64_t bytes) {
-    for (int64_t i = 0; i < bytes - 64; i += 64) CopyPiece<64>(dst + i, src + i);
-    CopyPiece<64>(dst + bytes - 64, src + bytes - 64);
-  }
-};
 
 template <class Copy>
 void GatherRowsBy(char* dst, int64_t dst_stride, const char* src, const int64_t* offsets,
