@@ -84,22 +84,26 @@ struct ExpOfFloats {
   }
 };
 #elif defined(__AVX2__)
-// The same bits, here and below, for |x| <= kMost, where no power of two is denormal or infinite.
-// Without the care for those exp takes 0.43 ns an element in place of 0.61, and logistic 0.7 in
-// place of 1.1 (Zen 3).
-PJRT_INLINE Floats PowerOf(Floats shifted) {
+// The same bits, here and below, where no result is denormal or infinite. Without the care for
+// those exp takes 0.43 ns an element in place of 0.61, and logistic 0.7 in place of 1.1 (Zen 3).
+PJRT_INLINE Floats PowerOf(Floats shifted) {  // 0 in place of 2^-127
   return (Floats)_mm256_add_epi32(_mm256_slli_epi32((__m256i)shifted, 23), (__m256i)All(1));
 }
+constexpr float kLeastModerate = -87, kPowerless = -88.03f;  // the power is 2^-126, and 2^-127
 struct ModerateExp {
-  static constexpr float kMost = 87;
+  PJRT_INLINE Mask IsOther(Floats x) {
+    return Compare<_CMP_NLE_UQ>(Magnitude(x), All(-kLeastModerate));
+  }
   PJRT_INLINE Floats Run(Floats x) {
-    const Floats shifted = Fused(x, All(kLog2E), All(kShift));
+    const Floats bounded = Larger(All(kPowerless), x);
+    const Floats shifted = Fused(bounded, All(kLog2E), All(kShift));
     const Floats n = shifted - All(kShift);
-    const Floats r = Fused(n, All(-kLn2Low), Fused(n, All(-kLn2High), x));
+    const Floats r = Fused(n, All(-kLn2Low), Fused(n, All(-kLn2High), bounded));
     return (All(1) + ExpLessOne(r)) * PowerOf(shifted);
   }
 };
-// Function, with Moderate for the groups of vectors all of which it can take: most are such.
+// Moderate for groups of vectors that have no other elements but what vanishes, as masks do, and
+// Function for the rest.
 template <typename Function, typename Moderate>
 void ModerateLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   constexpr int kVectors = 4;
@@ -109,13 +113,20 @@ void ModerateLoop(void* dst, const void* a, const void*, const void*, int64_t n)
   int64_t i = 0;
   for (; i + kGroup <= n; i += kGroup) {
     Floats group[kVectors];
-    Mask excess = {};  // of a number too large, or a NaN
+    Mask other[kVectors], some = {};
     for (int v = 0; v < kVectors; ++v) {
       group[v] = LoadFloats(x + i + v * kFloats);
-      excess =
-          _mm256_or_ps(excess, Compare<_CMP_NLE_UQ>(Magnitude(group[v]), All(Moderate::kMost)));
+      other[v] = Moderate::IsOther(group[v]);
+      some = _mm256_or_ps(some, other[v]);
     }
-    if (Any(excess)) {
+    if (Any(some)) {
+      some = Mask{};
+      for (int v = 0; v < kVectors; ++v) {
+        const Mask stays = Compare<_CMP_NLT_UQ>(group[v], All(kLowestExp));
+        some = _mm256_or_ps(some, Both(other[v], stays));
+      }
+    }
+    if (__builtin_expect(Any(some), 0)) {
       for (int64_t k = i; k < i + kGroup; ++k) d[k] = Function::Run(x[k]);
     } else {
       for (int v = 0; v < kVectors; ++v) StoreFloats(d + i + v * kFloats, Moderate::Run(group[v]));
@@ -164,11 +175,12 @@ struct LogisticOfFloats {
 };
 #elif defined(__AVX2__)
 struct ModerateLogistic {
-  static constexpr float kMost = 20;
+  PJRT_INLINE Mask IsOther(Floats x) { return Compare<_CMP_NGE_UQ>(x, All(kLeastModerate)); }
   PJRT_INLINE Floats Run(Floats x) {
-    const Floats shifted = Fused(x, All(kLog2E), All(kShift));
+    const Floats bounded = Smaller(All(20), Larger(All(kPowerless), x));
+    const Floats shifted = Fused(bounded, All(kLog2E), All(kShift));
     const Floats n = shifted - All(kShift);
-    const Floats r = Fused(n, All(kLn2Low), Fused(n, All(kLn2High), -x));
+    const Floats r = Fused(n, All(kLn2Low), Fused(n, All(kLn2High), -bounded));
     const Floats part = ExpLessOne(r), power = PowerOf(shifted);
     const Floats most = All(1) + power, divisor = most + part;
     const Floats divisor_low = ((most - divisor) + part) + ((All(1) - most) + power);
