@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions of f32 by polynomials on pieces of their range whose coefficients a permutation
-// fetches. Largest errors over all inputs: Tanh 1.23, Erf 0.69, Erfc 1.7 ULP. With AVX-512 tanh
-// takes 0.13 ns an element, where an exponential and a division took 0.21, and erfc 0.26, where
-// they took 0.43. Levels where a table takes two permutations and more have those of
-// block_exp_f32.cc: with AVX2 0.9 in place of 1.2 ns, 1.16 of 1.38 for erf and 1.8 of 2.05 for erfc
-// (Zen 3).
+// fetches. Levels without such an instruction have those of block_exp_f32.cc. Largest errors over
+// all inputs: Tanh 1.23, Erf 0.69, Erfc 1.7 ULP. With AVX-512 tanh takes 0.13 ns an element, where
+// an exponential and a division took 0.21, and erfc 0.26, where they took 0.43.
 #include "src/cpu_device/kernels/floats-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 namespace {
 
 // f(c + t) = f(c) + t P(t) on each piece. A piece is half of an octave; the last four bits of its
