@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "pjrt/chunk.h"
 #include "src/core/base/error.h"
+#include "src/core/base/machine_memory.h"
 
 namespace pjrt {
 namespace {
@@ -87,6 +88,7 @@ TEST(ChunkTest, DefaultMemoryIsAligned) {
   EXPECT_EQ(chunk.size(), 100);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(chunk.data()) % 64, 0u);
   EXPECT_EQ(PjRtChunk::AllocateDefault(0).data(), nullptr);
+  EXPECT_EQ(PjRtChunk::AllocateDefault(static_cast<size_t>(MachineMemory()) + 1).data(), nullptr);
   PjRtChunk null_deleter(&chunk, 1, nullptr);
 }
 

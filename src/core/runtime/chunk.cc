@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/base/error.h"
+#include "src/core/base/machine_memory.h"
 
 namespace pjrt {
 namespace {
@@ -35,7 +36,7 @@ PjRtChunk& PjRtChunk::operator=(PjRtChunk&& other) noexcept {
 PjRtChunk::~PjRtChunk() { Free(); }
 
 PjRtChunk PjRtChunk::AllocateDefault(size_t size) {
-  if (size == 0) return PjRtChunk();
+  if (size == 0 || size > static_cast<size_t>(MachineMemory())) return PjRtChunk();
   void* data = ::operator new(size, kAlignment, std::nothrow);
   if (data == nullptr) return PjRtChunk();
   return PjRtChunk(data, size, [](void* p) { ::operator delete(p, kAlignment); });

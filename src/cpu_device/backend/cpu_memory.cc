@@ -86,7 +86,6 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
     Count(static_cast<int64_t>(bytes));
     return block;
   }
-  if (bytes > static_cast<size_t>(MachineMemory())) return OutOfMemory(bytes);
   const int index = ClassOf(bytes, &block.bytes);
   Class& c = classes_[index];
   {
@@ -101,6 +100,7 @@ absl::StatusOr<CachingAllocator::Block> CachingAllocator::Allocate(size_t bytes)
   if (block.data != nullptr) {
     cached_bytes_.fetch_sub(block.bytes, std::memory_order_relaxed);
   } else {
+    if (bytes > static_cast<size_t>(MachineMemory())) return OutOfMemory(bytes);
     const size_t alignment = block.bytes >= kHugePage ? kHugePage : kAlignment;
     block.data = static_cast<char*>(
         std::aligned_alloc(alignment, (block.bytes + alignment - 1) / alignment * alignment));

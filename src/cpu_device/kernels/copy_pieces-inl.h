@@ -10,10 +10,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 namespace {
 
-template <int kBytes>
-struct Piece {
-  typedef uint64_t Type __attribute__((vector_size(kBytes)));
-};
 // kBytes, a power of two. By vectors, because with AVX2 gcc copies a struct of 64 bytes by halves
 // of registers and once more to the stack, which takes twice as long.
 template <int kBytes>
@@ -22,7 +18,8 @@ PJRT_INLINE void CopyPiece(char* to, const char* from) {
     CopyPiece<kBytes / 2>(to, from);
     CopyPiece<kBytes / 2>(to + kBytes / 2, from + kBytes / 2);
   } else if constexpr (kBytes >= 16) {
-    typename Piece<kBytes>::Type piece;
+    typedef uint64_t Piece __attribute__((vector_size(kBytes)));
+    Piece piece;
     __builtin_memcpy(&piece, from, kBytes);
     __builtin_memcpy(to, &piece, kBytes);
   } else {
@@ -45,6 +42,19 @@ struct CopyLines {
     CopyPiece<64>(to + bytes - 64, from + bytes - 64);
   }
 };
+
+// Calls `use` with the one of these whose Run copies so many bytes, 1 or more.
+template <class Use>
+PJRT_INLINE void WithCopyOf(int64_t bytes, const Use& use) {
+  if (bytes > 128) return use(CopyLines());
+  if (bytes >= 64) return use(CopyShort<64>());
+  if (bytes >= 32) return use(CopyShort<32>());
+  if (bytes >= 16) return use(CopyShort<16>());
+  if (bytes >= 8) return use(CopyShort<8>());
+  if (bytes >= 4) return use(CopyShort<4>());
+  if (bytes >= 2) return use(CopyShort<2>());
+  use(CopyShort<1>());
+}
 
 }  // namespace
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL

@@ -89,9 +89,10 @@ struct ExpOfFloats {
 PJRT_INLINE Floats PowerOf(Floats shifted) {  // 0 in place of 2^-127
   return (Floats)_mm256_add_epi32(_mm256_slli_epi32((__m256i)shifted, 23), (__m256i)All(1));
 }
-constexpr float kLeastModerate = -87, kPowerless = -88.03f;  // the power is 2^-126, and 2^-127
+constexpr float kLeastModerate = -87;  // down to which n is -126 or more
+constexpr float kPowerless = -88.03f;  // n is -127, for which PowerOf gives 0
 struct ModerateExp {
-  PJRT_INLINE Mask IsOther(Floats x) {
+  PJRT_INLINE Mask IsExtreme(Floats x) {
     return Compare<_CMP_NLE_UQ>(Magnitude(x), All(-kLeastModerate));
   }
   PJRT_INLINE Floats Run(Floats x) {
@@ -113,17 +114,17 @@ void ModerateLoop(void* dst, const void* a, const void*, const void*, int64_t n)
   int64_t i = 0;
   for (; i + kGroup <= n; i += kGroup) {
     Floats group[kVectors];
-    Mask other[kVectors], some = {};
+    Mask extreme[kVectors], some = {};
     for (int v = 0; v < kVectors; ++v) {
       group[v] = LoadFloats(x + i + v * kFloats);
-      other[v] = Moderate::IsOther(group[v]);
-      some = _mm256_or_ps(some, other[v]);
+      extreme[v] = Moderate::IsExtreme(group[v]);
+      some = _mm256_or_ps(some, extreme[v]);
     }
     if (Any(some)) {
       some = Mask{};
       for (int v = 0; v < kVectors; ++v) {
         const Mask stays = Compare<_CMP_NLT_UQ>(group[v], All(kLowestExp));
-        some = _mm256_or_ps(some, Both(other[v], stays));
+        some = _mm256_or_ps(some, Both(extreme[v], stays));
       }
     }
     if (__builtin_expect(Any(some), 0)) {
@@ -175,7 +176,7 @@ struct LogisticOfFloats {
 };
 #elif defined(__AVX2__)
 struct ModerateLogistic {
-  PJRT_INLINE Mask IsOther(Floats x) { return Compare<_CMP_NGE_UQ>(x, All(kLeastModerate)); }
+  PJRT_INLINE Mask IsExtreme(Floats x) { return Compare<_CMP_NGE_UQ>(x, All(kLeastModerate)); }
   PJRT_INLINE Floats Run(Floats x) {
     const Floats bounded = Smaller(All(20), Larger(All(kPowerless), x));
     const Floats shifted = Fused(bounded, All(kLog2E), All(kShift));

@@ -142,15 +142,6 @@ void MoveBox(void* dst, int64_t dst_row, int64_t dst_col, const void* src, int64
   }
 }
 
-// Not by memcpy: where that is the processor's own instruction for strings, it is ten times slower
-// when source and target are a few bytes apart modulo a page, as in a shift or a roll.
-template <class CopyRow>
-void CopyRowsBy(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
-                int64_t rows) {
-  for (int64_t r = 0; r < rows; ++r, dst += dst_stride, src += src_stride)
-    CopyRow::Run(dst, src, bytes);
-}
-
 // Rows of a few bytes to where they lie together: several to a vector, or each as one element.
 // False: none of both.
 bool CopyTinyRows(char* dst, const char* src, int64_t src_stride, int64_t bytes, int64_t rows) {
@@ -178,23 +169,11 @@ void CopyRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride
   const char* s = static_cast<const char*>(src);
   if (rows <= 0 || bytes <= 0) return;
   if (bytes <= 8 && dst_stride == bytes && CopyTinyRows(d, s, src_stride, bytes, rows)) return;
-  if (bytes > 128) {
-    CopyRowsBy<CopyLines>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes >= 64) {
-    CopyRowsBy<CopyShort<64>>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes >= 32) {
-    CopyRowsBy<CopyShort<32>>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes >= 16) {
-    CopyRowsBy<CopyShort<16>>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes >= 8) {
-    CopyRowsBy<CopyShort<8>>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes >= 4) {
-    CopyRowsBy<CopyShort<4>>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes >= 2) {
-    CopyRowsBy<CopyShort<2>>(d, dst_stride, s, src_stride, bytes, rows);
-  } else if (bytes == 1) {
-    for (int64_t r = 0; r < rows; ++r) d[r * dst_stride] = s[r * src_stride];
-  }
+  // Not by memcpy: where that is the processor's own instruction for strings, it is ten times
+  // slower when source and target are a few bytes apart modulo a page, as in a shift or a roll.
+  WithCopyOf(bytes, [=](auto copy) {
+    for (int64_t r = 0; r < rows; ++r) copy.Run(d + r * dst_stride, s + r * src_stride, bytes);
+  });
 }
 
 void StreamRows(void* dst, int64_t dst_stride, const void* src, int64_t src_stride, int64_t bytes,

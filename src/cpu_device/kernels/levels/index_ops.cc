@@ -79,30 +79,18 @@ void GatherPoints(void* dst, int64_t dst_stride, const void* src, const int64_t*
   }
 }
 
-template <class Copy>
-void GatherRowsBy(char* dst, int64_t dst_stride, const char* src, const int64_t* offsets,
-                  int64_t size, int64_t bytes, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    const char* const ahead = src + offsets[i + kAhead < n ? i + kAhead : n - 1] * size;
-    __builtin_prefetch(ahead);
-    __builtin_prefetch(ahead + (bytes > 64 ? 64 : bytes - 1));
-    Copy::Run(dst + i * dst_stride, src + offsets[i] * size, bytes);
-  }
-}
-
 void GatherRows(void* dst, int64_t dst_stride, const void* src, const int64_t* offsets,
                 int64_t size, int64_t bytes, int64_t n) {
   char* const d = static_cast<char*>(dst);
   const char* const s = static_cast<const char*>(src);
-  const auto by = bytes > 128   ? GatherRowsBy<CopyLines>
-                  : bytes >= 64 ? GatherRowsBy<CopyShort<64>>
-                  : bytes >= 32 ? GatherRowsBy<CopyShort<32>>
-                  : bytes >= 16 ? GatherRowsBy<CopyShort<16>>
-                  : bytes >= 8  ? GatherRowsBy<CopyShort<8>>
-                  : bytes >= 4  ? GatherRowsBy<CopyShort<4>>
-                  : bytes >= 2  ? GatherRowsBy<CopyShort<2>>
-                                : GatherRowsBy<CopyShort<1>>;
-  by(d, dst_stride, s, offsets, size, bytes, n);
+  WithCopyOf(bytes, [=](auto copy) {
+    for (int64_t i = 0; i < n; ++i) {
+      const char* const ahead = s + offsets[i + kAhead < n ? i + kAhead : n - 1] * size;
+      __builtin_prefetch(ahead);
+      __builtin_prefetch(ahead + (bytes > 64 ? 64 : bytes - 1));
+      copy.Run(d + i * dst_stride, s + offsets[i] * size, bytes);
+    }
+  });
 }
 
 // Results much larger than the caches are written past them.
