@@ -49,10 +49,32 @@ set(PJRT_PRECOMPILED_HEADERS
     <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/string_view.h>
     <absl/types/span.h>)
 
-# pjrt_precompile(<target> [<header>...]): precompiles those headers, and the ones given, for a target.
-function(pjrt_precompile target)
+# pjrt_precompile_only(<target> <header>...): precompiles those headers for a target.
+function(pjrt_precompile_only target)
   if(PJRT_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE ${PJRT_PRECOMPILED_HEADERS} ${ARGN})
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    pjrt_collect_late(${target})
+  endif()
+endfunction()
+
+# pjrt_precompile(<target> [<header>...]): the above and those.
+function(pjrt_precompile target)
+  pjrt_precompile_only(${target} ${PJRT_PRECOMPILED_HEADERS} ${ARGN})
+endfunction()
+
+# pjrt_precompile_like(<target> <other>): takes what is precompiled for a target of the same flags.
+function(pjrt_precompile_like target other)
+  if(PJRT_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM ${other})
+    pjrt_collect_late(${target})
+  endif()
+endfunction()
+
+# gcc begins to look for what it can free at 128 MB, and precompiled headers alone take 100. Without that search a
+# source of the library compiles in .85 of the time; the largest source takes 1.2 GB instead of 1.0.
+function(pjrt_collect_late target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=1500000)
   endif()
 endfunction()
 

@@ -6,10 +6,6 @@
 #define PJRT_SRC_CPU_DEVICE_KERNELS_INTRINSICS_INL_H_
 
 #if defined(__AVX2__)
-// gcc's own header leaves the lanes that a full mask does not ask for undefined, and gcc 12 warns.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
 #include <immintrin.h>
 #endif
 
