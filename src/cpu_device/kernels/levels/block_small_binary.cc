@@ -442,9 +442,10 @@ PJRT_PERMUTES_BYTES void Loop(uint8_t* d, const uint8_t* a, int64_t a_step, cons
   }
 }
 // The code that runs is the same for all forms and places: compilers order operands as they like,
-// and with them which of two NaNs comes out.
-void RunLoop(VectorLoop loop, void* dst, const void* first, bool first_is_one, const void* second,
-             bool second_is_one, int64_t n) {
+// and with them which of two NaNs comes out. Not inline: 396 functions would have a copy.
+__attribute__((noinline)) void RunLoop(VectorLoop loop, void* dst, const void* first,
+                                       bool first_is_one, const void* second, bool second_is_one,
+                                       int64_t n) {
   __asm__("" : "+r"(loop));  // not to be known
   if (n <= 0) return;
   uint8_t* const d = static_cast<uint8_t*>(dst);
