@@ -27,7 +27,8 @@ inline std::unique_ptr<PjRtClient> MakeClientOf(const Kernels& level) {
 class LevelTest : public testing::TestWithParam<const Kernels*> {
  protected:
   void SetUp() override {
-    if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
+    if (!GetParam()->supported())
+      GTEST_SKIP() << "this machine lacks some of " << GetParam()->required;
     client_ = MakeClientOf(*GetParam());
   }
 

@@ -112,7 +112,8 @@ Bytes ManyBytes() {
 class LookupTablesTest : public testing::TestWithParam<const Kernels*> {
  protected:
   void SetUp() override {
-    if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
+    if (!GetParam()->supported())
+      GTEST_SKIP() << "this machine lacks some of " << GetParam()->required;
   }
 
   // That a loop over many bytes looks up what one over each byte computes.

@@ -34,7 +34,8 @@ class LineMemory {
 class StreamingTest : public testing::TestWithParam<const Kernels*> {
  protected:
   void SetUp() override {
-    if (!GetParam()->supported()) GTEST_SKIP() << "this machine lacks " << GetParam()->required;
+    if (!GetParam()->supported())
+      GTEST_SKIP() << "this machine lacks some of " << GetParam()->required;
     for (const bool streams : {false, true}) {
       blocks_[streams] = *GetParam()->block;
       blocks_[streams].stores_read_lines = streams;
