@@ -19,17 +19,17 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(PJRT_KERNEL_FLAGS_avx512
       ${PJRT_KERNEL_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd
       -mprefer-vector-width=512)
+  # gcc's own header leaves the lanes that a full mask does not ask for undefined, and gcc 12 warns. Not by a pragma:
+  # precompiled headers lose it.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    list(APPEND PJRT_KERNEL_FLAGS_avx512 -Wno-maybe-uninitialized)
+  endif()
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   set(levels neon)
   set(PJRT_KERNEL_FLAGS_neon "")
 else()
   set(levels baseline)
   set(PJRT_KERNEL_FLAGS_baseline "")
-endif()
-# gcc's own header leaves the lanes that a full mask does not ask for undefined, and gcc 12 warns. Not by a pragma:
-# precompiled headers lose it.
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  list(APPEND PJRT_KERNEL_FLAGS_avx512 -Wno-maybe-uninitialized)
 endif()
 set(PJRT_KERNEL_LEVELS ${levels} CACHE STRING "Instruction-set levels to compile kernels for, the lowest first")
 set(PJRT_KERNEL_OPTIMIZATION -O3 CACHE STRING "How kernels are optimised, whatever the build type")
