@@ -65,10 +65,12 @@ void OrderDims(LoopProgram* program, absl::Span<const int64_t> reduced) {
   ForEachView(program, [&](LoopView* view) { permute(&view->strides); });
 }
 
-// A reduced dim, and in how many chunks it is worth cutting; 1 if it is not.
+// A reduced dim, and in how many chunks it is worth cutting; 1 if it is not. Each place of the
+// `whole` first reduced dims, which lie before it, is a chunk of its own then.
 struct Cut {
   int dim = 0;
   int64_t chunks = 1;
+  int whole = 0;
 };
 
 // The first reduced dim of a reduction to few results.
@@ -87,21 +89,32 @@ Cut CutOfFewResults(const LoopProgram& program) {
   return cut;
 }
 
-// The first reduced dim of a reduction to columns that alone gives units enough, or else the one
-// that gives the most.
+// Of a reduction to columns: where chunks are runs of reduced points, or else, where that gives
+// more of them, the first reduced dim that alone gives units enough or the one that gives the most.
+// Only sizes count: the same points are added up in the same order whatever is computed beside.
 Cut CutOfColumns(const LoopProgram& program) {
   const int first = program.num_outer, end = first + program.num_reduced;
   const int64_t points = Product(absl::MakeSpan(program.dims).subspan(first, program.num_reduced));
   const int64_t inner = Product(absl::MakeSpan(program.dims).subspan(end));
-  Cut best;
+  const auto is_worth = [&](int64_t chunks) {
+    return chunks <= kMostChunks && points / chunks >= kChunkPoints &&
+           points / chunks * inner >= kChunkElements;
+  };
+  Cut runs, best;
+  int64_t num_runs = 1;
+  for (int64_t d = first, before = 1; d < end && is_worth(before); before *= program.dims[d++]) {
+    for (int64_t c = 2; is_worth(before * c); ++c) {
+      if (program.dims[d] % c != 0 || before * c <= num_runs) continue;
+      runs = {static_cast<int>(d), c, static_cast<int>(d) - first};
+      num_runs = before * c;
+    }
+  }
   for (int d = first; d < end && best.chunks < kFewUnits; ++d) {
-    for (int64_t c = 2;
-         c <= kMostChunks && points / c >= kChunkPoints && points / c * inner >= kChunkElements;
-         ++c) {
+    for (int64_t c = 2; is_worth(c); ++c) {
       if (program.dims[d] % c == 0 && c > best.chunks) best = {d, c};
     }
   }
-  return best;
+  return num_runs >= best.chunks ? runs : best;
 }
 
 // Where a reduction is cut so that several threads have something to do.
@@ -118,16 +131,22 @@ Cut CutOfReduction(const LoopProgram& program) {
   return is_cut ? CutOfColumns(program) : Cut{};
 }
 
-// [R] becomes [c][R / c], with c the outermost dim.
+// [R] becomes [c][R / c]; c, behind the whole dims, is one of the first outer dims.
 void CutReducedDim(LoopProgram* program, const Cut& cut) {
   const int64_t size = program->dims[cut.dim] / cut.chunks;
-  program->dims[cut.dim] = size;
-  program->dims.insert(program->dims.begin(), cut.chunks);
+  const auto cut_list = [&](Dims* list, int64_t chunk, int64_t rest) {
+    const auto whole = list->begin() + program->num_outer;
+    (*list)[cut.dim] = rest;
+    std::rotate(list->begin(), whole, whole + cut.whole);
+    list->insert(list->begin() + cut.whole, chunk);
+  };
+  cut_list(&program->dims, cut.chunks, size);
   ForEachView(program, [&](LoopView* view) {
     const int64_t stride = view->strides[cut.dim];
-    view->strides.insert(view->strides.begin(), stride * size);
+    cut_list(&view->strides, stride * size, stride);
   });
-  ++program->num_outer;
+  program->num_outer += cut.whole + 1;
+  program->num_reduced -= cut.whole;
 }
 
 // True for a large array whose neighbours in the loop's order lie far apart in memory, while those
@@ -293,24 +312,25 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
                     steps);
   }
   CutReducedDim(&program, cut);
-  return EmitSplitReduction(std::move(program), std::move(inputs), std::move(store_buffers),
-                            std::move(reduce_buffers), std::move(what), steps);
+  return EmitSplitReduction(std::move(program), cut.whole + 1, std::move(inputs),
+                            std::move(store_buffers), std::move(reduce_buffers), std::move(what),
+                            steps);
 }
 
-// `program` has the chunks of the reduction as its first dim. The first loop leaves a partial
+// `program` has the chunks of the reduction as its first dims. The first loop leaves a partial
 // result a chunk, the second reduces those.
-absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<BufferId> inputs,
+absl::Status Lowering::EmitSplitReduction(LoopProgram program, int chunk_dims,
+                                          std::vector<BufferId> inputs,
                                           std::vector<BufferId> stores,
                                           std::vector<BufferId> results, std::string what,
                                           Steps* steps) {
-  constexpr int kChunkDim = 0;
   // The dims that partial results have: the chunks, outer ones, then inner ones.
   Dims kept(program.dims.begin(), program.dims.begin() + program.num_outer);
   kept.insert(kept.end(), program.dims.begin() + program.num_outer + program.num_reduced,
               program.dims.end());
   LoopBuilder second(kept, options_.keep_f32);
   second.program().num_outer = 0;
-  second.program().num_reduced = 1;
+  second.program().num_reduced = chunk_dims;
   std::vector<BufferId> first_outputs = std::move(stores);
   for (LoopReduce& reduce : program.reduces) {
     LoopReduce rest;
@@ -350,7 +370,6 @@ absl::Status Lowering::EmitSplitReduction(LoopProgram program, std::vector<Buffe
       last.view.strides.insert(last.view.strides.end(),
                                final_view.strides.begin() + program.num_outer + program.num_reduced,
                                final_view.strides.end());
-      last.view.strides[kChunkDim] = 0;
       rest.outputs.push_back(std::move(last));
     }
     reduce.init_inputs.clear();
