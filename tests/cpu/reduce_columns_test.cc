@@ -114,6 +114,34 @@ TEST(ReduceColumnsTest, PartsDoNotDependOnTheNumberOfThreads) {
                Array<float>({3, 600, 7, 96}, Waves(3 * 600 * 7 * 96)));
 }
 
+// Of numbers and of what they are more than is added along the second dim: the parts may be runs of
+// points or not.
+TEST(ReduceColumnsTest, SeveralDimsAreSummedInParts) {
+  const std::vector<std::vector<int64_t>> shapes = {
+      {8, 56, 56, 64}, {4, 4, 90, 200}, {17, 256, 2, 64}, {2, 5, 600, 70}, {1, 3, 2000, 50}};
+  for (const std::vector<int64_t>& d : shapes) {
+    std::vector<float> x(d[0] * d[1] * d[2] * d[3]), less(d[1]), expected(d[3]);
+    for (size_t i = 0; i < less.size(); ++i) less[i] = static_cast<float>(i % 4);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t column = i % d[3], row = i / d[3] / d[2] % d[1];
+      x[i] = static_cast<float>(i * i % 11);
+      expected[column] += x[i] - less[row];
+    }
+    const Literal operand = Array<float>(d, x), bias = Array<float>({d[1]}, less);
+    const std::string program = absl::Substitute(
+        "func.func @main(%x: tensor<$0x$1x$2x$3xf32>, %b: tensor<$1xf32>) -> tensor<$3xf32> {\n"
+        "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "  %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<$1xf32>) -> "
+        "tensor<$0x$1x$2x$3xf32>\n"
+        "  %1 = stablehlo.subtract %x, %0 : tensor<$0x$1x$2x$3xf32>\n"
+        "  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = "
+        "[0, 1, 2] : (tensor<$0x$1x$2x$3xf32>, tensor<f32>) -> tensor<$3xf32>\n"
+        "  return %2 : tensor<$3xf32>\n}\n",
+        d[0], d[1], d[2], d[3]);
+    EXPECT_EQ(RunOne<float>(program, {&operand, &bias}), expected) << program;
+  }
+}
+
 TEST(ReduceColumnsTest, PlacesOfMaximaAreFoundInParts) {
   const int64_t rows = 4096, columns = 70;
   std::vector<float> values = Waves(rows * columns);
