@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/cpu/guarded_memory.h"
 #include "tests/cpu/kernel_test_util.h"
 
 namespace pjrt::cpu {
@@ -37,6 +38,28 @@ TEST(MoveKernelsTest, StridedElementsAreGatheredFromEachSideOfTheFirst) {
                 << kernels->level << " size " << size << " stride " << stride;
           }
           ASSERT_EQ(result[n * size], 0x5a);
+        }
+      }
+    }
+  }
+}
+
+TEST(MoveKernelsTest, NothingBehindTheLastGatheredElementIsRead) {
+  for (const BlockKernels* kernels : SupportedBlockKernels()) {
+    for (int log2 = 0; log2 < 5; ++log2) {
+      const int64_t size = 1 << log2;
+      for (int64_t stride = 1; stride <= 9; ++stride) {
+        for (int64_t n = 1; n <= 70; ++n) {
+          const int64_t bytes = ((n - 1) * stride + 1) * size;
+          const Guarded source(bytes), target(n * size);
+          char* const from = source.At(true);
+          char* const to = target.At(true);
+          for (int64_t i = 0; i < bytes; ++i) from[i] = static_cast<char>(i * 37 + i / 256);
+          kernels->gather_stride[log2](to, from, stride, n);
+          for (int64_t i = 0; i < n; ++i) {
+            ASSERT_EQ(std::memcmp(to + i * size, from + i * stride * size, size), 0)
+                << kernels->level << " size " << size << " stride " << stride << " n " << n;
+          }
         }
       }
     }
