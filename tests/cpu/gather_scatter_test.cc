@@ -147,10 +147,12 @@ TEST(GatherScatterTest, ScatterDropsIndicesOutOfRangeOfEveryType) {
 }
 
 // Points and rows of a type under an operation; `combine` on elements in order.
+// Updates of one place lie apart or, `sorted`, follow each other.
 template <typename T, typename Fn>
-void CheckCombiner(const char* type, const char* op, Fn combine) {
+void CheckCombiner(const char* type, const char* op, Fn combine, bool sorted) {
   const int64_t size = 40, n = 300;
-  const std::vector<int32_t> indices = Indices<int32_t>(n, size);
+  std::vector<int32_t> indices = Indices<int32_t>(n, size);
+  if (sorted) std::sort(indices.begin(), indices.end());
   const Literal index = Array<int32_t>({n}, indices);
   for (int64_t row : {1, 17}) {
     std::vector<T> expected = SmallNumbers<T>(size * row), update = SmallNumbers<T>(n * row);
@@ -185,8 +187,12 @@ void CheckCombiner(const char* type, const char* op, Fn combine) {
         {&x, &index, &u});
     ASSERT_EQ(out.size(), expected.size());
     EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)), 0)
-        << op << " of " << type << ", rows of " << row;
+        << op << " of " << type << ", rows of " << row << (sorted ? ", sorted" : "");
   }
+}
+template <typename T, typename Fn>
+void CheckCombiner(const char* type, const char* op, Fn combine) {
+  for (const bool sorted : {false, true}) CheckCombiner<T>(type, op, combine, sorted);
 }
 
 template <typename T>
@@ -232,23 +238,32 @@ TEST(GatherScatterTest, EveryCombinerOfEveryTypeInTheOrderOfTheIndices) {
 
 TEST(GatherScatterTest, MaximumAndMinimumKeepNanAndOrderZeros) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> updates = {nan, 1, 0.0f, -0.0f, -0.0f, 0.0f};
   const Literal x = Array<float>({6}, {1, nan, -0.0f, 0.0f, -0.0f, 0.0f});
-  const Literal index = Array<int32_t>({6}, {0, 1, 2, 3, 4, 5});
-  const Literal u = Array<float>({6}, {nan, 1, 0.0f, -0.0f, -0.0f, 0.0f});
-  for (const char* op : {"maximum", "minimum"}) {
-    const std::vector<float> out = RunOne<float>(absl::StrReplaceAll(R"(
-      func.func @main(%x: tensor<6xf32>, %i: tensor<6xi32>, %u: tensor<6xf32>) -> tensor<6xf32> {
+  // Each update once, or eight times.
+  const auto check = [&](const char* op, int64_t times) {
+    std::vector<int32_t> places;
+    std::vector<float> repeated;
+    for (int64_t i = 0; i < 6 * times; ++i) {
+      places.push_back(static_cast<int32_t>(i / times));
+      repeated.push_back(updates[i / times]);
+    }
+    const Literal index = Array<int32_t>({6 * times}, places);
+    const Literal u = Array<float>({6 * times}, repeated);
+    const std::vector<float> out =
+        RunOne<float>(absl::StrReplaceAll(R"(
+      func.func @main(%x: tensor<6xf32>, %i: tensor<Nxi32>, %u: tensor<Nxf32>) -> tensor<6xf32> {
         %0 = "stablehlo.scatter"(%x, %i, %u) ({
           ^bb0(%a: tensor<f32>, %b: tensor<f32>):
             %s = stablehlo.OP %a, %b : tensor<f32>
             stablehlo.return %s : tensor<f32>
           }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
             scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
-          : (tensor<6xf32>, tensor<6xi32>, tensor<6xf32>) -> tensor<6xf32>
+          : (tensor<6xf32>, tensor<Nxi32>, tensor<Nxf32>) -> tensor<6xf32>
         return %0 : tensor<6xf32>
       })",
-                                                                     {{"OP", op}}),
-                                                 {&x, &index, &u});
+                                          {{"OP", op}, {"Nx", absl::StrCat(6 * times, "x")}}),
+                      {&x, &index, &u});
     ASSERT_EQ(out.size(), 6u);
     EXPECT_TRUE(std::isnan(out[0])) << op;
     EXPECT_TRUE(std::isnan(out[1])) << op;
@@ -257,6 +272,10 @@ TEST(GatherScatterTest, MaximumAndMinimumKeepNanAndOrderZeros) {
     EXPECT_EQ(std::signbit(out[3]), negative) << op;
     EXPECT_TRUE(std::signbit(out[4])) << op;
     EXPECT_FALSE(std::signbit(out[5])) << op;
+  };
+  for (const char* op : {"maximum", "minimum"}) {
+    check(op, 1);
+    check(op, 8);
   }
 }
 

@@ -317,8 +317,8 @@ absl::Status Lowering::LowerLoop(const Unit& unit, Steps* steps) {
                             steps);
 }
 
-// `program` has the chunks of the reduction as its first dims. The first loop leaves a partial
-// result a chunk, the second reduces those.
+// `program` has the chunks of the reduction as its first `chunk_dims` dims. The first loop leaves a
+// partial result a chunk, the second reduces those.
 absl::Status Lowering::EmitSplitReduction(LoopProgram program, int chunk_dims,
                                           std::vector<BufferId> inputs,
                                           std::vector<BufferId> stores,
