@@ -126,9 +126,9 @@ class Lowering {
   // The place of `value` in what uses it, through `depth` ops at most.
   std::optional<ArrayView> PlaceInUser(const ir::Value* value, int depth);
   absl::Status LowerLoop(const Unit& unit, Steps* steps);
-  absl::Status EmitSplitReduction(LoopProgram program, int chunk_dims,
-                                  std::vector<BufferId> inputs, std::vector<BufferId> stores,
-                                  std::vector<BufferId> results, std::string what, Steps* steps);
+  absl::Status EmitSplitReduction(LoopProgram program, int chunk_dims, std::vector<BufferId> inputs,
+                                  std::vector<BufferId> stores, std::vector<BufferId> results,
+                                  std::string what, Steps* steps);
   absl::Status BindArguments(ir::Function function, Steps* steps);
   // Packed results lie in memory as the caller of a program wants them.
   absl::Status PlaceResults(const ir::Op& terminator, bool packed, Steps* steps);

@@ -46,16 +46,33 @@ PJRT_INLINE auto RangeOf(__m512 a, __m512 b) {
 }
 #endif
 
-// The same for vectors of T.
+// Where a or b is a NaN.
+template <typename T, typename V>
+PJRT_INLINE auto Unordered(V a, V b) {
+  using Bits = decltype(a == b);
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 4) {
+    return (Bits)_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_UNORD_Q);
+  } else if constexpr (sizeof(V) == 32) {
+    return (Bits)_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_UNORD_Q);
+  } else
+#endif
+  {
+    return (Bits)((a != a) | (b != b));
+  }
+}
+
+// The same for vectors of T. The larger of a and b and that of b and a are one number or, where
+// they are equal, both: of zeros the bits that both have count, or those that one has. Six
+// instructions at AVX2; a comparison for equality and a choice made it nine.
 template <typename T, typename V>
 PJRT_INLINE V MaximumOf(V a, V b) {
 #if defined(__AVX512DQ__)
   if constexpr (sizeof(V) == 64) return (V)RangeOf<T, 5>((__m512)a, (__m512)b);
 #endif
   using Bits = decltype(a == b);
-  const V larger = a > b ? a : b;
-  const V ordered = a == b ? (V)((Bits)a & (Bits)b) : larger;
-  return ((a != a) | (b != b)) ? a + b : ordered;
+  const V ordered = (V)((Bits)(a > b ? a : b) & (Bits)(b > a ? b : a));
+  return Unordered<T>(a, b) ? a + b : ordered;
 }
 template <typename T, typename V>
 PJRT_INLINE V MinimumOf(V a, V b) {
@@ -63,9 +80,8 @@ PJRT_INLINE V MinimumOf(V a, V b) {
   if constexpr (sizeof(V) == 64) return (V)RangeOf<T, 4>((__m512)a, (__m512)b);
 #endif
   using Bits = decltype(a == b);
-  const V smaller = a < b ? a : b;
-  const V ordered = a == b ? (V)((Bits)a | (Bits)b) : smaller;
-  return ((a != a) | (b != b)) ? a + b : ordered;
+  const V ordered = (V)((Bits)(a < b ? a : b) | (Bits)(b < a ? b : a));
+  return Unordered<T>(a, b) ? a + b : ordered;
 }
 
 }  // namespace pjrt::cpu::PJRT_KERNEL_LEVEL::floats
