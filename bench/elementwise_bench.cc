@@ -49,9 +49,7 @@ void BM_NegateBf16(benchmark::State& state) {
 }
 
 // 0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x^3)))
-void BM_Gelu(benchmark::State& state) {
-  Unary(state,
-        R"(
+constexpr char kGelu[] = R"(
     %a = stablehlo.constant dense<0.044715> : T
     %b = stablehlo.constant dense<0.797884561> : T
     %one = stablehlo.constant dense<1.0> : T
@@ -65,9 +63,9 @@ void BM_Gelu(benchmark::State& state) {
     %6 = stablehlo.add %5, %one : T
     %7 = stablehlo.multiply %x, %half : T
     %y = stablehlo.multiply %7, %6 : T
-)",
-        "f32", 4);
-}
+)";
+void BM_Gelu(benchmark::State& state) { Unary(state, kGelu, "f32", 4); }
+void BM_GeluBf16(benchmark::State& state) { Unary(state, kGelu, "bf16", 2); }
 
 // Of c64.
 void ComplexFunction(benchmark::State& state, const char* name) {
@@ -80,15 +78,17 @@ void BM_ComplexSine(benchmark::State& state) { ComplexFunction(state, "sine"); }
 void BM_ComplexTanh(benchmark::State& state) { ComplexFunction(state, "tanh"); }
 
 // Thirty additions and multiplications in one loop.
-void BM_LongChain(benchmark::State& state) {
+void LongChain(benchmark::State& state, const std::string& type, int size) {
   std::string body = "%c = stablehlo.constant dense<1.001> : T\n%v0 = stablehlo.add %x, %c : T\n";
   for (int i = 0; i < 29; ++i) {
     absl::StrAppend(&body, "%v", i + 1, " = stablehlo.", i % 2 == 0 ? "multiply" : "add", " %v", i,
                     i % 3 == 0 ? ", %x" : ", %c", " : T\n");
   }
   absl::StrAppend(&body, "%y = stablehlo.negate %v29 : T\n");
-  Unary(state, body, "f32", 4);
+  Unary(state, body, type, size);
 }
+void BM_LongChain(benchmark::State& state) { LongChain(state, "f32", 4); }
+void BM_LongChainBf16(benchmark::State& state) { LongChain(state, "bf16", 2); }
 
 BENCHMARK(BM_Tanh)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Exponential)->Apply(OverThreadsAndSizes);
@@ -99,12 +99,14 @@ BENCHMARK(BM_TanhBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_SiluBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_NegateBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_Gelu)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_GeluBf16)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ComplexExponential)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ComplexLog)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ComplexSqrt)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ComplexSine)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_ComplexTanh)->Apply(OverThreadsAndSizes);
 BENCHMARK(BM_LongChain)->Apply(OverThreadsAndSizes);
+BENCHMARK(BM_LongChainBf16)->Apply(OverThreadsAndSizes);
 
 }  // namespace
 }  // namespace pjrt::bench

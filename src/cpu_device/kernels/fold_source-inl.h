@@ -9,13 +9,9 @@
 
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
+#include "src/cpu_device/kernels/narrow-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
-
-template <typename T, int kBytes>
-struct VectorOfBytes {
-  typedef T Type __attribute__((vector_size(kBytes)));
-};
 
 // So many vectors that a source loads together. Their elements may be in an order of its own.
 template <class Source, typename V>
@@ -91,22 +87,6 @@ PJRT_INLINE V EveryOther(V a, V b, std::integer_sequence<int, k...>) {
 template <int kFrom, typename V, int... k>
 PJRT_INLINE V InTurn(V a, V b, std::integer_sequence<int, k...>) {
   return __builtin_shufflevector(a, b, (k % 2 * static_cast<int>(sizeof...(k)) + kFrom + k / 2)...);
-}
-
-// As many 16-bit integers as V has elements, of 32 bits.
-template <typename V>
-PJRT_INLINE V WidenWords(const uint16_t* from) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(V) == 64)
-    return (V)_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-#endif
-#if defined(__AVX2__)
-  if constexpr (sizeof(V) == 32)
-    return (V)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-#endif
-  typename VectorOfBytes<uint16_t, static_cast<int>(sizeof(V) / 2)>::Type narrow;
-  __builtin_memcpy(&narrow, from, sizeof(narrow));
-  return __builtin_convertvector(narrow, V);
 }
 
 // f32 from bf16. The even elements of a group are one vector, the odd ones the other: it takes one

@@ -23,6 +23,14 @@
 // The same for members that are not static.
 #define PJRT_INLINE_MEMBER inline __attribute__((always_inline))
 
+// A function of which there is one copy, so that all its calls give the same bits: of two NaNs,
+// compilers choose by place which one a sum keeps.
+#if defined(__clang__)
+#define PJRT_ONE_COPY __attribute__((noinline))
+#else
+#define PJRT_ONE_COPY __attribute__((noinline, noclone))
+#endif
+
 // Before a loop: its iterations are independent of each other. A block may still be changed in
 // place, because an iteration reads its elements before it writes them.
 #if defined(__clang__)
@@ -85,6 +93,11 @@ template <>
 inline constexpr CType kCType<C64> = CType::kC64;
 template <>
 inline constexpr CType kCType<C128> = CType::kC128;
+
+template <typename T, int kBytes>
+struct VectorOfBytes {
+  typedef T Type __attribute__((vector_size(kBytes)));
+};
 
 // The integers as wide as a number.
 template <typename T>

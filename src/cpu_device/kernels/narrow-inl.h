@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers of 32 bits to the low bits of 8 or 16. See level-inl.h for who may include it.
+// Integers of 32 bits to the low bits of 8 or 16, and from 16. See level-inl.h for who may include
+// it.
 #ifndef PJRT_SRC_CPU_DEVICE_KERNELS_NARROW_INL_H_
 #define PJRT_SRC_CPU_DEVICE_KERNELS_NARROW_INL_H_
 
@@ -8,6 +9,23 @@
 #include "src/cpu_device/kernels/level-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
+
+// As many 16-bit integers as V has elements, of 32 bits. gcc makes five instructions of a
+// conversion by vectors.
+template <typename V>
+PJRT_INLINE V WidenWords(const uint16_t* from) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64)
+    return (V)_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32)
+    return (V)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#endif
+  typename VectorOfBytes<uint16_t, static_cast<int>(sizeof(V) / 2)>::Type narrow;
+  __builtin_memcpy(&narrow, from, sizeof(narrow));
+  return __builtin_convertvector(narrow, V);
+}
 
 #if defined(__AVX512F__)
 // 16 of them.

@@ -89,7 +89,7 @@ class Joining {
 
   bool FindFunction(int end) {
     int op = -1;
-    if (IsConvert(end, kernels_.store[memory_], false) || (is_byte_ && Rounds(end))) {
+    if (IsConvert(end, kernels_.store[memory_], false) || Rounds(end)) {
       const int from = instrs_[end].a;
       if (IsHidden(from) && used_by_[from].size() == 1) op = made_by_[from];
     } else if (is_byte_ && IsCompare(instrs_[end])) {
@@ -141,7 +141,7 @@ class Joining {
       };
       read_memory(&joined.a, Scalars::kFirst);
       read_memory(&joined.b, Scalars::kSecond);
-      if (Rounds(function.end)) slots_[joined.dst].size = 1;
+      if (Rounds(function.end)) slots_[joined.dst].size = ByteWidth(memory_);
       dead[function.op] = 1;
       results_.emplace_back(function.end, joined);
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Powers, angles and remainders of bf16 and f16, from memory to memory: what power-inl.h computes,
-// between loads and stores of its own. The bits are those that come by blocks of f32, which takes
-// longer, above all from memory. With AVX-512 an element takes 0.28 ns for a power and 0.35 where
-// bases have signs, 0.31 for an angle and 0.24 for a remainder.
+// Binary functions of bf16 and f16, from memory to memory: arithmetic and what power-inl.h
+// computes, between loads and stores of its own, and extremes of the words themselves. The bits are
+// those that come by blocks of f32, which takes longer, above all from memory. With AVX-512 an
+// element takes 0.28 ns for a power and 0.35 where bases have signs, 0.31 for an angle and 0.24 for
+// a remainder.
+#include "src/cpu_device/kernels/bf16_vectors-inl.h"
 #include "src/cpu_device/kernels/intrinsics-inl.h"
 #include "src/cpu_device/kernels/level-inl.h"
 #include "src/cpu_device/kernels/power-inl.h"
+#include "src/cpu_device/kernels/small_float-inl.h"
 
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL {
 
@@ -15,6 +18,7 @@ namespace {
 
 // As many elements as two vectors of f32 have, and those vectors.
 typedef uint32_t Words __attribute__((vector_size(sizeof(Floats))));
+typedef int16_t Integers __attribute__((vector_size(sizeof(Words))));
 constexpr int64_t kWords = sizeof(Words) / sizeof(uint16_t);
 struct TwoFloats {
   Floats first, second;
@@ -30,6 +34,8 @@ PJRT_INLINE Words OddFromSecond(Words first, Words second) {
 }
 // Even elements and odd ones: nothing has to cross lanes.
 struct Bf16 {
+  using Format = bfloat16;
+  static constexpr int kInfinity = 0x7f80, kQuiet = 0x40;
 #if defined(__AVX512F__)
   static constexpr int kDigits = 7, kNan = 0x7fc0;
   // By how much y's exponent is above that of 2^(kDigits - 15), or 0.
@@ -50,17 +56,8 @@ struct Bf16 {
   PJRT_INLINE Words Join(TwoFloats y) {
     const Words first = (Words)y.first, second = (Words)y.second;
     const Words upper = OddFromSecond(first >> 16, second);
-    const Words lower = OddFromSecond(first, second << 16) | (upper & 0x10001);
-#if defined(__AVX512F__)
-    const __m512i half = _mm512_set1_epi16(static_cast<int16_t>(0x8000));
-    const __mmask32 up = _mm512_cmpgt_epu16_mask((__m512i)lower, half);
-    return (Words)_mm512_mask_sub_epi16((__m512i)upper, up, (__m512i)upper, _mm512_set1_epi16(-1));
-#else
-    const __m256i at_most =
-        _mm256_subs_epu16((__m256i)lower, _mm256_set1_epi16(static_cast<int16_t>(0x8000)));
-    return (Words)_mm256_sub_epi16((__m256i)upper,
-                                   _mm256_cmpgt_epi16(at_most, _mm256_setzero_si256()));
-#endif
+    const Words lower = OddFromSecond(first, second << 16);
+    return (Words)bf16::RoundedWords((bf16::Words)upper, (bf16::Words)lower);
   }
   PJRT_INLINE void Store(uint16_t* to, TwoFloats y) {
     const Words words = Join(y);
@@ -69,6 +66,8 @@ struct Bf16 {
 };
 // One half and the other. From memory and to it instructions do without a permutation.
 struct F16 {
+  using Format = half;
+  static constexpr int kInfinity = 0x7c00, kQuiet = 0x200;
   static constexpr uint32_t kKeptOfNan = 0xffffe000;
 #if defined(__AVX512F__)
   static constexpr int kDigits = 10, kNan = 0x7e00;
@@ -105,15 +104,24 @@ template <class Type, bool kScalar>
 struct Operand {
   const uint16_t* words;
   Floats each;
+  Words each_word;
 
   explicit Operand(const void* operand)
-      : words(static_cast<const uint16_t*>(operand)), each(All(kScalar ? Single(operand) : 0)) {}
+      : words(static_cast<const uint16_t*>(operand)), each(All(kScalar ? Single(operand) : 0)) {
+    if constexpr (kScalar) {
+      uint16_t word;
+      const float single = Single(operand);
+      StoreFloat<typename Type::Format>(&word, &single);
+      each_word = (Words)(Integers{} + static_cast<int16_t>(word));
+    }
+  }
   // A NaN comes without what a store leaves out.
   PJRT_INLINE float Single(const void* operand) {
     const float x = *static_cast<const float*>(operand);
     return x == x ? x : BitCast<float>((ToBits(x) & Type::kKeptOfNan) | 0x400000u);
   }
   PJRT_INLINE_MEMBER Words WordsAt(int64_t i) const {
+    if constexpr (kScalar) return each_word;
     Words x;
     __builtin_memcpy(&x, words + i, sizeof(x));
     return x;
@@ -121,12 +129,6 @@ struct Operand {
   PJRT_INLINE_MEMBER TwoFloats At(int64_t i) const {
     if constexpr (kScalar) return {each, each};
     return Type::Load(words + i);
-  }
-  PJRT_INLINE_MEMBER TwoFloats Rest(int64_t i, int64_t n) const {
-    if constexpr (kScalar) return {each, each};
-    uint16_t rest[kWords] = {};
-    __builtin_memcpy(rest, words + i, (n - i) * sizeof(uint16_t));
-    return Type::Load(rest);
   }
 };
 
@@ -140,19 +142,56 @@ PJRT_INLINE TwoFloats RunTwo(TwoFloats x, TwoFloats y) {
 #endif
   return {Function::Run(x.first, y.first), Function::Run(x.second, y.second)};
 }
-template <typename Function, class Type, Scalars kScalars>
-void Loop(void* dst, const void* a, const void* b, const void*, int64_t n) {
-  if (n <= 0) return;
-  uint16_t* const d = static_cast<uint16_t*>(dst);
-  const Operand<Type, kScalars == Scalars::kFirst> x(a);
-  const Operand<Type, kScalars == Scalars::kSecond> y(b);
-  int64_t i = 0;
-  for (; i + kWords <= n; i += kWords) Type::Store(d + i, RunTwo<Function>(x.At(i), y.At(i)));
-  if (i == n) return;
-  uint16_t rest[kWords];
-  Type::Store(rest, RunTwo<Function>(x.Rest(i, n), y.Rest(i, n)));
-  __builtin_memcpy(d + i, rest, (n - i) * sizeof(uint16_t));
+template <typename Function>
+struct OnFloats {
+  template <class Type, Scalars kScalars>
+  PJRT_ONE_COPY static void Run(uint16_t* to, const void* a, const void* b, int64_t n) {
+    const Operand<Type, kScalars == Scalars::kFirst> x(a);
+    const Operand<Type, kScalars == Scalars::kSecond> y(b);
+    for (int64_t i = 0; i < n; i += kWords) Type::Store(to + i, RunTwo<Function>(x.At(i), y.At(i)));
+  }
+};
+
+struct Sum {
+  PJRT_INLINE Floats Run(Floats x, Floats y) { return x + y; }
+};
+struct Difference {
+  PJRT_INLINE Floats Run(Floats x, Floats y) { return x - y; }
+};
+struct Product {
+  PJRT_INLINE Floats Run(Floats x, Floats y) { return x * y; }
+};
+struct Quotient {
+  PJRT_INLINE Floats Run(Floats x, Floats y) { return x / y; }
+};
+
+// The larger or the smaller of two by their words, as floats::Maximum and Minimum define them: as
+// integers with a sign, words are in the order of their numbers once those of negative ones are
+// turned.
+PJRT_INLINE Integers InOrder(Integers x) { return x ^ ((x >> 15) & 0x7fff); }
+template <class Type>
+PJRT_INLINE Integers KeepNan(Integers result, Integers x) {
+  constexpr int16_t kInfinity = Type::kInfinity, kQuiet = Type::kQuiet;
+  return (x & 0x7fff) > kInfinity ? x | kQuiet : result;
 }
+template <class Type, bool kLargest>
+PJRT_INLINE Words Extreme(Words x, Words y) {
+  const Integers a = InOrder((Integers)x), b = InOrder((Integers)y);
+  const Integers extreme = InOrder(kLargest ? (a > b ? a : b) : (a < b ? a : b));
+  return (Words)KeepNan<Type>(KeepNan<Type>(extreme, (Integers)y), (Integers)x);
+}
+template <bool kLargest>
+struct OnWords {
+  template <class Type, Scalars kScalars>
+  PJRT_ONE_COPY static void Run(uint16_t* to, const void* a, const void* b, int64_t n) {
+    const Operand<Type, kScalars == Scalars::kFirst> x(a);
+    const Operand<Type, kScalars == Scalars::kSecond> y(b);
+    for (int64_t i = 0; i < n; i += kWords) {
+      const Words extreme = Extreme<Type, kLargest>(x.WordsAt(i), y.WordsAt(i));
+      __builtin_memcpy(to + i, &extreme, sizeof(extreme));
+    }
+  }
+};
 
 // NarrowPower in steps: of short loops more iterations overlap than of a long one, and an element
 // takes a quarter less.
@@ -233,64 +272,63 @@ struct Powers {
     for (int64_t i = from; i < end; i += kWords) StoreResults(to, i, products[(i - from) / kWords]);
   }
 #endif
-  // n: of whole vectors.
-  __attribute__((noinline)) void Run(uint16_t* to, int64_t n) const {
-    for (int64_t from = 0; from < n; from += kTogether)
-      RunTogether(to, from, from + kTogether < n ? from + kTogether : n);
+};
+struct InSteps {
+  template <class Type, Scalars kScalars>
+  PJRT_ONE_COPY static void Run(uint16_t* to, const void* a, const void* b, int64_t n) {
+    using P = Powers<Type, kScalars>;
+    const P powers = {decltype(P::bases)(a), decltype(P::exponents)(b)};
+    for (int64_t from = 0; from < n; from += P::kTogether)
+      powers.RunTogether(to, from, from + P::kTogether < n ? from + P::kTogether : n);
   }
 };
-template <class Type, Scalars kScalars>
-void PowersLoop(void* dst, const void* a, const void* b, const void*, int64_t n) {
+
+// Runs whole vectors; what is left is filled up to one with usual numbers.
+template <class Runs, class Type, Scalars kScalars>
+void CallOnAll(void* dst, const void* a, const void* b, const void*, int64_t n) {
   if (n <= 0) return;
-  const int64_t most = n / kWords * kWords;
+  const int64_t whole = n / kWords * kWords;
   uint16_t* const d = static_cast<uint16_t*>(dst);
-  const auto run = [](uint16_t* to, const void* x, const void* y, int64_t count) {
-    const Powers<Type, kScalars> powers = {decltype(powers.bases)(x),
-                                           decltype(powers.exponents)(y)};
-    powers.Run(to, count);
-  };
-  run(d, a, b, most);
-  if (most == n) return;
+  Runs::template Run<Type, kScalars>(d, a, b, whole);
+  if (whole == n) return;
   uint16_t rest[2][kWords];
-  for (int i = 0; i < kWords; ++i) rest[0][i] = rest[1][i] = 0x3c00;  // usual ones
-  const int64_t bytes = (n - most) * sizeof(uint16_t);
+  for (int i = 0; i < kWords; ++i) rest[0][i] = rest[1][i] = 0x3c00;
+  const int64_t bytes = (n - whole) * sizeof(uint16_t);
   if (kScalars != Scalars::kFirst)
-    __builtin_memcpy(rest[0], static_cast<const uint16_t*>(a) + most, bytes);
+    __builtin_memcpy(rest[0], static_cast<const uint16_t*>(a) + whole, bytes);
   if (kScalars != Scalars::kSecond)
-    __builtin_memcpy(rest[1], static_cast<const uint16_t*>(b) + most, bytes);
-  run(rest[0], kScalars == Scalars::kFirst ? a : rest[0],
-      kScalars == Scalars::kSecond ? b : rest[1], kWords);
-  __builtin_memcpy(d + most, rest[0], bytes);
+    __builtin_memcpy(rest[1], static_cast<const uint16_t*>(b) + whole, bytes);
+  Runs::template Run<Type, kScalars>(rest[0], kScalars == Scalars::kFirst ? a : rest[0],
+                                     kScalars == Scalars::kSecond ? b : rest[1], kWords);
+  __builtin_memcpy(d + whole, rest[0], bytes);
 }
 
-BlockFn* Forms(BlockKernels* k, NarrowType type, BlockOp op) {
-  return k->narrow_binary[static_cast<int>(type)][static_cast<int>(op) - kNumUnaryBlockOps];
+template <class Runs, class Type>
+void SetOf(BlockKernels* k, NarrowType type, BlockOp op) {
+  BlockFn* const forms =
+      k->narrow_binary[static_cast<int>(type)][static_cast<int>(op) - kNumUnaryBlockOps];
+  forms[static_cast<int>(Scalars::kNone)] = CallOnAll<Runs, Type, Scalars::kNone>;
+  forms[static_cast<int>(Scalars::kFirst)] = CallOnAll<Runs, Type, Scalars::kFirst>;
+  forms[static_cast<int>(Scalars::kSecond)] = CallOnAll<Runs, Type, Scalars::kSecond>;
 }
-template <class Type>
-void SetPower(BlockFn* forms) {
-  forms[static_cast<int>(Scalars::kNone)] = PowersLoop<Type, Scalars::kNone>;
-  forms[static_cast<int>(Scalars::kFirst)] = PowersLoop<Type, Scalars::kFirst>;
-  forms[static_cast<int>(Scalars::kSecond)] = PowersLoop<Type, Scalars::kSecond>;
-}
-template <typename Function, class Type>
-void SetOf(BlockFn* forms) {
-  forms[static_cast<int>(Scalars::kNone)] = Loop<Function, Type, Scalars::kNone>;
-  forms[static_cast<int>(Scalars::kFirst)] = Loop<Function, Type, Scalars::kFirst>;
-  forms[static_cast<int>(Scalars::kSecond)] = Loop<Function, Type, Scalars::kSecond>;
-}
-template <typename Function>
+template <class Runs>
 void Set(BlockKernels* k, BlockOp op) {
-  SetOf<Function, Bf16>(Forms(k, NarrowType::kBf16, op));
-  SetOf<Function, F16>(Forms(k, NarrowType::kF16, op));
+  SetOf<Runs, Bf16>(k, NarrowType::kBf16, op);
+  SetOf<Runs, F16>(k, NarrowType::kF16, op);
 }
 
 }  // namespace
 
 void FillNarrowBinary(BlockKernels* k) {
-  SetPower<Bf16>(Forms(k, NarrowType::kBf16, BlockOp::kNarrowPower));
-  SetPower<F16>(Forms(k, NarrowType::kF16, BlockOp::kNarrowPower));
-  Set<NarrowAtan2>(k, BlockOp::kNarrowAtan2);
-  Set<Remainder>(k, BlockOp::kRemainder);
+  Set<OnFloats<Sum>>(k, BlockOp::kAdd);
+  Set<OnFloats<Difference>>(k, BlockOp::kSubtract);
+  Set<OnFloats<Product>>(k, BlockOp::kMultiply);
+  Set<OnFloats<Quotient>>(k, BlockOp::kDivide);
+  Set<OnFloats<Remainder>>(k, BlockOp::kRemainder);
+  Set<OnFloats<NarrowAtan2>>(k, BlockOp::kNarrowAtan2);
+  Set<OnWords</*kLargest=*/true>>(k, BlockOp::kMaximum);
+  Set<OnWords</*kLargest=*/false>>(k, BlockOp::kMinimum);
+  Set<InSteps>(k, BlockOp::kNarrowPower);
 }
 #else
 void FillNarrowBinary(BlockKernels*) {}
