@@ -129,6 +129,57 @@ func.func @main(%x: tensor<1000x1000xf32>, %w: tensor<f32>) -> tensor<1000x1000x
   EXPECT_LT(text.find("stablehlo.while"), text.find("stablehlo.custom_call")) << text;
 }
 
+TEST(HoistLoopInvariantsTest, ReductionsAndWhatIsMadeOfTheirBroadcastsLeave) {
+  const std::string text = After(HoistLoopInvariants, R"(
+func.func @main(%x: tensor<200x200xf32>, %v: tensor<200xf32>) -> tensor<200xf32> {
+  %p = stablehlo.constant dense<true> : tensor<i1>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.while(%a = %v) : tensor<200xf32> cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<200x200xf32>, tensor<f32>) -> tensor<200xf32>
+    %2 = stablehlo.broadcast_in_dim %1, dims = [1] : (tensor<200xf32>) -> tensor<200x200xf32>
+    %3 = stablehlo.divide %x, %2 : tensor<200x200xf32>
+    %4 = stablehlo.dot_general %3, %a, contracting_dims = [1] x [0] : (tensor<200x200xf32>, tensor<200xf32>) -> tensor<200xf32>
+    stablehlo.return %4 : tensor<200xf32>
+  }
+  return %0 : tensor<200xf32>
+})");
+  const size_t loop = text.find("stablehlo.while");
+  EXPECT_LT(text.find("stablehlo.reduce"), text.find("stablehlo.broadcast_in_dim")) << text;
+  EXPECT_LT(text.find("stablehlo.broadcast_in_dim"), text.find("stablehlo.divide")) << text;
+  EXPECT_LT(text.find("stablehlo.divide"), loop) << text;
+  EXPECT_LT(loop, text.find("stablehlo.dot_general")) << text;
+}
+
+// Of a broadcast that two ops use, neither leaves with it.
+TEST(HoistLoopInvariantsTest, RegionsThatUseTheLoopsValuesAndSharedBroadcastsStay) {
+  const std::string text = After(HoistLoopInvariants, R"(
+func.func @main(%x: tensor<100x100xf32>, %w: tensor<f32>) -> (tensor<f32>, tensor<100x100xf32>) {
+  %p = stablehlo.constant dense<true> : tensor<i1>
+  %0:2 = stablehlo.while(%a = %w, %b = %x) : tensor<f32>, tensor<100x100xf32> cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.broadcast_in_dim %w, dims = [] : (tensor<f32>) -> tensor<100x100xf32>
+    %2 = stablehlo.reduce(%x init: %w) across dimensions = [0, 1] : (tensor<100x100xf32>, tensor<f32>) -> tensor<f32>
+     reducer(%c: tensor<f32>, %d: tensor<f32>) {
+      %5 = stablehlo.add %c, %d : tensor<f32>
+      %6 = stablehlo.maximum %5, %a : tensor<f32>
+      stablehlo.return %6 : tensor<f32>
+    }
+    %3 = stablehlo.divide %x, %1 : tensor<100x100xf32>
+    %4 = stablehlo.add %b, %1 : tensor<100x100xf32>
+    %7 = stablehlo.multiply %3, %4 : tensor<100x100xf32>
+    stablehlo.return %2, %7 : tensor<f32>, tensor<100x100xf32>
+  }
+  return %0#0, %0#1 : tensor<f32>, tensor<100x100xf32>
+})");
+  const size_t loop = text.find("stablehlo.while");
+  EXPECT_LT(loop, text.find("stablehlo.reduce")) << text;
+  EXPECT_LT(loop, text.find("stablehlo.broadcast_in_dim")) << text;
+  EXPECT_LT(loop, text.find("stablehlo.divide")) << text;
+}
+
 // A loop that counts from `start`, compares by `direction` with `limit` and adds `step`.
 std::string Counting(absl::string_view type, absl::string_view start, absl::string_view direction,
                      absl::string_view limit, absl::string_view step) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "pjrt/ir/passes.h"
 #include "src/core/passes/effects.h"
 #include "src/core/passes/keep_results.h"
@@ -14,8 +15,8 @@
 namespace pjrt::ir {
 namespace {
 
-// Results of up to this many bytes may be larger than what they are made of: keeping them costs
-// nothing to speak of.
+// Results may be larger by so many bytes than what they are made of: keeping them costs nothing to
+// speak of.
 constexpr int64_t kSmallBytes = 4096;
 
 int64_t Bytes(Type type) {
@@ -24,13 +25,19 @@ int64_t Bytes(Type type) {
          (type.primitive_type() == PrimitiveType::INVALID ? 8 : ByteWidth(type.primitive_type()));
 }
 
-// A value in memory for the whole loop should not be larger than those that it saves reading.
-bool IsWorthKeeping(const Op& op) {
-  if (op.Is(OpCode::kConstant)) return true;
-  int64_t in = kSmallBytes, out = 0;
-  for (size_t i = 0; i < op.num_operands(); ++i) in += Bytes(op.operand_type(i));
-  for (size_t i = 0; i < op.num_results(); ++i) out += Bytes(op.result_type(i));
-  return out <= in;
+// True when an op, other than a loop, is the same each time around in `block` where its operands
+// are: it is pure, and its regions use nothing of the block.
+bool DependsOnOperandsAlone(const Op& op, const Block* block) {
+  if (op.Is(OpCode::kCustomCall) || op.Is(OpCode::kWhile) || !IsPure(op)) return false;
+  for (size_t r = 0; r < op.num_regions(); ++r) {
+    if (op.region(r)->block() == nullptr) continue;
+    for (const Op* inner : *op.region(r)->block()) {
+      for (const Use& use : inner->operand_uses()) {
+        if (use.value()->block() == block) return false;
+      }
+    }
+  }
+  return true;
 }
 
 class Hoister {
@@ -108,15 +115,40 @@ class Hoister {
     }
   }
 
-  // Ops in program order, so that one that is used by another has left before.
+  // Ops in program order, so that one that is used by another has left before. A value in memory
+  // for the whole loop should not be larger than those that it saves reading: what is larger, as
+  // broadcasts are, leaves with the one op that uses it and whose result is not.
   void HoistFrom(Block* block, Op* loop) {
+    absl::flat_hash_map<const Op*, int64_t> waiting;  // to the bytes that make them
     for (Op* op : *block) {
-      if (op->Is(OpCode::kCustomCall) || op->num_regions() > 0 || !IsPure(*op)) continue;
-      const bool invariant =
-          std::none_of(op->operand_uses().begin(), op->operand_uses().end(),
-                       [&](const Use& use) { return use.value()->block() == block; });
-      if (invariant && IsWorthKeeping(*op)) op->MoveBefore(loop);
+      if (!DependsOnOperandsAlone(*op, block)) continue;
+      int64_t in = 0, out = 0;
+      bool invariant = true;
+      for (const Use& use : op->operand_uses()) {
+        const auto made = waiting.find(use.value()->defining_op());
+        invariant &= use.value()->block() != block || made != waiting.end();
+        in += made != waiting.end() ? made->second : Bytes(use.value()->type());
+      }
+      if (!invariant) continue;
+      for (size_t i = 0; i < op->num_results(); ++i) out += Bytes(op->result_type(i));
+      if (op->Is(OpCode::kConstant) || out <= in + kSmallBytes) {
+        MoveWithOperands(op, loop, waiting);
+      } else if (op->num_results() == 1 && op->result()->HasOneUse()) {
+        waiting.emplace(op, in);
+      }
     }
+  }
+
+  // Moves an op before the loop, behind those of `waiting` that it is made of.
+  void MoveWithOperands(Op* op, Op* loop, const absl::flat_hash_map<const Op*, int64_t>& waiting) {
+    std::vector<Op*> moved = {op};
+    for (size_t i = 0; i < moved.size(); ++i) {
+      for (const Use& use : moved[i]->operand_uses()) {
+        Op* const made = use.value()->defining_op();
+        if (waiting.contains(made)) moved.push_back(made);
+      }
+    }
+    std::for_each(moved.rbegin(), moved.rend(), [&](Op* each) { each->MoveBefore(loop); });
   }
 };
 
