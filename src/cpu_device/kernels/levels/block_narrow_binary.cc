@@ -142,6 +142,8 @@ PJRT_INLINE TwoFloats RunTwo(TwoFloats x, TwoFloats y) {
 #endif
   return {Function::Run(x.first, y.first), Function::Run(x.second, y.second)};
 }
+
+// What CallOnAll runs: a function of f32, here; of the words, below; and powers, in steps.
 template <typename Function>
 struct OnFloats {
   template <class Type, Scalars kScalars>
@@ -283,7 +285,7 @@ struct InSteps {
   }
 };
 
-// Runs whole vectors; what is left is filled up to one with usual numbers.
+// Runs::Run of whole vectors; what is left is filled up to one with usual numbers.
 template <class Runs, class Type, Scalars kScalars>
 void CallOnAll(void* dst, const void* a, const void* b, const void*, int64_t n) {
   if (n <= 0) return;
