@@ -17,9 +17,10 @@ bool HasNarrowFunction(const BlockKernels& kernels, PrimitiveType type, BlockOp 
 
 // Makes one instruction of loads, a unary or binary operation and a store of the same narrow type,
 // or of loads and a comparison, where the level has such a function (BlockKernels::narrow) and
-// nothing else reads what lies between. What is rounded to the type is then kept as such, where only
-// such functions read it. The bits are the same, but for which of two NaNs a sum or the like keeps,
-// and a loop of one function is a loop of one instruction. Registers must not have been assigned yet.
+// nothing else reads what lies between. What is rounded to the type is then kept as such, where
+// only such functions read it. The bits are the same, but for which of two NaNs a sum or the like
+// keeps, and a loop of one function is a loop of one instruction. Registers must not have been
+// assigned yet.
 void JoinNarrowFunctions(const BlockKernels& kernels, std::vector<BlockSlot>* slots,
                          BlockCode* code);
 

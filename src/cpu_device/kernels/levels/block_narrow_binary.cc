@@ -143,34 +143,41 @@ PJRT_INLINE TwoFloats RunTwo(TwoFloats x, TwoFloats y) {
   return {Function::Run(x.first, y.first), Function::Run(x.second, y.second)};
 }
 
-// What CallOnAll runs: a function of f32, here; of the words, below; and powers, in steps.
-template <typename Function>
-struct OnFloats {
+// What CallOnAll runs, a vector after the other; of powers there are steps, below.
+template <class Each>
+struct EachVector {
   template <class Type, Scalars kScalars>
   PJRT_ONE_COPY static void Run(uint16_t* to, const void* a, const void* b, int64_t n) {
     const Operand<Type, kScalars == Scalars::kFirst> x(a);
     const Operand<Type, kScalars == Scalars::kSecond> y(b);
-    for (int64_t i = 0; i < n; i += kWords) Type::Store(to + i, RunTwo<Function>(x.At(i), y.At(i)));
+    for (int64_t i = 0; i < n; i += kWords) Each::template Run<Type>(to + i, x, y, i);
   }
 };
 
-struct Sum {
+template <typename Function>
+struct OfFloats {
+  template <class Type, class X, class Y>
+  PJRT_INLINE void Run(uint16_t* to, const X& x, const Y& y, int64_t i) {
+    Type::Store(to, RunTwo<Function>(x.At(i), y.At(i)));
+  }
+};
+struct AddFloats {
   PJRT_INLINE Floats Run(Floats x, Floats y) { return x + y; }
 };
-struct Difference {
+struct SubtractFloats {
   PJRT_INLINE Floats Run(Floats x, Floats y) { return x - y; }
 };
-struct Product {
+struct MultiplyFloats {
   PJRT_INLINE Floats Run(Floats x, Floats y) { return x * y; }
 };
-struct Quotient {
+struct DivideFloats {
   PJRT_INLINE Floats Run(Floats x, Floats y) { return x / y; }
 };
 
 // The larger or the smaller of two by their words, as floats::Maximum and Minimum define them: as
 // integers with a sign, words are in the order of their numbers once those of negative ones are
 // turned.
-PJRT_INLINE Integers InOrder(Integers x) { return x ^ ((x >> 15) & 0x7fff); }
+PJRT_INLINE Integers WordOrder(Integers x) { return x ^ ((x >> 15) & 0x7fff); }
 template <class Type>
 PJRT_INLINE Integers KeepNan(Integers result, Integers x) {
   constexpr int16_t kInfinity = Type::kInfinity, kQuiet = Type::kQuiet;
@@ -178,20 +185,16 @@ PJRT_INLINE Integers KeepNan(Integers result, Integers x) {
 }
 template <class Type, bool kLargest>
 PJRT_INLINE Words Extreme(Words x, Words y) {
-  const Integers a = InOrder((Integers)x), b = InOrder((Integers)y);
-  const Integers extreme = InOrder(kLargest ? (a > b ? a : b) : (a < b ? a : b));
+  const Integers a = WordOrder((Integers)x), b = WordOrder((Integers)y);
+  const Integers extreme = WordOrder(kLargest ? (a > b ? a : b) : (a < b ? a : b));
   return (Words)KeepNan<Type>(KeepNan<Type>(extreme, (Integers)y), (Integers)x);
 }
 template <bool kLargest>
-struct OnWords {
-  template <class Type, Scalars kScalars>
-  PJRT_ONE_COPY static void Run(uint16_t* to, const void* a, const void* b, int64_t n) {
-    const Operand<Type, kScalars == Scalars::kFirst> x(a);
-    const Operand<Type, kScalars == Scalars::kSecond> y(b);
-    for (int64_t i = 0; i < n; i += kWords) {
-      const Words extreme = Extreme<Type, kLargest>(x.WordsAt(i), y.WordsAt(i));
-      __builtin_memcpy(to + i, &extreme, sizeof(extreme));
-    }
+struct OfWords {
+  template <class Type, class X, class Y>
+  PJRT_INLINE void Run(uint16_t* to, const X& x, const Y& y, int64_t i) {
+    const Words extreme = Extreme<Type, kLargest>(x.WordsAt(i), y.WordsAt(i));
+    __builtin_memcpy(to, &extreme, sizeof(extreme));
   }
 };
 
@@ -322,14 +325,14 @@ void Set(BlockKernels* k, BlockOp op) {
 }  // namespace
 
 void FillNarrowBinary(BlockKernels* k) {
-  Set<OnFloats<Sum>>(k, BlockOp::kAdd);
-  Set<OnFloats<Difference>>(k, BlockOp::kSubtract);
-  Set<OnFloats<Product>>(k, BlockOp::kMultiply);
-  Set<OnFloats<Quotient>>(k, BlockOp::kDivide);
-  Set<OnFloats<Remainder>>(k, BlockOp::kRemainder);
-  Set<OnFloats<NarrowAtan2>>(k, BlockOp::kNarrowAtan2);
-  Set<OnWords</*kLargest=*/true>>(k, BlockOp::kMaximum);
-  Set<OnWords</*kLargest=*/false>>(k, BlockOp::kMinimum);
+  Set<EachVector<OfFloats<AddFloats>>>(k, BlockOp::kAdd);
+  Set<EachVector<OfFloats<SubtractFloats>>>(k, BlockOp::kSubtract);
+  Set<EachVector<OfFloats<MultiplyFloats>>>(k, BlockOp::kMultiply);
+  Set<EachVector<OfFloats<DivideFloats>>>(k, BlockOp::kDivide);
+  Set<EachVector<OfFloats<Remainder>>>(k, BlockOp::kRemainder);
+  Set<EachVector<OfFloats<NarrowAtan2>>>(k, BlockOp::kNarrowAtan2);
+  Set<EachVector<OfWords</*kLargest=*/true>>>(k, BlockOp::kMaximum);
+  Set<EachVector<OfWords</*kLargest=*/false>>>(k, BlockOp::kMinimum);
   Set<InSteps>(k, BlockOp::kNarrowPower);
 }
 #else
