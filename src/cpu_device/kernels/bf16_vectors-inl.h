@@ -11,9 +11,6 @@
 namespace pjrt::cpu::PJRT_KERNEL_LEVEL::bf16 {
 
 using Bits = Vector<uint32_t>;
-typedef uint16_t Half __attribute__((vector_size(PJRT_VECTOR_BYTES / 2)));
-typedef uint16_t UnalignedHalf
-    __attribute__((vector_size(PJRT_VECTOR_BYTES / 2), aligned(2), may_alias));
 constexpr int64_t kLanes = PJRT_VECTOR_BYTES / 4;
 
 PJRT_INLINE Vector<float> Load(const uint16_t* from) {
@@ -29,14 +26,11 @@ PJRT_INLINE Vector<float> LoadPart(const uint16_t* from, uint64_t used) {
 #endif
 
 // The upper halves are the result.
-PJRT_INLINE Bits RoundedNumbers(Vector<float> x) {
-  const Bits bits = (Bits)x;
-  return bits + 0x7fffu + ((bits >> 16) & 1);
-}
 PJRT_INLINE Bits Rounded(Vector<float> x) {
   constexpr uint32_t kQuiet = 0x400000u;
-  return (Bits)Blend<float>(CompareUnequal<float>(x, x), (Vector<float>)RoundedNumbers(x),
-                            (Vector<float>)((Bits)x | kQuiet));
+  const Bits bits = (Bits)x, number = bits + 0x7fffu + ((bits >> 16) & 1);
+  return (Bits)Blend<float>(CompareUnequal<float>(x, x), (Vector<float>)number,
+                            (Vector<float>)(bits | kQuiet));
 }
 PJRT_INLINE Vector<float> Round(Vector<float> x) {
   return (Vector<float>)(Rounded(x) & 0xffff0000u);
@@ -114,8 +108,11 @@ PJRT_INLINE void StoreTwo(uint16_t* to, Vector<float> x, Vector<float> y) {
   const Words words = RoundTwo(x, y);
   __builtin_memcpy(to, &words, sizeof(words));
 #else
-  *reinterpret_cast<UnalignedHalf*>(to) = __builtin_convertvector(Rounded(x) >> 16, Half);
-  *reinterpret_cast<UnalignedHalf*>(to + kLanes) = __builtin_convertvector(Rounded(y) >> 16, Half);
+  typedef uint16_t Half __attribute__((vector_size(PJRT_VECTOR_BYTES / 2)));
+  const Half first = __builtin_convertvector(Rounded(x) >> 16, Half);
+  const Half second = __builtin_convertvector(Rounded(y) >> 16, Half);
+  __builtin_memcpy(to, &first, sizeof(first));
+  __builtin_memcpy(to + kLanes, &second, sizeof(second));
 #endif
 }
 
