@@ -66,8 +66,8 @@ function(pjrt_add_kernel_levels target)
     # Optimised in each build type: a kernel at -O0 is a hundred times slower and tests would crawl.
     target_compile_options(
       ${objects}
-      PRIVATE ${PJRT_KERNEL_OPTIMIZATION} -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
-              -U_GLIBCXX_ASSERTIONS ${PJRT_KERNEL_FLAGS_${level}})
+      PRIVATE ${PJRT_KERNEL_OPTIMIZATION} ${PJRT_ALIGNMENT_FLAGS} -falign-loops=32 -fno-math-errno -fno-trapping-math
+              -ffp-contract=off -fno-exceptions -fno-rtti -U_GLIBCXX_ASSERTIONS ${PJRT_KERNEL_FLAGS_${level}})
     set_target_properties(
       ${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                             VISIBILITY_INLINES_HIDDEN ON)

@@ -33,6 +33,11 @@ if(PJRT_COVERAGE)
   list(APPEND PJRT_INSTRUMENT_FLAGS --coverage)
 endif()
 
+# Functions begin with a cache line, so that how long one takes does not hang on what is linked before it: on a Zen 4
+# the step between two builds, one of which had other functions on bytes, was up to a fourth (5.6 and 7.1 us for a
+# covariance), and a tenth in products of small matrices. The library is 2 % larger.
+set(PJRT_ALIGNMENT_FLAGS -falign-functions=64)
+
 # gcc begins to look for what it can free at 128 MB, and precompiled headers alone take 100. Without that search a
 # source of the library compiles in .85 of the time; the largest source takes 1.2 GB instead of 1.0.
 set(PJRT_MEMORY_FLAGS "")
@@ -103,7 +108,7 @@ function(pjrt_add_library target alias)
   add_library(pjrt::${alias} ALIAS ${target})
   pjrt_configure_target(${target})
   # Fused multiply-adds change results, so a compiler may not choose them; see docs/architecture.md.
-  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  target_compile_options(${target} PRIVATE -ffp-contract=off ${PJRT_ALIGNMENT_FLAGS})
   target_include_directories(
     ${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>

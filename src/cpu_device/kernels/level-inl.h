@@ -147,13 +147,44 @@ PJRT_INLINE double MulAdd(double a, double b, double c) {
 #endif
 }
 
+// Calls body(i) for each i of [0, n), in any order, for loops whose narrowest element is a T. Of a
+// loop on bytes gcc 12 makes one on whole vectors, one on half of one, and leaves up to 31 bytes to
+// be done one by one: a sum of 126 took 23 ns with AVX-512, and takes 6 by shorter and shorter
+// steps.
+template <int64_t kStep, class Body>
+PJRT_INLINE void ForEachOfSteps(int64_t begin, int64_t n, Body body) {
+  if constexpr (kStep >= 1) {
+    if (n - begin >= kStep) {
+      PJRT_INDEPENDENT_ITERATIONS
+      for (int64_t k = 0; k < kStep; ++k) body(begin + k);
+      begin += kStep;
+    }
+    ForEachOfSteps<kStep / 2>(begin, n, body);
+  }
+}
+template <typename T, class Body>
+PJRT_INLINE void ForEach(int64_t n, Body body) {
+  constexpr int64_t kVector = PJRT_VECTOR_BYTES / sizeof(T);
+  if constexpr (sizeof(T) == 1 && kVector > 16) {
+    const int64_t whole = n > 0 ? n & -kVector : 0;
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < whole; ++i) body(i);
+    ForEachOfSteps<kVector / 2>(whole, n, body);
+  } else {
+    PJRT_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < n; ++i) body(i);
+  }
+}
+template <typename A, typename B>
+using Narrower = std::conditional_t<(sizeof(A) < sizeof(B)), A, B>;
+
 // Loops. Op::Run takes elements and gives one; the operands' types are A, B, C, the result's R.
 template <class Op, typename R, typename A>
 void UnaryLoop(void* dst, const void* a, const void*, const void*, int64_t n) {
   R* const d = static_cast<R*>(dst);
   const A* const x = static_cast<const A*>(a);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x[i]);
+  ForEach<Narrower<R, A>>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = Op::Run(x[i]); });
 }
 
 template <class Op, typename R, typename A>
@@ -161,8 +192,8 @@ void BinaryLoop(void* dst, const void* a, const void* b, const void*, int64_t n)
   R* const d = static_cast<R*>(dst);
   const A* const x = static_cast<const A*>(a);
   const A* const y = static_cast<const A*>(b);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x[i], y[i]);
+  ForEach<Narrower<R, A>>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = Op::Run(x[i], y[i]); });
 }
 
 template <class Op, typename R, typename A>
@@ -171,8 +202,8 @@ void BinaryLoopFirstScalar(void* dst, const void* a, const void* b, const void*,
   if (n <= 0) return;
   const A x = *static_cast<const A*>(a);
   const A* const y = static_cast<const A*>(b);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x, y[i]);
+  ForEach<Narrower<R, A>>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = Op::Run(x, y[i]); });
 }
 
 template <class Op, typename R, typename A>
@@ -181,8 +212,8 @@ void BinaryLoopSecondScalar(void* dst, const void* a, const void* b, const void*
   if (n <= 0) return;
   const A* const x = static_cast<const A*>(a);
   const A y = *static_cast<const A*>(b);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x[i], y);
+  ForEach<Narrower<R, A>>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = Op::Run(x[i], y); });
 }
 
 // `Loop`, a form whose second operand is one element, for a first operand that is one element:
@@ -199,8 +230,8 @@ void TernaryLoop(void* dst, const void* a, const void* b, const void* c, int64_t
   const T* const x = static_cast<const T*>(a);
   const T* const y = static_cast<const T*>(b);
   const T* const z = static_cast<const T*>(c);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x[i], y[i], z[i]);
+  ForEach<T>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = Op::Run(x[i], y[i], z[i]); });
 }
 template <class Op, typename T>
 void TernaryLoopScalarBounds(void* dst, const void* a, const void* b, const void* c, int64_t n) {
@@ -209,8 +240,8 @@ void TernaryLoopScalarBounds(void* dst, const void* a, const void* b, const void
   const T x = *static_cast<const T*>(a);
   const T* const y = static_cast<const T*>(b);
   const T z = *static_cast<const T*>(c);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = Op::Run(x, y[i], z);
+  ForEach<T>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = Op::Run(x, y[i], z); });
 }
 
 // min(max(x, low), high) from the two operations.

@@ -100,8 +100,8 @@ template <typename To, typename From>
 void ConvertLoop(void* dst, const void* src, int64_t n) {
   To* const d = static_cast<To*>(dst);
   const From* const s = static_cast<const From*>(src);
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) d[i] = ConvertElement<To, From>(s[i]);
+  ForEach<Narrower<To, From>>(
+      n, [&](int64_t i) __attribute__((always_inline)) { d[i] = ConvertElement<To, From>(s[i]); });
 }
 
 // Floats to integers of 8 and 16 bits.

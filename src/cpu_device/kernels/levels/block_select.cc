@@ -25,10 +25,10 @@ void Select(void* dst, const void* a, const void* b, const void* c, int64_t n) {
   const T* const x = static_cast<const T*>(b);
   const T* const y = static_cast<const T*>(c);
   const T x0 = x[0], y0 = y[0];
-  PJRT_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) {
-    d[i] = Choose(p[i], kScalarTrue ? x0 : x[i], kScalarFalse ? y0 : y[i]);
-  }
+  ForEach<uint8_t>(
+      n, [&](int64_t i) __attribute__((always_inline)) {
+        d[i] = Choose(p[i], kScalarTrue ? x0 : x[i], kScalarFalse ? y0 : y[i]);
+      });
 }
 
 template <typename T>
