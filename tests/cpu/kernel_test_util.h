@@ -208,7 +208,8 @@ std::string Show(T value) {
 
 // Block lengths around the widths of vectors.
 inline const std::vector<int64_t>& BlockLengths() {
-  static const auto* const lengths = new std::vector<int64_t>{0, 1, 2, 7, 8, 15, 33, 64, 100, 1000};
+  static const auto* const lengths =
+      new std::vector<int64_t>{0, 1, 2, 7, 8, 15, 33, 64, 100, 127, 1000};
   return *lengths;
 }
 
