@@ -59,6 +59,46 @@ TEST_F(CheckTest, ProbesKeepValuesAndPrintsShowThem) {
   EXPECT_THAT(RunTool({"check", "-"}, Function("1.0", probe)).err, HasSubstr("tensor<2xf32> "));
 }
 
+// Probes see 1, 2 and 3 as "x", and matrices full of them as "y".
+std::string LoopWithProbes(absl::string_view checks) {
+  return absl::StrCat(R"(
+func.func @test() {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %one = stablehlo.constant dense<1> : tensor<i64>
+  %three = stablehlo.constant dense<3> : tensor<i64>
+  %twos = stablehlo.constant dense<2.0> : tensor<2x3xf32>
+  %r = stablehlo.while(%i = %zero) : tensor<i64>
+  cond {
+    %c = stablehlo.compare LT, %i, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %n = stablehlo.add %i, %one : tensor<i64>
+    %p = interpreter.probe %n, probe_id = "x" : tensor<i64>
+    %f = stablehlo.convert %p : (tensor<i64>) -> tensor<f32>
+    %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+    %q = interpreter.probe %b, probe_id = "y" : tensor<2x3xf32>
+    stablehlo.return %p : tensor<i64>
+  }
+  check.expect_eq %r, %three : tensor<i64>
+)",
+                      checks, "\n  return\n}");
+}
+
+TEST_F(CheckTest, AProbeInALoopKeepsAValueEachTime) {
+  ExpectPass(LoopWithProbes(R"(
+  check.expect_serialized_eq %three, probe_id = "x", iter = 2 : tensor<i64>
+  check.expect_serialized_eq %twos, probe_id = "y", iter = 1 : tensor<2x3xf32>
+  check.expect_serialized_eq %one, probe_id = "x", iter = 0 : tensor<i64>)"));
+  ExpectPass(LoopWithProbes(""));
+  ExpectFail(LoopWithProbes(
+                 "check.expect_serialized_eq %twos, probe_id = \"y\", iter = 2 : tensor<2x3xf32>"),
+             "6 of 6");
+  // What has been kept holds values of three times only.
+  ExpectFail(
+      LoopWithProbes("check.expect_serialized_eq %zero, probe_id = \"x\", iter = 3 : tensor<i64>"),
+      "[PJRT-T016]");
+}
+
 TEST_F(CheckTest, AGridOfOneProgramIsACall) {
   const std::string grid = R"(
 func.func @inner(%x: tensor<2xf32>) -> tensor<2xf32> {

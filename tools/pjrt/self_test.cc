@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/pjrt/self_test.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +14,8 @@
 #include "pjrt/ir/passes.h"
 #include "src/core/base/error.h"
 #include "src/core/base/status_macros.h"
+#include "src/core/passes/counted_loop.h"
+#include "tools/pjrt/loop_probe.h"
 
 namespace pjrt::tool {
 namespace {
@@ -186,6 +190,63 @@ absl::Status ReplaceGrid(ir::Module* module, ir::Op* op) {
   return absl::OkStatus();
 }
 
+// What one probe_id has seen: values of probes that ran once, or of one in a loop.
+struct Probed {
+  std::vector<size_t> results;  // of the program
+  std::optional<LoopProbe> loop;
+};
+
+// True for the body of a loop that `block` holds.
+bool IsLoopBody(const ir::Block* body, const ir::Block* block) {
+  const ir::Op* const loop = body->parent_op();
+  return loop->Is(ir::OpCode::kWhile) && loop->block() == block && body == loop->region(1)->block();
+}
+
+// The number of the value, from 0 on, that a check.expect_serialized_eq is about.
+int64_t IterationOf(const ir::Op& op) { return op.IntAttr("iteration", 0); }
+
+// How many values of a probe checks are about.
+int64_t NumAskedFor(absl::Span<ir::Op* const> checks, absl::string_view probe_id) {
+  int64_t most = 0;
+  for (const ir::Op* op : checks) {
+    if (op->Is(ir::OpCode::kCheckExpectSerializedEq) && op->StringAttr("probe_id") == probe_id)
+      most = std::max(most, IterationOf(*op) + 1);
+  }
+  return most;
+}
+
+// Keeps what the probes in a loop see, as far as `checks`, which follow the loop, are about it.
+absl::Status KeepLoopProbes(ir::Module* module, absl::Span<ir::Op* const> in_loop,
+                            absl::Span<ir::Op* const> checks,
+                            absl::flat_hash_map<std::string, Probed>* probes) {
+  std::vector<std::string> ids;
+  std::vector<int64_t> kept;
+  for (const ir::Op* probe : in_loop) {
+    const ir::Type type = probe->operand_type(0);
+    if (!type.HasStaticShape() || type.primitive_type() == PrimitiveType::INVALID) {
+      return Unimplemented("PJRT-T014", probe->name(), " of a ", type.ToString(),
+                           " inside of a region is not supported");
+    }
+    ids.emplace_back(probe->StringAttr("probe_id"));
+    kept.push_back(std::max<int64_t>(NumAskedFor(checks, ids.back()), 1));
+  }
+  const std::vector<LoopProbe> carried = CarryProbes(module, in_loop, kept);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto [probed, is_new] = probes->try_emplace(ids[i]);
+    if (!is_new) {
+      return Unimplemented("PJRT-T014", "several probes of one probe_id, \"", ids[i],
+                           "\", one of them in a loop, are not supported");
+    }
+    probed->second.loop = carried[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NotProbed(const Check& check) {
+  return InvalidArgument("PJRT-T016", check.name, " at line ", check.line,
+                         ": the probe has not run ", check.iteration + 1, " times before");
+}
+
 // Makes `extra` results of the function besides those that it has.
 void AddResults(ir::Module* module, ir::Function function, absl::Span<ir::Value* const> extra) {
   ir::Op* old_return = function.body()->terminator();
@@ -250,7 +311,9 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
     // The device runs the comparisons that it has.
     if (is_inside && !CheckName(*op).empty() && !op->Is(ir::OpCode::kCheckExpectSerializedEq))
       return;
-    if (is_inside) {
+    const bool is_loop_probe =
+        op->Is(ir::OpCode::kInterpreterProbe) && IsLoopBody(op->block(), entry.body());
+    if (is_inside && !is_loop_probe) {
       status =
           Unimplemented("PJRT-T014", op->Is(ir::OpCode::kCustomCall) ? CheckName(*op) : op->name(),
                         " inside of a region is not supported");
@@ -261,8 +324,9 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
 
   std::vector<ir::Value*> extra;
   const size_t results = entry.type().results().size();
-  absl::flat_hash_map<std::string, std::vector<size_t>> probes;  // results, by probe
-  for (ir::Op* op : checks) {
+  absl::flat_hash_map<std::string, Probed> probes;  // by their ids
+  for (size_t c = 0; c < checks.size(); ++c) {
+    ir::Op* const op = checks[c];
     const size_t next = results + extra.size();
     if (op->Is(ir::OpCode::kInterpreterPrint)) {
       test.prints.push_back({op->operand_type(0).ToString(), next});
@@ -271,7 +335,22 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
       continue;
     }
     if (op->Is(ir::OpCode::kInterpreterProbe)) {
-      probes[op->StringAttr("probe_id")].push_back(next);
+      if (op->block() != entry.body()) {
+        size_t end = c + 1;
+        while (end < checks.size() && checks[end]->block() == op->block()) ++end;
+        const auto all = absl::MakeConstSpan(checks);
+        PJRT_RETURN_IF_ERROR(
+            KeepLoopProbes(test.module.get(), all.subspan(c, end - c), all.subspan(end), &probes));
+        c = end - 1;
+        continue;
+      }
+      Probed& probed = probes[op->StringAttr("probe_id")];
+      if (probed.loop.has_value()) {
+        return Unimplemented("PJRT-T014", "several probes of one probe_id, \"",
+                             op->StringAttr("probe_id"),
+                             "\", one of them in a loop, are not supported");
+      }
+      probed.results.push_back(next);
       extra.push_back(op->operand(0));
       op->result()->ReplaceAllUsesWith(op->operand(0));
       op->Erase();
@@ -279,17 +358,26 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
     }
     Check& check = test.checks.emplace_back();
     if (op->Is(ir::OpCode::kCheckExpectSerializedEq)) {
-      const std::vector<size_t>& values = probes[op->StringAttr("probe_id")];
-      const int64_t iteration = op->IntAttr("iteration", 0);
+      const Probed& probed = probes[op->StringAttr("probe_id")];
       check.name = "check.expect_serialized_eq";
       check.line = op->location().line;
-      if (iteration < 0 || iteration >= static_cast<int64_t>(values.size())) {
-        return InvalidArgument("PJRT-T016", check.name, " at line ", check.line,
-                               ": nothing has been probed as \"", op->StringAttr("probe_id"),
-                               "\" that often");
-      }
+      check.iteration = IterationOf(*op);
+      const auto times = static_cast<int64_t>(probed.results.size());
+      if (check.iteration < 0 || (!probed.loop.has_value() && check.iteration >= times))
+        return NotProbed(check);
       check.got = next;
-      check.want = values[iteration];
+      if (probed.loop.has_value()) {
+        ir::Emitter emit(test.module.get(), op);
+        const ir::Term values = emit(probed.loop->values);
+        const ir::Term at = emit.IntConstant(probed.loop->count->type(), check.iteration);
+        check.times = next + 1;
+        check.want = next + 2;
+        extra.insert(extra.end(),
+                     {op->operand(0), probed.loop->count, SliceAt(values, at, 0).value()});
+        op->Erase();
+        continue;
+      }
+      check.want = probed.results[check.iteration];
       extra.push_back(op->operand(0));
       op->Erase();
       continue;
@@ -313,6 +401,8 @@ absl::Status CompareResults(absl::Span<const Check> checks,
     const LiteralBase& want = check.want_constant != nullptr
                                   ? static_cast<const LiteralBase&>(*check.want_constant)
                                   : *results[check.want];
+    if (check.times.has_value() && results[*check.times]->data<int64_t>()[0] <= check.iteration)
+      return NotProbed(check);
     CompareReport report;
     switch (check.comparison) {
       case Comparison::kExact:

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct Check {
   size_t got = 0;                       // which result of the program
   size_t want = 0;                      // likewise, without a constant
   std::shared_ptr<const Literal> want_constant;
+  // Of a probe: the number of its value, from 0 on, and which result, of s64, says how often it
+  // has run; without one it has run often enough.
+  int64_t iteration = 0;
+  std::optional<size_t> times;
 };
 
 // A value that the function prints.
@@ -55,12 +60,14 @@ std::vector<std::string> TestFunctions(const ir::Module& module);
 
 // Makes the test of one function out of a verified module. A grid of interpreter.run_parallel that
 // has one program is a call of it; interpreter.probe keeps a value that a
-// check.expect_serialized_eq behind it is compared with. UNIMPLEMENTED [PJRT-T014] for a function
-// that takes arguments, for grids of several programs, and for probes and prints inside of
-// regions; INVALID_ARGUMENT [PJRT-T016] for a comparison with what was not probed.
+// check.expect_serialized_eq behind it is compared with, in the body of a loop one each time.
+// UNIMPLEMENTED [PJRT-T014] for a function that takes arguments, for grids of several programs, for
+// probes inside of other regions and prints inside of any; INVALID_ARGUMENT [PJRT-T016] for a
+// comparison with what was not probed.
 absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_view function);
 
-// OK when all checks hold of the program's results, otherwise what does not, and where.
+// OK when all checks hold of the program's results, otherwise what does not, and where:
+// INVALID_ARGUMENT [PJRT-T016] for a comparison with what a loop has not probed.
 absl::Status CompareResults(absl::Span<const Check> checks,
                             absl::Span<const std::shared_ptr<Literal>> results);
 
