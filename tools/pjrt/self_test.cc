@@ -244,7 +244,8 @@ absl::Status KeepLoopProbes(ir::Module* module, absl::Span<ir::Op* const> in_loo
 
 absl::Status NotProbed(const Check& check) {
   return InvalidArgument("PJRT-T016", check.name, " at line ", check.line,
-                         ": the probe has not run ", check.iteration + 1, " times before");
+                         ": nothing has been probed ", "as \"", check.probe_id, "\" ",
+                         check.iteration + 1, " times before");
 }
 
 // Makes `extra` results of the function besides those that it has.
@@ -361,6 +362,7 @@ absl::StatusOr<SelfTest> MakeSelfTest(const ir::Module& module, absl::string_vie
       const Probed& probed = probes[op->StringAttr("probe_id")];
       check.name = "check.expect_serialized_eq";
       check.line = op->location().line;
+      check.probe_id = std::string(op->StringAttr("probe_id"));
       check.iteration = IterationOf(*op);
       const auto times = static_cast<int64_t>(probed.results.size());
       if (check.iteration < 0 || (!probed.loop.has_value() && check.iteration >= times))

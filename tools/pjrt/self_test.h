@@ -35,8 +35,9 @@ struct Check {
   size_t got = 0;                       // which result of the program
   size_t want = 0;                      // likewise, without a constant
   std::shared_ptr<const Literal> want_constant;
-  // Of a probe: the number of its value, from 0 on, and which result, of s64, says how often it
-  // has run; without one it has run often enough.
+  // Of a probe: its name, the number of its value, from 0 on, and which result, of s64, says how
+  // often it has run; without one it has run often enough.
+  std::string probe_id;
   int64_t iteration = 0;
   std::optional<size_t> times;
 };
